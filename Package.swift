@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The settings of every Swift target; `docs/development.md` says why each is on.
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target
+{
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swiftSettings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(
+    _ name: String,
+    _ dependencies: [Target.Dependency],
+    resources: [Resource] = []
+) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        resources: resources,
+        swiftSettings: swiftSettings
+    )
+}
+
+let package = Package(
+    name: "osssync",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "osssync", targets: ["OSSSyncCLI"]),
+        .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
+        .library(name: "OSSSync", targets: ["OSSSync"]),
+    ],
+    targets: [
+        systemLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+        systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+        systemLibrary("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl"),
+        systemLibrary("CISAL", pkgConfig: "libisal", apt: "libisal-dev", brew: "isa-l"),
+        systemLibrary("CExpat", pkgConfig: "expat", apt: "libexpat1-dev", brew: "expat"),
+        systemLibrary(
+            "CMicrohttpd",
+            pkgConfig: "libmicrohttpd",
+            apt: "libmicrohttpd-dev",
+            brew: "libmicrohttpd"
+        ),
+        .target(name: "CSystem"),
+
+        library("SyncModel", ["CISAL"]),
+        library("SyncPlanner", ["SyncModel"]),
+        library("ObjectStorage", ["SyncModel", "CCurl", "CCrypto", "CExpat"]),
+        library("LocalStorage", ["SyncModel", "CSystem"]),
+        library("ManifestStore", ["SyncModel", "CSQLite"]),
+        library(
+            "SyncEngine",
+            ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"]
+        ),
+        library("OSSSync", ["SyncEngine", "ObjectStorage", "SyncModel"]),
+        program("OSSSyncCLI", ["OSSSync"]),
+        library(
+            "StorageServer",
+            ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]
+        ),
+        program("StorageServerCLI", ["StorageServer"]),
+        program("OSSSyncBench", ["OSSSync", "StorageServer"]),
+
+        .target(
+            name: "SyncTestSupport",
+            dependencies: ["SyncModel"],
+            path: "Tests/SyncTestSupport",
+            swiftSettings: swiftSettings
+        ),
+        tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),
+        tests("SyncPlannerTests", ["SyncPlanner", "SyncTestSupport"]),
+        tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
+        tests("LocalStorageTests", ["LocalStorage", "SyncTestSupport"]),
+        tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
+        tests("SyncEngineTests", ["SyncEngine", "SyncTestSupport"]),
+        tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
+        tests("OSSSyncTests", ["OSSSync", "SyncTestSupport"]),
+        tests("OSSSyncCLITests", ["OSSSyncCLI", "SyncTestSupport"]),
+        tests("EndToEndTests", ["SyncTestSupport"]),
+        tests("RepositoryTests", ["SyncTestSupport"]),
+    ]
+)

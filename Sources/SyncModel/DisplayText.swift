@@ -1,0 +1,76 @@
+/// Text that is safe on a terminal, in a log and in JSON, from bytes that a stranger may have
+/// chosen.
+///
+/// Valid UTF-8 stays as it is, but for C0 and C1 controls, DEL, bidirectional controls, the two
+/// line separators and the backslash, which are written as `\n`, `\t`, `\\`, `\xNN` or `\u{…}`.
+/// Bytes that are not UTF-8 are written as `\xNN`. The result is unambiguous: two different byte
+/// strings never show alike.
+package func displayText(_ bytes: some Sequence<UInt8>) -> String {
+    let bytes = [UInt8](bytes)
+    var result = ""
+    result.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+        guard let (scalar, length) = decodeScalar(bytes, at: index) else {
+            result += "\\x" + hexadecimal(bytes[index])
+            index += 1
+            continue
+        }
+        append(scalar, to: &result)
+        index += length
+    }
+    return result
+}
+
+private func append(_ scalar: Unicode.Scalar, to result: inout String) {
+    switch scalar.value {
+    case 0x0A: result += "\\n"
+    case 0x0D: result += "\\r"
+    case 0x09: result += "\\t"
+    case 0x5C: result += "\\\\"
+    case 0x00...0x1F, 0x7F: result += "\\x" + hexadecimal(UInt8(scalar.value))
+    case 0x80...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+        result += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+    default: result.unicodeScalars.append(scalar)
+    }
+}
+
+private func hexadecimal(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16, uppercase: true)
+    return byte < 16 ? "0" + text : text
+}
+
+/// Decodes one scalar of strict UTF-8 (no overlong forms, no surrogates) starting at `index`.
+private func decodeScalar(_ bytes: [UInt8], at index: Int) -> (Unicode.Scalar, Int)? {
+    let first = bytes[index]
+    if first < 0x80 { return (Unicode.Scalar(first), 1) }
+    let (length, initial, minimum): (Int, UInt32, UInt32)
+    switch first {
+    case 0xC2...0xDF: (length, initial, minimum) = (2, UInt32(first & 0x1F), 0x80)
+    case 0xE0...0xEF: (length, initial, minimum) = (3, UInt32(first & 0x0F), 0x800)
+    case 0xF0...0xF4: (length, initial, minimum) = (4, UInt32(first & 0x07), 0x1_0000)
+    default: return nil
+    }
+    guard index + length <= bytes.count else { return nil }
+    var value = initial
+    for position in (index + 1)..<(index + length) {
+        guard bytes[position] & 0xC0 == 0x80 else { return nil }
+        value = value << 6 | UInt32(bytes[position] & 0x3F)
+    }
+    guard value >= minimum, let scalar = Unicode.Scalar(value) else { return nil }
+    return (scalar, length)
+}
+
+/// True if `bytes` are strict UTF-8, which is what both services demand of a key.
+package func isValidUTF8(_ bytes: [UInt8]) -> Bool {
+    var index = 0
+    while index < bytes.count {
+        if bytes[index] < 0x80 {
+            index += 1
+            continue
+        }
+        guard let (_, length) = decodeScalar(bytes, at: index) else { return false }
+        index += length
+    }
+    return true
+}

@@ -1,0 +1,52 @@
+/// The store's opaque tag of one version of one object, without the quotes that surround it on the
+/// wire.
+///
+/// Two objects with equal tags and keys are the same version. It is an MD5 only under the
+/// conditions of ``md5Digest``, and never assumed to be.
+package struct ETag: Sendable, Hashable {
+    package let text: String
+
+    /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
+    /// the text.
+    package init(wire text: some StringProtocol) {
+        let bytes = [UInt8](text.utf8)
+        if bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
+            self.text = String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self)
+        } else {
+            self.text = String(text)
+        }
+    }
+
+    /// The tag as conditional headers want it.
+    package var quoted: String { "\"" + text + "\"" }
+
+    /// The lower-case MD5 of the content, if the text has exactly the form of one.
+    ///
+    /// It *is* the content's MD5 only for an object written in one piece and not encrypted with a
+    /// KMS key; a mismatch therefore means "unknown", never "corrupt".
+    package var md5Digest: String? {
+        let bytes = text.utf8
+        guard bytes.count == 32 else { return nil }
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                continue
+            default: return nil
+            }
+        }
+        return text.lowercased()
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension ETag: CustomStringConvertible {
+    package var description: String { displayText(text.utf8) }
+}

@@ -1,0 +1,44 @@
+/// What the file system says of one file: enough to see that it is no longer the one that was
+/// recorded.
+package struct FileIdentity: Sendable, Hashable {
+    /// Bytes.
+    package let size: Int64
+    package let modified: Timestamp
+    /// The time of the last change of content or attributes; a restored mtime does not hide a write
+    /// from it.
+    package let changed: Timestamp
+    package let inode: UInt64
+    package let device: UInt64
+
+    package init(
+        size: Int64,
+        modified: Timestamp,
+        changed: Timestamp,
+        inode: UInt64,
+        device: UInt64
+    ) {
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        self.inode = inode
+        self.device = device
+    }
+}
+
+/// One element of a directory walk, in key order.
+package struct LocalEntry: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case file(FileIdentity)
+        /// `isEmpty` is true if the directory has no entry at all.
+        case directory(isEmpty: Bool)
+    }
+
+    /// The path as a key relative to the walk's root; a directory's ends in "/".
+    package let path: ObjectKey
+    package let kind: Kind
+
+    package init(path: ObjectKey, kind: Kind) {
+        self.path = path
+        self.kind = kind
+    }
+}

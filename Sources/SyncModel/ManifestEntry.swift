@@ -1,0 +1,36 @@
+/// What the manifest records of one mirrored key: the version both sides last had in common.
+package struct ManifestEntry: Sendable, Hashable {
+    /// Relative to the remote's prefix.
+    package let key: ObjectKey
+    /// Bytes, of the object and of the file.
+    package let size: Int64
+    package let etag: ETag
+    /// Nil where the store gave none and nothing was computed: verified by size and ETag only.
+    package let crc64: CRC64?
+    package let lastModified: Timestamp?
+    package let storageClass: StorageClass
+    /// The file's mtime after it was published or read; zero for a directory marker.
+    package let localModified: Timestamp
+    /// The file's inode, 0 for a directory marker.
+    package let inode: UInt64
+
+    package init(
+        key: ObjectKey,
+        size: Int64,
+        etag: ETag,
+        crc64: CRC64?,
+        lastModified: Timestamp?,
+        storageClass: StorageClass,
+        localModified: Timestamp,
+        inode: UInt64
+    ) {
+        self.key = key
+        self.size = size
+        self.etag = etag
+        self.crc64 = crc64
+        self.lastModified = lastModified
+        self.storageClass = storageClass
+        self.localModified = localModified
+        self.inode = inode
+    }
+}

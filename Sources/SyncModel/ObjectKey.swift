@@ -1,0 +1,59 @@
+/// The name of an object: UTF-8 bytes, compared, ordered and hashed as bytes.
+///
+/// `String` equates different spellings of one text and orders by Unicode scalars after
+/// normalization; stores do neither. Text is made from a key only to show it to a person
+/// (``display``).
+package struct ObjectKey: Sendable, Hashable, Comparable {
+    /// The bytes as the store has them, without any encoding of the wire.
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = [UInt8](bytes)
+    }
+
+    package init(_ text: String) {
+        bytes = [UInt8](text.utf8)
+    }
+
+    /// True for a zero-length key, which no store accepts.
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    /// True for `a/`: by convention of the stores' consoles, a directory.
+    package var isDirectoryMarker: Bool { bytes.last == UInt8(ascii: "/") }
+
+    /// The key as text that is safe to print: see ``displayText(_:)``.
+    package var display: String { displayText(bytes) }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        bytesPrecede(left.bytes, right.bytes)
+    }
+
+    package func hasPrefix(_ prefix: ObjectKey) -> Bool {
+        bytes.starts(with: prefix.bytes)
+    }
+}
+
+extension ObjectKey: ExpressibleByStringLiteral, CustomStringConvertible {
+    package init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    package var description: String { display }
+}
+
+/// Byte order as `memcmp` and every listing have it: the shorter of two equal beginnings is first.
+package func bytesPrecede(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    let left = left.span
+    let right = right.span
+    let shared = min(left.count, right.count)
+    for index in 0..<shared {
+        let a = left[index]
+        let b = right[index]
+        if a != b { return a < b }
+    }
+    return left.count < right.count
+}

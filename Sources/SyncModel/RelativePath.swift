@@ -1,0 +1,122 @@
+/// A path beneath the mirrored directory that is safe to create: made from a key, or refused.
+///
+/// Everything is judged by bytes: a "/" followed by a combining mark is one `Character`, and
+/// `String` would not see the separator.
+package struct RelativePath: Sendable, Hashable, Comparable {
+    package static let maximumComponentLength = 255
+    package static let maximumDepth = 512
+    /// The state directory, which no key may name and no walk enters.
+    ///
+    /// Compared without regard to ASCII case, because the file system may do the same.
+    package static let stateDirectoryName = ".osssync"
+
+    /// The components joined by "/", without a trailing one.
+    package let bytes: [UInt8]
+    /// True if the key ended in "/": it stands for a directory.
+    package let isDirectory: Bool
+
+    /// Maps a key, without the remote's prefix, to a path.
+    ///
+    /// - Throws: ``UnsafeKey`` with the reason, for every key that has no safe and unambiguous place on disk.
+    package init(key: ObjectKey) throws(UnsafeKey) {
+        var content = key.bytes[...]
+        guard !content.isEmpty else { throw .empty }
+        isDirectory = content.last == UInt8(ascii: "/")
+        if isDirectory { content = content.dropLast() }
+        try Self.check(content)
+        bytes = [UInt8](content)
+    }
+
+    private static func check(_ content: ArraySlice<UInt8>) throws(UnsafeKey) {
+        var depth = 0
+        var start = content.startIndex
+        while true {
+            var end = start
+            while end < content.endIndex, content[end] != UInt8(ascii: "/") {
+                guard content[end] != 0 else { throw .containsNUL }
+                end += 1
+            }
+            let component = content[start..<end]
+            switch component.count {
+            case 0: throw depth == 0 ? .absolute : .emptyComponent
+            case 1 where component.first == UInt8(ascii: "."): throw .dotComponent
+            case 2 where component.allSatisfy { $0 == UInt8(ascii: ".") }: throw .dotComponent
+            case (maximumComponentLength + 1)...: throw .componentTooLong(length: component.count)
+            default: break
+            }
+            if depth == 0, isReserved(component) { throw .reserved }
+            depth += 1
+            guard depth <= maximumDepth else { throw .tooDeep }
+            guard end < content.endIndex else { return }
+            start = end + 1
+        }
+    }
+
+    /// True for the name of the state directory in any ASCII case.
+    package static func isReserved(_ component: some Collection<UInt8>) -> Bool {
+        component.count == stateDirectoryName.utf8.count
+            && zip(component, stateDirectoryName.utf8).allSatisfy { byte, expected in
+                let lowered =
+                    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+                return lowered == expected
+            }
+    }
+
+    /// The key, relative to the remote's prefix, that this path is mirrored under.
+    package var key: ObjectKey {
+        ObjectKey(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes)
+    }
+
+    /// The directory that holds it, nil at the root.
+    package var parent: RelativePath? {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return RelativePath(uncheckedDirectory: [UInt8](bytes[..<slash]))
+    }
+
+    private init(uncheckedDirectory bytes: [UInt8]) {
+        self.bytes = bytes
+        isDirectory = true
+    }
+
+    /// The last component.
+    package var name: ArraySlice<UInt8> {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[...] }
+        return bytes[(slash + 1)...]
+    }
+
+    /// The path as text that is safe to print.
+    package var display: String { displayText(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes) }
+
+    package static func < (left: Self, right: Self) -> Bool { left.key < right.key }
+}
+
+/// Why a key has no place on disk.
+package enum UnsafeKey: Error, Hashable, Sendable {
+    case empty
+    /// Begins with "/": its first segment is empty.
+    case absolute
+    case emptyComponent
+    /// A segment "." or "..".
+    case dotComponent
+    case containsNUL
+    case componentTooLong(length: Int)
+    case tooDeep
+    /// Names the state directory `.osssync`.
+    case reserved
+
+    package var message: String {
+        switch self {
+        case .empty: "the key is empty"
+        case .absolute: "the key begins with '/', which would be an absolute path"
+        case .emptyComponent: "the key has an empty segment ('//'), which a directory cannot hold"
+        case .dotComponent:
+            "the key has a '.' or '..' segment, which could lead outside the directory"
+        case .containsNUL: "the key has a NUL byte, which no file name can hold"
+        case .componentTooLong(let length):
+            "a segment of the key has \(length) bytes, and a file name can have 255"
+        case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
+        case .reserved:
+            "the name '\(RelativePath.stateDirectoryName)' belongs to osssync's own state"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// What a listing says of one object.
+package struct RemoteObject: Sendable, Hashable {
+    package let key: ObjectKey
+    /// Bytes; for a symlink object the listed size is not that of its target.
+    package let size: Int64
+    package let etag: ETag
+    /// The service's time of the last write; nil if the listing had none that could be read.
+    package let lastModified: Timestamp?
+    package let storageClass: StorageClass
+    package let kind: ObjectKind
+    /// The state of a restored archive copy, nil if the listing said nothing of it.
+    package let restoreState: RestoreState?
+
+    package init(
+        key: ObjectKey,
+        size: Int64,
+        etag: ETag,
+        lastModified: Timestamp? = nil,
+        storageClass: StorageClass = .standard,
+        kind: ObjectKind = .normal,
+        restoreState: RestoreState? = nil
+    ) {
+        self.key = key
+        self.size = size
+        self.etag = etag
+        self.lastModified = lastModified
+        self.storageClass = storageClass
+        self.kind = kind
+        self.restoreState = restoreState
+    }
+
+    /// True if the content can't be read before it is restored.
+    package var needsRestore: Bool {
+        guard storageClass.isArchived else { return false }
+        return restoreState != .restored
+    }
+}
+
+/// How an object was written, as OSS's listing names it.
+package enum ObjectKind: String, Sendable, Hashable {
+    case normal = "Normal"
+    case multipart = "Multipart"
+    case appendable = "Appendable"
+    case symlink = "Symlink"
+}
+
+/// A storage class by the service's own name; unknown names are kept as they are.
+package struct StorageClass: Sendable, Hashable {
+    package let name: String
+    package init(name: String) { self.name = name }
+
+    package static let standard = StorageClass(name: "Standard")
+    package static let infrequentAccess = StorageClass(name: "IA")
+    package static let archive = StorageClass(name: "Archive")
+    package static let coldArchive = StorageClass(name: "ColdArchive")
+    package static let deepColdArchive = StorageClass(name: "DeepColdArchive")
+
+    /// True for the classes of both dialects whose objects must be restored before a GET.
+    package var isArchived: Bool {
+        switch name {
+        case "Archive", "ColdArchive", "DeepColdArchive", "GLACIER", "DEEP_ARCHIVE": true
+        default: false
+        }
+    }
+}
+
+/// What `x-oss-restore` and a listing's `RestoreInfo` say.
+package enum RestoreState: Sendable, Hashable {
+    case ongoing
+    case restored
+
+    /// Reads `ongoing-request="true"` or `ongoing-request="false", expiry-date="…"`; nil for
+    /// anything else.
+    package init?(headerValue: String) {
+        if headerValue.utf8.starts(with: "ongoing-request=\"true\"".utf8) {
+            self = .ongoing
+        } else if headerValue.utf8.starts(with: "ongoing-request=\"false\"".utf8) {
+            self = .restored
+        } else {
+            return nil
+        }
+    }
+}

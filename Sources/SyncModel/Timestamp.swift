@@ -1,0 +1,228 @@
+/// An instant as the file system and the wire have it: seconds since 1970 UTC and nanoseconds
+/// within the second.
+package struct Timestamp: Sendable, Hashable, Comparable {
+    package let seconds: Int64
+    /// From 0 to 999,999,999, also before 1970.
+    package let nanoseconds: Int32
+
+    package init(seconds: Int64, nanoseconds: Int32 = 0) {
+        precondition(
+            nanoseconds >= 0 && nanoseconds < 1_000_000_000,
+            "nanoseconds are below one second"
+        )
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The instant as one number of nanoseconds, as the manifest stores it; the nearest
+    /// representable one beyond the years 1677 to 2262.
+    package var nanosecondsSince1970: Int64 {
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = product.addingReportingOverflow(Int64(nanoseconds))
+        return overflow || carry ? (seconds < 0 ? Int64.min : Int64.max) : sum
+    }
+
+    package init(nanosecondsSince1970 value: Int64) {
+        var seconds = value / 1_000_000_000
+        var rest = value % 1_000_000_000
+        if rest < 0 {
+            rest += 1_000_000_000
+            seconds -= 1
+        }
+        self.init(seconds: seconds, nanoseconds: Int32(rest))
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+    }
+}
+
+/// The fields of an instant in UTC, for the texts of the wire.
+package struct CivilTime: Sendable, Hashable {
+    package let year: Int
+    /// 1 to 12.
+    package let month: Int
+    /// 1 to 31.
+    package let day: Int
+    package let hour: Int
+    package let minute: Int
+    package let second: Int
+
+    package init(_ instant: Timestamp) {
+        // Days to year, month, day by eras of 400 years (proleptic Gregorian calendar).
+        let daySeconds: Int64 = 86_400
+        var days = instant.seconds / daySeconds
+        var rest = instant.seconds % daySeconds
+        if rest < 0 {
+            rest += daySeconds
+            days -= 1
+        }
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+        month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+        year = Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0))
+        hour = Int(rest / 3_600)
+        minute = Int(rest % 3_600 / 60)
+        second = Int(rest % 60)
+    }
+
+    /// Nil if a field is out of its bounds (a leap second counts as 59).
+    package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard (0...9_999).contains(year), (1...12).contains(month), day >= 1,
+            day <= lengths[month - 1],
+            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+        else { return nil }
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = min(second, 59)
+    }
+
+    package var timestamp: Timestamp {
+        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = era * 146_097 + dayOfEra - 719_468
+        return Timestamp(seconds: days * 86_400 + Int64(hour * 3_600 + minute * 60 + second))
+    }
+
+    private static let monthNames = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let dayNames = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+    private func padded(_ value: Int, _ width: Int = 2) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+
+    /// `20260102T030405Z`, the form of `x-oss-date`.
+    package var basicText: String {
+        basicDateText + "T" + padded(hour) + padded(minute) + padded(second) + "Z"
+    }
+
+    /// `20260102`, the form of a signing scope.
+    package var basicDateText: String {
+        padded(year, 4) + padded(month) + padded(day)
+    }
+
+    /// `2026-01-02T03:04:05.000Z`, the form of timestamps in XML, with `milliseconds` from 0 to
+    /// 999.
+    package func extendedText(milliseconds: Int) -> String {
+        padded(year, 4) + "-" + padded(month) + "-" + padded(day) + "T" + padded(hour) + ":"
+            + padded(minute)
+            + ":" + padded(second) + "." + padded(milliseconds, 3) + "Z"
+    }
+
+    /// `Fri, 02 Jan 2026 03:04:05 GMT`, the form of `Date` and `Last-Modified` (RFC 1123).
+    package var httpText: String {
+        let days = timestamp.seconds / 86_400 - (timestamp.seconds % 86_400 < 0 ? 1 : 0)
+        let weekday = Self.dayNames[Int((days % 7 + 7) % 7)]
+        return weekday + ", " + padded(day) + " " + Self.monthNames[month - 1] + " "
+            + padded(year, 4) + " "
+            + padded(hour) + ":" + padded(minute) + ":" + padded(second) + " GMT"
+    }
+}
+
+extension Timestamp {
+    /// Reads `2026-01-02T03:04:05.000Z`: any number of fraction digits, `Z` only; nil for anything
+    /// else.
+    package init?(extendedText text: some StringProtocol) {
+        let bytes = [UInt8](text.utf8)
+        guard bytes.count >= 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"),
+            bytes[16] == UInt8(ascii: ":"),
+            bytes.last == UInt8(ascii: "Z"),
+            let civil = CivilTime(
+                digits: bytes,
+                at: (0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19)
+            )
+        else { return nil }
+        var nanoseconds: Int64 = 0
+        if bytes.count > 20 {
+            guard bytes[19] == UInt8(ascii: "."), bytes.count > 21 else { return nil }
+            let digits = bytes[20..<(bytes.count - 1)].prefix(9)
+            guard let value = parseDecimal(digits), parseDecimalTail(bytes[20..<(bytes.count - 1)])
+            else {
+                return nil
+            }
+            nanoseconds = value
+            for _ in digits.count..<9 { nanoseconds *= 10 }
+        }
+        self.init(seconds: civil.timestamp.seconds, nanoseconds: Int32(nanoseconds))
+    }
+
+    /// Reads `20260102T030405Z`; nil for anything else.
+    package init?(basicText text: some StringProtocol) {
+        let bytes = [UInt8](text.utf8)
+        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
+            let civil = CivilTime(
+                digits: bytes,
+                at: (0..<4, 4..<6, 6..<8, 9..<11, 11..<13, 13..<15)
+            )
+        else { return nil }
+        self = civil.timestamp
+    }
+
+    /// Reads `Fri, 02 Jan 2026 03:04:05 GMT`; the day of the week is not judged; nil for anything
+    /// else.
+    package init?(httpText text: some StringProtocol) {
+        let bytes = [UInt8](text.utf8)
+        let months = "JanFebMarAprMayJunJulAugSepOctNovDec".utf8
+        guard bytes.count == 29, bytes[3] == UInt8(ascii: ","),
+            bytes[25...].elementsEqual(" GMT".utf8),
+            let month = (0..<12).first(where: { index in
+                months.dropFirst(index * 3).prefix(3).elementsEqual(bytes[8..<11])
+            }),
+            let day = parseDecimal(bytes[5..<7]), let year = parseDecimal(bytes[12..<16]),
+            let hour = parseDecimal(bytes[17..<19]), let minute = parseDecimal(bytes[20..<22]),
+            let second = parseDecimal(bytes[23..<25]),
+            let civil = CivilTime(
+                year: Int(year),
+                month: month + 1,
+                day: Int(day),
+                hour: Int(hour),
+                minute: Int(minute),
+                second: Int(second)
+            )
+        else { return nil }
+        self = civil.timestamp
+    }
+}
+
+extension CivilTime {
+    fileprivate typealias FieldPlaces = (
+        Range<Int>, Range<Int>, Range<Int>, Range<Int>, Range<Int>, Range<Int>
+    )
+
+    fileprivate init?(digits bytes: [UInt8], at places: FieldPlaces) {
+        guard let year = parseDecimal(bytes[places.0]), let month = parseDecimal(bytes[places.1]),
+            let day = parseDecimal(bytes[places.2]), let hour = parseDecimal(bytes[places.3]),
+            let minute = parseDecimal(bytes[places.4]), let second = parseDecimal(bytes[places.5])
+        else { return nil }
+        self.init(
+            year: Int(year),
+            month: Int(month),
+            day: Int(day),
+            hour: Int(hour),
+            minute: Int(minute),
+            second: Int(second)
+        )
+    }
+}
+
+/// True if every byte is a digit; fractions may be longer than a number can be.
+private func parseDecimalTail(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+}
