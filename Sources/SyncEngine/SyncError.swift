@@ -1,0 +1,53 @@
+/// Why a run could not be done or not go on.
+///
+/// `code` decides the exit status; `message` says what failed, on what, and what to do, and holds
+/// no secret.
+public struct SyncError: Error, Sendable {
+    /// A kind of failure; the set can grow.
+    public struct Code: Sendable, Hashable {
+        private enum Value: Sendable, Hashable {
+            case configuration, refused, credentials, localState, remoteUnreachable, locked
+            case cancelled, conflict
+        }
+        private let value: Value
+
+        /// The arguments, a configuration file or the link of a directory is unusable.
+        public static let configuration = Code(value: .configuration)
+        /// A guard against losing data refused.
+        public static let refused = Code(value: .refused)
+        /// The service refused the credentials or the permission.
+        public static let credentials = Code(value: .credentials)
+        /// The disk, the directory or the manifest is unusable.
+        public static let localState = Code(value: .localState)
+        /// The remote could not be reached or did not answer as an object store.
+        public static let remoteUnreachable = Code(value: .remoteUnreachable)
+        /// Another run holds the directory.
+        public static let locked = Code(value: .locked)
+        /// The task was cancelled; everything needed to go on is kept.
+        public static let cancelled = Code(value: .cancelled)
+        /// A conflict ended the run, as `ConflictPolicy.fail` asks.
+        public static let conflict = Code(value: .conflict)
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What failed, on what, and what to do; safe to print.
+    public let message: String
+    /// The error beneath, if there was one.
+    public let underlying: (any Error)?
+    /// The service's id of the failed request, for its support.
+    public let requestID: String?
+
+    /// Makes an error.
+    public init(
+        code: Code,
+        message: String,
+        underlying: (any Error)? = nil,
+        requestID: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+        self.requestID = requestID
+    }
+}
