@@ -1,0 +1,88 @@
+package import SyncModel
+
+/// One bucket of an object store: the real client, and fakes in tests.
+///
+/// Every operation retries what is safe to repeat, and throws what is left. A cancelled task's call
+/// throws an error whose `isCancelled` is true, and touches no sink and no descriptor afterwards.
+package protocol ObjectStore: Sendable {
+    func list(_ request: ListRequest) async throws(StorageError) -> ListPage
+    func listVersions(
+        _ request: ListVersionsRequest
+    ) async throws(StorageError) -> ListVersionsPage
+
+    func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata
+
+    /// Stores one object, or one range of it, through `sink`.
+    ///
+    /// Retries inside, continuing after what the sink has received; the count of attempts starts
+    /// over when bytes arrived. A range answered with the whole object, another `Content-Range`,
+    /// another ETag, a short or long body and an encoding that the object does not have are errors.
+    func get(_ request: GetRequest, into sink: FileSink) async throws(StorageError)
+        -> ObjectMetadata
+
+    /// A whole small body in memory, of at most `limit` bytes.
+    func read(_ request: GetRequest, limit: Int) async throws(StorageError)
+        -> (metadata: ObjectMetadata, bytes: [UInt8])
+
+    /// Writes one object; MD5 and CRC-64 are computed as the body is sent and compared with those
+    /// that come back.
+    ///
+    /// `onProgress` is called on the transport's thread with numbers of bytes that sum to those
+    /// sent; a negative one takes back what a repeated attempt sends again.
+    func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult
+
+    func initiateMultipartUpload(_ request: PutRequest) async throws(StorageError) -> UploadID
+    /// Sends one part; verified and reported like ``put(_:body:onProgress:)``.
+    func uploadPart(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> UploadedPart
+    func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage
+    /// Makes the object of its parts.
+    ///
+    /// Not repeated once the request may have reached the server: a lost answer is thrown as a
+    /// `.transport` error, and the caller settles by `head` whether the object exists.
+    func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult
+    /// Drops an upload and its parts; one that does not exist is dropped already.
+    func abortMultipartUpload(_ key: ObjectKey, _ upload: UploadID) async throws(StorageError)
+    func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage
+
+    func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult
+    func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError) -> UploadedPart
+
+    /// Deletes one object; one that does not exist is deleted already.
+    func delete(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError)
+    /// Deletes at most 1,000 objects and returns those that are not known to be deleted.
+    func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
+
+    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError)
+    func putSymlink(_ key: ObjectKey, target: ObjectKey) async throws(StorageError)
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey
+
+    func bucketInfo() async throws(StorageError) -> BucketInfo
+    func versioningStatus() async throws(StorageError) -> VersioningStatus
+
+    /// An address that allows whoever has it one request, until `expires` has passed.
+    func presignedURL(
+        method: HTTPMethod,
+        key: ObjectKey,
+        query: [(String, String)],
+        headers: [(String, String)],
+        expires: Duration
+    ) async throws(StorageError) -> String
+}

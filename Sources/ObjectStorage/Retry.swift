@@ -1,0 +1,101 @@
+package import SyncModel
+
+/// What may be done about an error.
+package enum RetryClass: Sendable, Hashable {
+    case never
+    /// Repeat after a pause.
+    case transient
+    /// Repeat at most so many times after a pause: what damaged the answer will likely do so again.
+    case limited(retries: Int)
+    /// Repeat after a longer pause, and ask for less at once.
+    case throttled(retryAfter: Duration?)
+    /// Sign again by the server's clock.
+    case clockSkew(serverTime: Timestamp?)
+    /// Sign again with newer credentials.
+    case refreshCredentials
+    /// The multipart upload is unusable: begin a new one.
+    case restartUpload
+    /// The object is another version than the one that was pinned: look it up again.
+    case objectChanged
+}
+
+extension StorageError {
+    /// The one place that decides what may be repeated: oss-protocol "Codes".
+    package var retryClass: RetryClass {
+        switch kind {
+        case .service(let status, let code): serviceRetryClass(status: status, code: code)
+        case .transport(let error): error.retryClass
+        case .integrity(let failure): failure.retryClass
+        case .protocolViolation: .limited(retries: 2)
+        case .credentials, .localIO, .cancelled, .invalidRequest: .never
+        }
+    }
+
+    private func serviceRetryClass(status: Int, code: String) -> RetryClass {
+        switch code {
+        case "RequestTimeTooSkewed":
+            return .clockSkew(serverTime: serverTime)
+        case "InvalidArgument":
+            let isSigningDate =
+                ec == "0002-00000212"
+                || serviceMessage?.utf8.starts(with: "Invalid signing date".utf8) == true
+            return isSigningDate ? .clockSkew(serverTime: serverTime) : .never
+        case "SecurityTokenExpired", "InvalidSecurityToken", "InvalidToken", "ExpiredToken",
+            "TokenRefreshRequired":
+            return .refreshCredentials
+        case "InvalidAccessKeyId":
+            // An STS key that has expired may be unknown already.
+            return .refreshCredentials
+        case "SlowDown", "ServiceUnavailable", "DownloadTrafficRateLimitExceeded",
+            "UploadTrafficRateLimitExceeded", "MetaOperationQpsLimitExceeded",
+            "TotalQpsLimitExceeded", "ActiveRequestLimitExceeded", "CpuLimitExceeded",
+            "QpsLimitExceeded":
+            return .throttled(retryAfter: retryAfter)
+        case "InvalidDigest": return .limited(retries: 1)
+        case "BadDigest", "XAmzContentSHA256Mismatch": return .limited(retries: 2)
+        case "RequestTimeout", "BadRequest", "StaleFile", "ConditionalRequestConflict",
+            "OperationAborted", "InternalError":
+            return .transient
+        case "NoSuchUpload", "InvalidPart", "InvalidPartOrder", "EntityTooSmall":
+            return .restartUpload
+        case "PreconditionFailed": return .objectChanged
+        default: return statusRetryClass(status)
+        }
+    }
+
+    private func statusRetryClass(_ status: Int) -> RetryClass {
+        if ec == "0002-00000006" || ec == "0002-00000007" { return .refreshCredentials }
+        return switch status {
+        case 412, 416: .objectChanged
+        case 429, 503: .throttled(retryAfter: retryAfter)
+        case 408, 500, 502, 504: .transient
+        // Asked for by no header of ours: a proxy's mistake.
+        case 304: .limited(retries: 1)
+        case 505...599: .transient
+        default: .never
+        }
+    }
+}
+
+extension TransportError {
+    var retryClass: RetryClass {
+        switch self {
+        case .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceTooShort: .never
+        case .dnsFailed: .limited(retries: 2)
+        case .bodyTooLong, .malformedResponse: .limited(retries: 1)
+        case .connectFailed, .timedOut, .stalled, .connectionLost, .bodyTooShort: .transient
+        }
+    }
+}
+
+extension IntegrityFailure {
+    var retryClass: RetryClass {
+        switch self {
+        case .rangeIgnored: .limited(retries: 1)
+        case .wrongContentRange, .wrongLength, .unexpectedEncoding: .limited(retries: 2)
+        case .wrongDigest, .wrongChecksum: .limited(retries: 2)
+        case .objectChanged: .objectChanged
+        case .sourceTruncated: .never
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import SyncModel
+
+/// Everything outside that the client needs; made at the entry point, and a fake in tests.
+package struct StorageEnvironment: Sendable {
+    package var now: @Sendable () -> Timestamp
+    /// Throws `CancellationError` when the task is cancelled.
+    package var sleep: @Sendable (Duration) async throws -> Void
+    /// From 0 to below 1.
+    package var randomUnit: @Sendable () -> Double
+    /// Must not block.
+    package var observe: @Sendable (StorageObservation) -> Void
+
+    package init(
+        now: @escaping @Sendable () -> Timestamp,
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        randomUnit: @escaping @Sendable () -> Double,
+        observe: @escaping @Sendable (StorageObservation) -> Void
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.randomUnit = randomUnit
+        self.observe = observe
+    }
+}
+
+/// What the client tells of its work.
+package enum StorageObservation: Sendable {
+    case requestSent
+    case throttled(retryAfter: Duration?)
+    case succeeded
+    /// The local clock is wrong by this much; signatures use the server's from now on.
+    case clockCorrected(offsetSeconds: Int64)
+    /// An attempt failed and is about to be repeated; attempts count from 1.
+    case retrying(StorageError, attempt: Int)
+}

@@ -1,0 +1,100 @@
+extension StorageError {
+    /// The service's error code, if it answered with one.
+    package var serviceCode: String? {
+        guard case .service(_, let code) = kind else { return nil }
+        return code
+    }
+
+    /// The response's status, if the service answered with an error.
+    package var status: Int? {
+        guard case .service(let status, _) = kind else { return nil }
+        return status
+    }
+
+    /// The object does not exist; false for a missing bucket or upload.
+    package var isNotFound: Bool {
+        guard case .service(404, let code) = kind else { return false }
+        return code != "NoSuchBucket" && code != "NoSuchUpload"
+    }
+
+    package var isNoSuchBucket: Bool { serviceCode == "NoSuchBucket" }
+
+    package var isNoSuchUpload: Bool { serviceCode == "NoSuchUpload" }
+
+    /// The object is not the version that was asked for.
+    package var isPreconditionFailed: Bool {
+        switch kind {
+        case .service(412, _): true
+        case .integrity(.objectChanged): true
+        default: false
+        }
+    }
+
+    /// The range begins beyond the object's end: it shrank.
+    package var isRangeNotSatisfiable: Bool { status == 416 }
+
+    package var isThrottled: Bool {
+        if case .throttled = retryClass { true } else { false }
+    }
+
+    /// The credentials or the permission were refused.
+    package var isAccessDenied: Bool {
+        switch kind {
+        case .credentials: return true
+        case .service(let status, let code):
+            guard !isArchived else { return false }
+            switch code {
+            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
+                "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "TokenRefreshRequired",
+                "RequestTimeTooSkewed":
+                return true
+            default: return status == 401 || status == 403
+            }
+        default: return false
+        }
+    }
+
+    /// The remote could not be reached, or what answered is no object store.
+    package var isUnreachable: Bool {
+        switch kind {
+        case .protocolViolation: true
+        case .transport(let error):
+            switch error {
+            case .cancelled, .localIO, .sourceTooShort, .bodyTooLong: false
+            default: true
+            }
+        default: false
+        }
+    }
+
+    /// The object is in an archive class and must be restored before it can be read.
+    package var isArchived: Bool {
+        serviceCode == "InvalidObjectState"
+    }
+
+    /// The object exists although it was not to be overwritten.
+    package var isAlreadyExists: Bool {
+        switch kind {
+        case .service(409, "FileAlreadyExists"), .service(409, "ObjectAlreadyExists"): true
+        default: false
+        }
+    }
+
+    package var isCancelled: Bool {
+        switch kind {
+        case .cancelled, .transport(.cancelled): true
+        default: false
+        }
+    }
+
+    /// The request may have had its effect although no answer came.
+    package var mayHaveReachedServer: Bool {
+        switch kind {
+        case .transport(let error): error.mayHaveReachedServer
+        case .protocolViolation, .integrity: true
+        case .service(let status, _): status >= 500 || status == 408
+        case .cancelled: true
+        case .credentials, .localIO, .invalidRequest: false
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import SyncModel
+
+extension StorageError {
+    /// What failed, on which key, and what to do; without any secret or signed address.
+    package var message: String {
+        var text = "\(operation)"
+        if let key { text += " of '\(key.display)'" }
+        text += " failed: " + reason
+        if let advice { text += ". " + advice }
+        if let requestID { text += " [request \(displayText(requestID.utf8))]" }
+        return text
+    }
+
+    private var reason: String {
+        switch kind {
+        case .service(let status, let code):
+            var text = "the service answered \(status)"
+            if !code.isEmpty { text += " \(displayText(code.utf8))" }
+            if let serviceMessage, !serviceMessage.isEmpty { text += " (\(serviceMessage))" }
+            if let ec { text += ", EC \(displayText(ec.utf8))" }
+            return text
+        case .transport(let error): return error.message
+        case .integrity(let failure): return failure.message
+        case .protocolViolation(let what):
+            return "the endpoint did not answer as an object store (\(what))"
+        case .credentials(let what): return what
+        case .localIO(let errno, let call): return "\(call) failed with error \(errno)"
+        case .cancelled: return "cancelled"
+        case .invalidRequest(let what): return what
+        }
+    }
+
+    /// What the user can do, where that is known.
+    private var advice: String? {
+        if let endpointHint {
+            return "Use the endpoint '\(displayText(endpointHint.utf8))'"
+        }
+        switch kind {
+        case .transport(.tlsFailed):
+            return "Nothing was sent. Check the endpoint's name and the system's certificates, or"
+                + " name a certificate authority with --ca-file"
+        case .transport(.dnsFailed): return "Check the endpoint's name and the network"
+        case .service(let status, let code): return serviceAdvice(status: status, code: code)
+        default: return nil
+        }
+    }
+
+    private func serviceAdvice(status: Int, code: String) -> String? {
+        switch code {
+        case "InvalidAccessKeyId", "SignatureDoesNotMatch":
+            return "Check the access key"
+        case "SecurityTokenExpired", "InvalidSecurityToken", "ExpiredToken", "InvalidToken":
+            return "Get new temporary credentials"
+        case "RequestTimeTooSkewed": return "Set this machine's clock"
+        case "InvalidObjectState": return "Restore the object first"
+        case "NoSuchBucket": return "Check the bucket's name and region"
+        case "PublicEndpointForbidden":
+            return "This account can read and write data only through its own domain (CNAME) or"
+                + " the internal endpoint"
+        case "SecondLevelDomainForbidden": return "Use virtual-hosted addressing"
+        case "TransferAccelerationDisabled":
+            return "Enable transfer acceleration on the bucket, or use its ordinary endpoint"
+        case "UserDisable": return "The account is blocked or has an unpaid bill"
+        case "AccessDenied": return "Check the permissions of the access key"
+        default:
+            if (300..<400).contains(status), status != 304 {
+                return "Redirects are not followed: name the right endpoint"
+            }
+            return nil
+        }
+    }
+}
