@@ -1,0 +1,104 @@
+package import SyncModel
+
+/// Where a store answers, and how a bucket is named there.
+package struct Endpoint: Sendable, Hashable {
+    package enum Scheme: String, Sendable, Hashable {
+        case http
+        case https
+
+        var defaultPort: Int { self == .http ? 80 : 443 }
+    }
+
+    /// How a request names its bucket.
+    package enum Addressing: String, Sendable, Hashable {
+        /// In front of the host: `bucket.host`.
+        case virtual
+        /// As the first segment of the path.
+        case path
+        /// Nowhere: the host is a domain of the bucket's own.
+        case cname
+    }
+
+    package let scheme: Scheme
+    /// A host name in lower case, an IPv4 address, or an IPv6 address without brackets.
+    package let host: String
+    /// Nil for the scheme's own port.
+    package let port: Int?
+    /// The region that requests are signed for; nil if it was neither given nor part of the host.
+    package let region: String?
+    package let addressing: Addressing
+
+    /// The value of the `Host` header; a nil bucket addresses the service itself.
+    package func hostHeader(bucket: String?) -> String {
+        var name = HostName.isIPv6(host) ? "[" + host + "]" : host
+        if addressing == .virtual, let bucket { name = bucket + "." + name }
+        if let port { name += ":" + String(port) }
+        return name
+    }
+
+    /// The path of a request, percent-encoded.
+    package func path(bucket: String?, key: ObjectKey?) -> String {
+        var text: [UInt8] = [UInt8(ascii: "/")]
+        if addressing == .path, let bucket {
+            appendPercentEncoded(bucket.utf8, keepsSlash: true, to: &text)
+            text.append(UInt8(ascii: "/"))
+        }
+        if let key { appendPercentEncoded(key.bytes, keepsSlash: true, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// `https://host:port` of a bucket, without a path.
+    package func origin(bucket: String?) -> String {
+        scheme.rawValue + "://" + hostHeader(bucket: bucket)
+    }
+
+    /// True if the host can only be this machine.
+    package var isLoopback: Bool { HostName.isLoopback(host) }
+
+    /// The product that V4 signatures name.
+    package var signingService: String {
+        host.hasSuffix(HostName.cloudBoxSuffix) ? "oss-cloudbox" : "oss"
+    }
+}
+
+/// What the user asked for; `auto` is virtual, but path for addresses and `localhost`.
+package enum AddressingChoice: String, Sendable, Hashable {
+    case virtual
+    case path
+    case cname
+    case auto
+}
+
+/// Why a text is not an endpoint.
+package enum EndpointError: Error, Sendable, Hashable {
+    /// Neither an endpoint nor a region was given.
+    case missing
+    case unknownScheme(String)
+    /// Something after the host: a path, a query, or a user before it.
+    case notAHost(String)
+    case invalidHost(String)
+    case invalidPort(String)
+    case invalidRegion(String)
+    /// The host begins with a bucket's name.
+    case namesBucket(host: String, endpoint: String)
+
+    package var message: String {
+        switch self {
+        case .missing: "no endpoint and no region is configured; give --endpoint or --region"
+        case .unknownScheme(let scheme):
+            "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
+        case .notAHost(let text):
+            "the endpoint '\(displayText(text.utf8))' must be a host and nothing after it, as in "
+                + "https://oss-cn-hangzhou.aliyuncs.com"
+        case .invalidHost(let host):
+            "'\(displayText(host.utf8))' is neither a host name nor an IP address"
+        case .invalidPort(let port):
+            "'\(displayText(port.utf8))' is not a port: it must be a number from 1 to 65535"
+        case .invalidRegion(let region):
+            "'\(displayText(region.utf8))' is not a region; one looks like cn-hangzhou"
+        case .namesBucket(let host, let endpoint):
+            "the endpoint '\(displayText(host.utf8))' already names a bucket; give "
+                + "'\(displayText(endpoint.utf8))'"
+        }
+    }
+}
