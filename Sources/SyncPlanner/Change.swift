@@ -1,0 +1,63 @@
+package import SyncModel
+
+/// The local side of a key, relative to the manifest's row.
+package enum LocalChange: Sendable, Hashable, CaseIterable {
+    case absent
+    /// Size, mtime and inode are those of the row.
+    case same
+    /// The size is that of the row, and the mtime or the inode moved: only the content can tell.
+    case touched
+    /// The size differs, so the content does.
+    case changed
+
+    /// Compares what the walk saw with the row.
+    ///
+    /// The mtime is compared as the row stores it, in nanoseconds with saturation, so that a file
+    /// dated beyond the year 2262 does not look touched for ever. The ctime is not compared:
+    /// `chmod` and hard links move it, and the row does not hold it; it guards publications
+    /// instead.
+    package init(of local: LocalEntry?, since base: ManifestEntry, judgesInodes: Bool) {
+        guard let local else {
+            self = .absent
+            return
+        }
+        switch local.kind {
+        case .directory:
+            self = .same
+        case .file(let identity):
+            let isSameInode =
+                !judgesInodes || base.inode == 0 || identity.inode == base.inode
+            let isSameTime =
+                identity.modified.nanosecondsSince1970
+                == base.localModified.nanosecondsSince1970
+            if identity.size != base.size {
+                self = .changed
+            } else {
+                self = isSameTime && isSameInode ? .same : .touched
+            }
+        }
+    }
+}
+
+/// The remote side of a key, relative to the manifest's row.
+package enum RemoteChange: Sendable, Hashable, CaseIterable {
+    case absent
+    /// Size and ETag are those of the row.
+    case same
+    case changed
+
+    /// Compares what the listing says with the row.
+    ///
+    /// A directory marker has no content to change.
+    package init(of remote: RemoteObject?, since base: ManifestEntry) {
+        guard let remote else {
+            self = .absent
+            return
+        }
+        if remote.key.isDirectoryMarker, remote.size == 0 {
+            self = .same
+        } else {
+            self = remote.size == base.size && remote.etag == base.etag ? .same : .changed
+        }
+    }
+}

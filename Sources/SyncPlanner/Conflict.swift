@@ -1,0 +1,86 @@
+/// How the two sides came to disagree.
+package enum ConflictKind: Sendable, Hashable, CaseIterable {
+    /// Both have it, it was never synced, and the contents differ.
+    case bothNew
+    /// Both changed it, differently.
+    case bothChanged
+    /// Push: the remote has a newer version than the file, which is as recorded.
+    case remoteNewer
+    /// Push: the directory lost it and the remote changed it.
+    case localGoneRemoteChanged
+    /// The directory changed it and the remote lost it.
+    case localChangedRemoteGone
+
+    package var message: String {
+        switch self {
+        case .bothNew: "both sides have it, with different content, and it was never synced"
+        case .bothChanged: "both sides changed it since the last run"
+        case .remoteNewer: "the remote changed it since the last run"
+        case .localGoneRemoteChanged: "it was removed here and changed in the remote"
+        case .localChangedRemoteGone: "it was changed here and removed in the remote"
+        }
+    }
+}
+
+/// What is done about a conflict.
+package enum ConflictResolution: Sendable, Hashable, CaseIterable {
+    /// The file is renamed to its conflict name, then the object is downloaded to its place.
+    case downloadKeepingLocal
+    /// The object is downloaded; the file goes to the trash.
+    case download
+    /// The file is uploaded over the listed version of the object, or as a new object.
+    case upload
+    /// The file goes to the trash, with the other deletions at the end of the run.
+    case deleteLocal
+    /// The listed version of the object is deleted, with the other deletions at the end.
+    case deleteRemote
+    /// Neither side is touched; the conflict is reported, now and in every later run.
+    case leaveBoth
+    /// Neither side is touched, and the run ends here.
+    case stopRun
+
+    package var message: String {
+        switch self {
+        case .downloadKeepingLocal: "the local version is kept beside the remote one"
+        case .download: "the remote version replaces the local one"
+        case .upload: "the local version goes to the remote"
+        case .deleteLocal: "the local version goes to the trash"
+        case .deleteRemote: "the remote version is deleted"
+        case .leaveBoth: "neither side was touched; choose with --on-conflict local or remote"
+        case .stopRun: "the run ends here, as --on-conflict fail asks"
+        }
+    }
+}
+
+/// Who gives way, by the kind of the conflict, the direction and the choice.
+///
+/// A direction never changes the side it reads from: what would need that is left alone and
+/// reported. A deletion needs both the choice and `--delete`.
+package func resolution(
+    of kind: ConflictKind,
+    _ policy: DecisionPolicy
+) -> ConflictResolution {
+    switch (policy.conflict, policy.direction) {
+    case (.fail, _): return .stopRun
+    case (.skip, _): return .leaveBoth
+    case (.remote, .push), (.local, .pull): return .leaveBoth
+    case (.keepBoth, .push): return .leaveBoth
+    case (.local, .push), (.local, .sync):
+        switch kind {
+        case .bothNew, .bothChanged, .remoteNewer, .localChangedRemoteGone: return .upload
+        case .localGoneRemoteChanged: return policy.deletes ? .deleteRemote : .leaveBoth
+        }
+    case (.remote, .pull), (.remote, .sync):
+        switch kind {
+        case .bothNew, .bothChanged, .remoteNewer, .localGoneRemoteChanged: return .download
+        case .localChangedRemoteGone: return policy.deletes ? .deleteLocal : .leaveBoth
+        }
+    case (.keepBoth, .pull), (.keepBoth, .sync):
+        switch kind {
+        case .bothNew, .bothChanged: return .downloadKeepingLocal
+        case .remoteNewer, .localGoneRemoteChanged: return .download
+        // A removal is no version: what there is to keep is the changed file.
+        case .localChangedRemoteGone: return policy.direction == .sync ? .upload : .leaveBoth
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import SyncModel
+
+/// The table for a key that ends in "/": a marker object, a directory, or both.
+///
+/// Directories have no content, so nothing is compared and no conflict arises. A directory with
+/// entries is implied by them and counts as present only where the manifest or the remote has its
+/// key; an empty one would be lost without a marker.
+func decideDirectory(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+    let isEmpty =
+        switch entry.local?.kind {
+        case .directory(let isEmpty): isEmpty
+        case .file, nil: false
+        }
+    let hasLocal = entry.local != nil
+    let hasRemote = entry.remote != nil
+    switch (entry.base != nil, hasLocal, hasRemote, policy.direction) {
+    case (true, true, true, _): return .nothing(.unchanged)
+    case (false, true, true, _): return .adopt
+    case (true, false, false, _): return .forget
+    case (false, false, false, _): return .nothing(.unchanged)
+
+    case (_, false, true, .pull), (false, false, true, .sync): return .makeDirectory
+    case (false, false, true, .push):
+        return policy.deletesExtra ? .deleteRemote(.extra) : .nothing(.onlyRemote)
+    case (true, false, true, .push), (true, false, true, .sync):
+        return policy.deletes ? .deleteRemote(.known) : .nothing(.deletedLocally)
+
+    case (false, true, false, .pull):
+        guard isEmpty else { return .nothing(.impliedDirectory) }
+        return policy.deletesExtra ? .deleteLocal(.extra) : .nothing(.onlyLocal)
+    case (false, true, false, .push), (false, true, false, .sync):
+        return isEmpty ? uploadMarker(entry, policy) : .nothing(.impliedDirectory)
+    case (true, true, false, .push): return uploadMarker(entry, policy)
+    case (true, true, false, .pull), (true, true, false, .sync):
+        guard policy.deletes else { return .nothing(.deletedRemotely) }
+        // With entries it stays as long as they do, and goes with the last of them.
+        return isEmpty ? .deleteLocal(.known) : .forget
+    }
+}
+
+private func uploadMarker(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+    let length = entry.key.bytes.count
+    if length > policy.maximumKeyLength {
+        return .skip(.keyTooLong(length: length, maximum: policy.maximumKeyLength))
+    }
+    return .uploadMarker
+}

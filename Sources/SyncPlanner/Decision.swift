@@ -1,0 +1,308 @@
+package import SyncModel
+
+/// What is to be done about one key.
+///
+/// The set is closed, so that whoever acts on it has a total switch.
+///
+/// The decision says *what*; the ``JoinedEntry`` it was made from says what was seen, and whoever
+/// acts checks that it is still so: an upload replaces only the listed version, a publication or
+/// deletion only the file that the walk saw.
+package indirect enum Decision: Sendable, Hashable {
+    /// Nothing, and nothing is wrong.
+    case nothing(QuietReason)
+    /// The object's content goes to the file, over what the walk saw there.
+    case download(DownloadReason)
+    /// The file's content goes to the object.
+    case upload(UploadReason)
+    /// The content decides between two decisions. "Cannot tell" counts as different. Nested at
+    /// most twice.
+    case compare(Comparison, same: Decision, different: Decision)
+    /// Both sides hold the same content: the row is written from what they are now.
+    case adopt
+    /// The file has the recorded content: the row gets its mtime and inode.
+    case refresh
+    /// The marker becomes a directory and gets a row.
+    case makeDirectory
+    /// The empty directory becomes a marker object and gets a row.
+    case uploadMarker
+    /// The file, or the directory if it is empty then, is removed with the other deletions at the
+    /// end; directories that this leaves empty go with it.
+    case deleteLocal(DeletionReason)
+    /// The object is deleted with the other deletions at the end.
+    case deleteRemote(DeletionReason)
+    /// The row is removed.
+    case forget
+    /// Pull: the file was changed and stays; reported as a local change.
+    case keepLocalChange
+    case conflict(ConflictKind, ConflictResolution)
+    /// The object is a link: a HEAD says what it leads to, and ``decide(_:_:at:)`` is asked again
+    /// with an entry whose remote has the target's size, ETag and ``ObjectKind/normal``.
+    case resolveLink
+    /// The file, which may be replaced, stands where keys beneath its name need a directory. It
+    /// goes to the trash and its row is removed when the first of them is published. Comes before
+    /// the keys beneath.
+    case replaceByDirectory
+    /// Like ``download(_:)``, but a directory of that name is still there and loses all its entries
+    /// to the deletions of this run: afterwards the download is done if the directory is gone, and
+    /// is a skip for ``SkipReason/shadowedByDirectory`` if not.
+    case downloadAfterDeletions(DownloadReason)
+    case skip(SkipReason)
+}
+
+/// How the content of two versions is compared.
+package enum Comparison: Sendable, Hashable {
+    /// The file is read; its CRC-64 against the row's.
+    case fileWithRow(CRC64)
+    /// The file is read; its MD5 against the ETag if that has the form of one. If they differ or
+    /// it has not, its CRC-64 against the object's, which one HEAD tells.
+    case fileWithObject(ETag)
+    /// One HEAD; the object's CRC-64 against the row's.
+    case objectWithRow(CRC64)
+
+    package var readsFile: Bool {
+        switch self {
+        case .fileWithRow, .fileWithObject: true
+        case .objectWithRow: false
+        }
+    }
+
+    /// True if the object's checksum can be needed, which the listing does not have.
+    package var needsRemoteDigest: Bool {
+        switch self {
+        case .fileWithRow: false
+        case .fileWithObject, .objectWithRow: true
+        }
+    }
+}
+
+/// The closed table: base, local and remote, by direction and policy, to one decision.
+///
+/// **Touched files.** A file whose size is the row's but whose mtime or inode moved was perhaps
+/// edited, perhaps copied back by a restore. It is never transferred on suspicion: the decision is
+/// a comparison of its CRC-64 with the row's, of which one branch is the cell "same" and the other
+/// the cell "changed". Where "same" asks for nothing, the row is refreshed, so that the next run
+/// need not read the file again. Where both cells come to the same effect, nothing is compared.
+/// Where the row has no CRC-64, the file is compared with the object if that is still the recorded
+/// one; otherwise it counts as changed, which never loses it.
+///
+/// **`--checksum`** treats every unchanged-looking file like a touched one. A file whose content
+/// was altered behind its mtime thereby becomes "changed" (kept by a pull, sent by a push), and one
+/// whose content is as recorded costs a read and no transfer. The remote needs no such care: its
+/// ETag changes with its content.
+///
+/// **Changed tags** are not always changed content: an object rewritten in other parts has another
+/// ETag. Equal content is never a conflict and not worth a transfer, so where sizes are equal and
+/// the tags are not both MD5s the object's CRC-64 is asked for first.
+package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+    if entry.key.isEmpty { return .nothing(.prefixItself) }
+    if let reason = impossibility(of: entry) {
+        if entry.remote == nil, entry.local == nil { return .forget }
+        return isForeign(entry, policy) ? .nothing(.onlyRemote) : .skip(reason)
+    }
+    if entry.key.isDirectoryMarker { return decideDirectory(entry, policy) }
+    if entry.remote?.kind == .symlink,
+        policy.direction != .push || entry.base != nil || entry.local != nil
+    {
+        return policy.followsLinkObjects ? .resolveLink : .skip(.linkObject)
+    }
+    guard let base = entry.base else { return FileTable(entry, policy).decideUnrecorded() }
+    return FileTable(entry, policy).decideRecorded(base)
+}
+
+/// Why the key can have no file or directory, nil if it can.
+private func impossibility(of entry: JoinedEntry) -> SkipReason? {
+    do {
+        _ = try RelativePath(key: entry.key)
+    } catch {
+        return .unsafeName(error)
+    }
+    // A walk cannot give such a name back, so a file of that name would look deleted to a push.
+    guard isValidUTF8(entry.key.bytes) else { return .notUTF8 }
+    if let size = entry.remote?.size, size != 0, entry.key.isDirectoryMarker {
+        return .markerWithContent(size: size)
+    }
+    return nil
+}
+
+/// True for what a push would not touch under any name.
+private func isForeign(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Bool {
+    policy.direction == .push && !policy.deletesExtra && entry.base == nil && entry.local == nil
+}
+
+/// The table's cells for a key that is a file's.
+private struct FileTable {
+    let entry: JoinedEntry
+    let policy: DecisionPolicy
+
+    init(_ entry: JoinedEntry, _ policy: DecisionPolicy) {
+        self.entry = entry
+        self.policy = policy
+    }
+
+    private var writesLocal: Bool { policy.direction != .push }
+    private var writesRemote: Bool { policy.direction != .pull }
+
+    func decideUnrecorded() -> Decision {
+        switch (entry.local?.identity, entry.remote) {
+        case (nil, nil):
+            return .nothing(.unchanged)
+        case (nil, .some):
+            if writesLocal { return download(.new) }
+            return policy.deletesExtra ? .deleteRemote(.extra) : .nothing(.onlyRemote)
+        case (.some, nil):
+            if writesRemote { return upload(.new) }
+            return policy.deletesExtra ? .deleteLocal(.extra) : .nothing(.onlyLocal)
+        case (let file?, let remote?):
+            return fileAgainstObject(file, remote, different: conflict(.bothNew))
+        }
+    }
+
+    func decideRecorded(_ base: ManifestEntry) -> Decision {
+        let remote = RemoteChange(of: entry.remote, since: base)
+        let local = LocalChange(
+            of: entry.local,
+            since: base,
+            judgesInodes: policy.judgesInodes
+        )
+        switch local {
+        case .absent: return absent(remote)
+        case .changed: return changed(base, remote)
+        case .touched: return touched(base, remote, isSuspected: true)
+        case .same:
+            return policy.comparesContent
+                ? touched(base, remote, isSuspected: false) : same(base, remote)
+        }
+    }
+
+    private func absent(_ remote: RemoteChange) -> Decision {
+        switch (remote, policy.direction) {
+        case (.absent, _): .forget
+        case (.same, .pull): download(.missing)
+        case (.same, .push), (.same, .sync):
+            policy.deletes ? .deleteRemote(.known) : .nothing(.deletedLocally)
+        case (.changed, .pull): download(.missing)
+        case (.changed, .push): conflict(.localGoneRemoteChanged)
+        case (.changed, .sync): download(.changed)
+        }
+    }
+
+    private func same(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
+        switch (remote, policy.direction) {
+        case (.same, _): .nothing(.unchanged)
+        case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
+        case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
+        case (.absent, .pull), (.absent, .sync):
+            policy.deletes ? .deleteLocal(.known) : .nothing(.deletedRemotely)
+        case (.absent, .push): upload(.missing)
+        }
+    }
+
+    private func changed(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
+        switch (remote, policy.direction) {
+        case (.same, .pull):
+            policy.replacesLocalChanges ? download(.replacesLocalChange) : .keepLocalChange
+        case (.same, .push), (.same, .sync): upload(.changed)
+        case (.changed, _):
+            if let file = entry.local?.identity, let object = entry.remote {
+                fileAgainstObject(file, object, different: conflict(.bothChanged))
+            } else {
+                conflict(.bothChanged)
+            }
+        case (.absent, .pull):
+            policy.deletes ? conflict(.localChangedRemoteGone) : .keepLocalChange
+        case (.absent, .push): upload(.changed)
+        case (.absent, .sync): conflict(.localChangedRemoteGone)
+        }
+    }
+
+    /// Content decides between the cells "same" and "changed".
+    private func touched(
+        _ base: ManifestEntry,
+        _ remote: RemoteChange,
+        isSuspected: Bool
+    ) -> Decision {
+        let unaltered = same(base, remote)
+        let altered = changed(base, remote)
+        if case .upload = unaltered, case .upload = altered { return altered }
+        let settled: Decision
+        if isSuspected, case .nothing = unaltered {
+            settled = .refresh
+        } else {
+            settled = unaltered
+        }
+        if base.size == 0 { return settled }
+        if let recorded = base.crc64 {
+            return .compare(.fileWithRow(recorded), same: settled, different: altered)
+        }
+        if remote == .same {
+            return .compare(.fileWithObject(base.etag), same: settled, different: altered)
+        }
+        // Without a recorded checksum only the mtime can vouch for the file.
+        return isSuspected ? altered : unaltered
+    }
+
+    /// The object has another tag than the row, the file is as recorded.
+    private func newVersion(_ base: ManifestEntry, different: Decision) -> Decision {
+        guard let remote = entry.remote, remote.size == base.size else { return different }
+        if base.size == 0 { return .adopt }
+        if let recorded = base.etag.md5Digest, let listed = remote.etag.md5Digest {
+            // Two MD5s that differ prove it, unless a KMS key made them: a download is then merely
+            // unneeded, but a conflict must be certain.
+            if case .download = different, recorded != listed { return different }
+        }
+        if let crc64 = base.crc64 {
+            return .compare(.objectWithRow(crc64), same: .adopt, different: different)
+        }
+        if case .conflict = different {
+            return .compare(.fileWithObject(remote.etag), same: .adopt, different: different)
+        }
+        return different
+    }
+
+    private func fileAgainstObject(
+        _ file: FileIdentity,
+        _ remote: RemoteObject,
+        different: Decision
+    ) -> Decision {
+        if file.size != remote.size { return different }
+        if file.size == 0 { return .adopt }
+        return .compare(.fileWithObject(remote.etag), same: .adopt, different: different)
+    }
+
+    private func download(_ reason: DownloadReason) -> Decision {
+        needsRestore ?? .download(reason)
+    }
+
+    private func upload(_ reason: UploadReason) -> Decision {
+        if entry.key.bytes.count > policy.maximumKeyLength {
+            return .skip(
+                .keyTooLong(length: entry.key.bytes.count, maximum: policy.maximumKeyLength)
+            )
+        }
+        if let size = entry.local?.identity?.size, size > PartLayout.maximumObjectSize {
+            return .skip(.fileTooLarge(size: size))
+        }
+        return .upload(reason)
+    }
+
+    private func conflict(_ kind: ConflictKind) -> Decision {
+        let resolution = resolution(of: kind, policy)
+        switch resolution {
+        case .download, .downloadKeepingLocal:
+            return needsRestore ?? .conflict(kind, resolution)
+        case .upload:
+            if case .skip(let reason) = upload(.changed) { return .skip(reason) }
+            return .conflict(kind, resolution)
+        case .deleteLocal, .deleteRemote, .leaveBoth, .stopRun:
+            return .conflict(kind, resolution)
+        }
+    }
+
+    /// What cannot be read is neither downloaded nor, for that reason, deleted anywhere.
+    private var needsRestore: Decision? {
+        guard let remote = entry.remote, remote.needsRestore else { return nil }
+        return .skip(
+            .needsRestore(remote.storageClass, isOngoing: remote.restoreState == .ongoing)
+        )
+    }
+}

@@ -1,0 +1,60 @@
+/// Which side a run changes.
+package enum Direction: Sendable, Hashable, CaseIterable {
+    /// The directory becomes what the prefix is.
+    case pull
+    /// The prefix becomes what the directory is.
+    case push
+    /// Both ways.
+    case sync
+}
+
+/// Who wins where both sides changed and differ.
+package enum ConflictChoice: Sendable, Hashable, CaseIterable {
+    case keepBoth, local, remote, skip, fail
+}
+
+/// Everything but the entry itself that a decision depends on.
+package struct DecisionPolicy: Sendable, Hashable {
+    package var direction: Direction
+    /// Deletes what the manifest knows, the other side lost and nobody changed since.
+    package var deletesKnown: Bool
+    /// Also deletes what was never synced, which includes ``deletesKnown``; without effect on a
+    /// sync.
+    package var deletesExtra: Bool
+    /// Pull: replaces local changes where the remote is as recorded.
+    package var replacesLocalChanges: Bool
+    /// Compares content where size, mtime and inode say "unchanged".
+    package var comparesContent: Bool
+    package var conflict: ConflictChoice
+    /// False where inode numbers do not last, as on some network file systems.
+    package var judgesInodes: Bool
+    /// False skips the symlink objects of OSS instead of taking their targets.
+    package var followsLinkObjects: Bool
+    /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
+    package var maximumKeyLength: Int
+
+    package init(
+        direction: Direction,
+        deletesKnown: Bool,
+        deletesExtra: Bool,
+        replacesLocalChanges: Bool,
+        comparesContent: Bool,
+        conflict: ConflictChoice,
+        judgesInodes: Bool,
+        followsLinkObjects: Bool,
+        maximumKeyLength: Int
+    ) {
+        self.direction = direction
+        self.deletesKnown = deletesKnown
+        self.deletesExtra = deletesExtra
+        self.replacesLocalChanges = replacesLocalChanges
+        self.comparesContent = comparesContent
+        self.conflict = conflict
+        self.judgesInodes = judgesInodes
+        self.followsLinkObjects = followsLinkObjects
+        self.maximumKeyLength = maximumKeyLength
+    }
+
+    /// True if a known, unchanged key that one side lost is deleted on the other.
+    package var deletes: Bool { deletesKnown || deletesExtra }
+}

@@ -1,0 +1,130 @@
+package import SyncModel
+
+/// Why nothing is done, where nothing is wrong.
+package enum QuietReason: Sendable, Hashable, CaseIterable {
+    /// Both sides are as recorded.
+    case unchanged
+    /// A directory with entries: its entries stand for it.
+    case impliedDirectory
+    /// Only the directory has it and it was never synced: a pull leaves it alone.
+    case onlyLocal
+    /// Only the remote has it and it was never synced: a push leaves it alone.
+    case onlyRemote
+    /// The remote lost it; the file stays, because deleting was not asked for.
+    case deletedRemotely
+    /// The directory lost it; the object stays, because deleting was not asked for.
+    case deletedLocally
+    /// The object whose key is the prefix itself: the marker of the mirrored directory.
+    case prefixItself
+
+    package var message: String {
+        switch self {
+        case .unchanged: "both sides are as recorded"
+        case .impliedDirectory: "a directory with entries needs no marker"
+        case .onlyLocal:
+            "only the directory has it; a pull leaves it alone without --delete-extra"
+        case .onlyRemote: "only the remote has it; a push leaves it alone without --delete-extra"
+        case .deletedRemotely: "the remote lost it; the file stays without --delete"
+        case .deletedLocally: "the directory lost it; the object stays without --delete"
+        case .prefixItself: "it is the marker of the mirrored prefix itself"
+        }
+    }
+}
+
+package enum DownloadReason: Sendable, Hashable, CaseIterable {
+    /// Neither the manifest nor the directory has it.
+    case new
+    /// The remote has another version than recorded, and the file is as recorded.
+    case changed
+    /// The file is gone.
+    case missing
+    /// The file was changed, and the run replaces local changes.
+    case replacesLocalChange
+
+    package var message: String {
+        switch self {
+        case .new: "new in the remote"
+        case .changed: "changed in the remote"
+        case .missing: "missing from the directory"
+        case .replacesLocalChange: "changed locally and replaced, as --force asks"
+        }
+    }
+}
+
+package enum UploadReason: Sendable, Hashable, CaseIterable {
+    /// Neither the manifest nor the remote has it.
+    case new
+    /// The file has another content than recorded, and the object is as recorded.
+    case changed
+    /// The object is gone.
+    case missing
+
+    package var message: String {
+        switch self {
+        case .new: "new in the directory"
+        case .changed: "changed in the directory"
+        case .missing: "missing from the remote"
+        }
+    }
+}
+
+package enum DeletionReason: Sendable, Hashable, CaseIterable {
+    /// The manifest knows it, the other side lost it, and nobody changed it since.
+    case known
+    /// It was never synced, and the run deletes such things.
+    case extra
+
+    package var message: String {
+        switch self {
+        case .known: "deleted on the other side"
+        case .extra: "never synced, and --delete-extra removes it"
+        }
+    }
+}
+
+/// Why a key is left alone although the two sides disagree about it.
+package enum SkipReason: Sendable, Hashable {
+    case unsafeName(UnsafeKey)
+    case notUTF8
+    /// The key ends in "/" and the object has content, which a directory cannot hold.
+    case markerWithContent(size: Int64)
+    case needsRestore(StorageClass, isOngoing: Bool)
+    case linkObject
+    /// Other keys make this name a directory.
+    case shadowedByDirectory
+    /// A file that is not ours to move has the name of a directory that is needed.
+    case blocksDirectory
+    /// The file of that key stands where a directory of this key's path would be.
+    case blockedByFile(ObjectKey)
+    case keyTooLong(length: Int, maximum: Int)
+    case fileTooLarge(size: Int64)
+
+    /// What is in the way and what the user can do; safe to print.
+    package var message: String {
+        switch self {
+        case .unsafeName(let reason): "unsafe name: \(reason.message)"
+        case .notUTF8: "unsafe name: the key is not UTF-8"
+        case .markerWithContent(let size):
+            "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold"
+        case .needsRestore(let storageClass, false):
+            "the object is archived (\(displayText(storageClass.name.utf8))) and needs a restore"
+                + " before it can be read"
+        case .needsRestore(let storageClass, true):
+            "the object is archived (\(displayText(storageClass.name.utf8))) and its restore is"
+                + " still under way; run again later"
+        case .linkObject: "the object is a link, and links are skipped"
+        case .shadowedByDirectory:
+            "the remote or the directory has keys beneath this name, so it is a directory here;"
+                + " the object is left alone"
+        case .blocksDirectory:
+            "the remote has keys beneath this name, and the file here is not as recorded;"
+                + " move it away to let the directory in"
+        case .blockedByFile(let key):
+            "the file '\(key.display)' stands where a directory is needed; move it away"
+        case .keyTooLong(let length, let maximum):
+            "the path has \(length) bytes, and a key here can have \(maximum)"
+        case .fileTooLarge(let size):
+            "the file has \(size) bytes, and an object can have \(PartLayout.maximumObjectSize)"
+        }
+    }
+}

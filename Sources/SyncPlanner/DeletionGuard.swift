@@ -1,0 +1,177 @@
+/// The limit on the deletions of one run.
+package enum DeletionCap: Sendable, Hashable {
+    /// At most this many.
+    case count(Int)
+    /// At most this share of the rows of the manifest, from 0 to 100; not asked for 10 deletions or
+    /// fewer, and 100 is no limit.
+    case percent(Int)
+}
+
+/// Why the deletions of a run are held back.
+package enum DeletionRefusal: Sendable, Hashable {
+    /// The manifest was made with another remote.
+    case remoteChanged
+    /// The directory is not the one the manifest was made with, or its disk is not mounted.
+    case directoryChanged
+    case emptyListing(rows: Int)
+    case emptyDirectory(rows: Int)
+    /// The manifest was set aside and begun anew in this run.
+    case manifestRebuilt(deletions: Int)
+    case listingUnproven(deletions: Int)
+    case scanUnproven(deletions: Int)
+    case itemsFailed(Int, deletions: Int)
+    case itemsSkipped(Int, deletions: Int)
+    case tooMany(deletions: Int, rows: Int, cap: DeletionCap)
+
+    /// True if the run ends with the exit status of a refused safety check; false where whatever
+    /// went wrong decides the status.
+    package var isSafetyRefusal: Bool {
+        switch self {
+        case .remoteChanged, .directoryChanged, .emptyListing, .emptyDirectory, .tooMany: true
+        case .manifestRebuilt, .listingUnproven, .scanUnproven, .itemsFailed, .itemsSkipped: false
+        }
+    }
+
+    /// What was held back, why, and what the user can do.
+    package var message: String {
+        switch self {
+        case .remoteChanged:
+            "the remote is not the one this directory was last mirrored with; nothing was deleted."
+                + " If that is intended, run again with --rebind."
+        case .directoryChanged:
+            "the directory is not the one that was last mirrored, or its disk is not mounted;"
+                + " nothing was deleted. If that is intended, run again with --rebind."
+        case .emptyListing(let rows):
+            "the listing of the remote is empty, and the manifest has \(counted(rows, "entry"));"
+                + " nothing was deleted. If that is right, run again with --allow-empty."
+        case .emptyDirectory(let rows):
+            "the directory is empty, and the manifest has \(counted(rows, "entry"));"
+                + " nothing was deleted. If that is right, run again with --allow-empty."
+        case .manifestRebuilt(let deletions):
+            "\(heldBack(deletions)): the manifest was rebuilt in this run. Run again."
+        case .listingUnproven(let deletions):
+            "\(heldBack(deletions)): the listing of the remote is incomplete. Run again."
+        case .scanUnproven(let deletions):
+            "\(heldBack(deletions)): the directory could not be read completely."
+        case .itemsFailed(let items, let deletions):
+            "\(heldBack(deletions)): \(counted(items, "item")) failed. Run again."
+        case .itemsSkipped(let items, let deletions):
+            "\(heldBack(deletions)): \(counted(items, "item")) had to be skipped."
+        case .tooMany(let deletions, let rows, .count(let limit)):
+            "\(heldBack(deletions)): the limit is \(limit), of \(counted(rows, "entry"))"
+                + " in the manifest. If that is right, run again with --max-delete \(deletions)."
+        case .tooMany(let deletions, let rows, .percent(let limit)):
+            "\(heldBack(deletions)): the limit is \(limit)% of the \(counted(rows, "entry"))"
+                + " in the manifest. If that is right, run again with --max-delete \(deletions)."
+        }
+    }
+
+    private func heldBack(_ deletions: Int) -> String {
+        "\(counted(deletions, "deletion")) \(deletions == 1 ? "was" : "were") held back"
+    }
+
+    private func counted(_ count: Int, _ noun: String) -> String {
+        if count == 1 { return "1 \(noun)" }
+        return "\(count) " + (noun == "entry" ? "entries" : noun + "s")
+    }
+}
+
+package enum DeletionVerdict: Sendable, Hashable {
+    case allowed
+    case refused(DeletionRefusal)
+}
+
+/// Everything that must be true before a run deletes anything, judged once, after the transfers.
+///
+/// A listing or directory that is empty against a manifest that is not, and a changed identity, are
+/// refused even if nothing is to be deleted: the run looked at the wrong place.
+package struct DeletionGuard: Sendable, Hashable {
+    package var direction: Direction
+    /// Planned deletions of files and objects together.
+    package var deletions: Int
+    /// Rows of the manifest when the run began.
+    package var rows: Int
+    package var listedObjects: Int
+    /// Files and directories of the walk.
+    package var walkedEntries: Int
+    /// Every page of the listing arrived, in order, to the last one.
+    package var isListingProven: Bool
+    /// The walk read every directory.
+    package var isScanProven: Bool
+    package var failedItems: Int
+    package var skippedItems: Int
+    package var isSameRemote: Bool
+    package var isSameDirectory: Bool
+    package var isManifestRebuilt: Bool
+    package var allowsEmpty: Bool
+    package var cap: DeletionCap
+
+    /// Deletions that a percentage is never asked about.
+    package static let unquestioned = 10
+
+    package init(
+        direction: Direction,
+        deletions: Int,
+        rows: Int,
+        listedObjects: Int,
+        walkedEntries: Int,
+        isListingProven: Bool,
+        isScanProven: Bool,
+        failedItems: Int,
+        skippedItems: Int,
+        isSameRemote: Bool,
+        isSameDirectory: Bool,
+        isManifestRebuilt: Bool,
+        allowsEmpty: Bool,
+        cap: DeletionCap
+    ) {
+        self.direction = direction
+        self.deletions = deletions
+        self.rows = rows
+        self.listedObjects = listedObjects
+        self.walkedEntries = walkedEntries
+        self.isListingProven = isListingProven
+        self.isScanProven = isScanProven
+        self.failedItems = failedItems
+        self.skippedItems = skippedItems
+        self.isSameRemote = isSameRemote
+        self.isSameDirectory = isSameDirectory
+        self.isManifestRebuilt = isManifestRebuilt
+        self.allowsEmpty = allowsEmpty
+        self.cap = cap
+    }
+
+    /// The first reason that holds, the gravest first.
+    package var verdict: DeletionVerdict {
+        if !isSameRemote { return .refused(.remoteChanged) }
+        if !isSameDirectory { return .refused(.directoryChanged) }
+        if rows > 0, !allowsEmpty {
+            if direction != .push, isListingProven, listedObjects == 0 {
+                return .refused(.emptyListing(rows: rows))
+            }
+            if direction != .pull, isScanProven, walkedEntries == 0 {
+                return .refused(.emptyDirectory(rows: rows))
+            }
+        }
+        guard deletions > 0 else { return .allowed }
+        if isManifestRebuilt { return .refused(.manifestRebuilt(deletions: deletions)) }
+        if !isListingProven { return .refused(.listingUnproven(deletions: deletions)) }
+        if !isScanProven { return .refused(.scanUnproven(deletions: deletions)) }
+        if failedItems > 0 { return .refused(.itemsFailed(failedItems, deletions: deletions)) }
+        if skippedItems > 0 { return .refused(.itemsSkipped(skippedItems, deletions: deletions)) }
+        return exceedsCap
+            ? .refused(.tooMany(deletions: deletions, rows: rows, cap: cap)) : .allowed
+    }
+
+    private var exceedsCap: Bool {
+        switch cap {
+        case .count(let limit):
+            return deletions > limit
+        case .percent(let share):
+            guard share < 100, deletions > Self.unquestioned else { return false }
+            let (most, overflow) = rows.multipliedReportingOverflow(by: max(share, 0))
+            let (asked, excess) = deletions.multipliedReportingOverflow(by: 100)
+            return overflow || excess || asked > most
+        }
+    }
+}

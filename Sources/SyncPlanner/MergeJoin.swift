@@ -1,0 +1,243 @@
+package import SyncModel
+
+/// One of the three sorted streams.
+package enum Side: Sendable, Hashable, CaseIterable {
+    case remote, base, local
+
+    fileprivate var name: String {
+        switch self {
+        case .remote: "the listing of the remote"
+        case .base: "the manifest"
+        case .local: "the walk of the directory"
+        }
+    }
+}
+
+/// What the three sides say of one key; at least one of them has it.
+package struct JoinedEntry: Sendable, Hashable {
+    /// Relative to the remote's prefix.
+    package let key: ObjectKey
+    /// The version both sides last had in common.
+    package let base: ManifestEntry?
+    package let local: LocalEntry?
+    /// Its key is relative to the remote's prefix, as ``key`` is.
+    package let remote: RemoteObject?
+
+    package init(
+        key: ObjectKey,
+        base: ManifestEntry?,
+        local: LocalEntry?,
+        remote: RemoteObject?
+    ) {
+        self.key = key
+        self.base = base
+        self.local = local
+        self.remote = remote
+    }
+
+    /// The same entry after a link was resolved: `remote` describes the link's target.
+    package func replacing(remote: RemoteObject?) -> JoinedEntry {
+        JoinedEntry(key: key, base: base, local: local, remote: remote)
+    }
+}
+
+/// What a merge asks for or yields.
+package enum MergeStep: Sendable, Hashable {
+    /// Nothing can be said before this side was fed, finished or abandoned.
+    case needs(Side)
+    case joined(JoinedEntry)
+    /// Nothing follows.
+    case finished
+}
+
+/// Why a stream cannot be planned from; nothing may be deleted after it.
+package enum PlanError: Error, Hashable, Sendable {
+    /// A key does not follow the one before it in byte order, or repeats it.
+    case unordered(Side, previous: ObjectKey, next: ObjectKey)
+    /// The walk calls a file by a directory's name or the reverse.
+    case kindMismatch(ObjectKey)
+
+    package var message: String {
+        switch self {
+        case .unordered(let side, let previous, let next) where previous == next:
+            "\(side.name) has '\(next.display)' twice. Nothing was deleted; run again."
+        case .unordered(let side, let previous, let next):
+            "\(side.name) is out of order: '\(next.display)' came after '\(previous.display)'."
+                + " Nothing was deleted; run again."
+        case .kindMismatch(let key):
+            "the walk of the directory calls '\(key.display)' both a file and a directory."
+                + " Nothing was deleted; run again."
+        }
+    }
+}
+
+/// Walks the three streams in lock step and yields each key once, in byte order.
+///
+/// It holds what was fed and not yet yielded, nothing else. Order is checked as elements are fed;
+/// after the first error every call of ``next()`` throws it again, because a key that comes too
+/// late would otherwise look absent, and absence is what deletions are made of.
+package struct MergeJoin: Sendable {
+    private var remote = SideBuffer<RemoteObject>()
+    private var base = SideBuffer<ManifestEntry>()
+    private var local = SideBuffer<LocalEntry>()
+    private var failure: PlanError?
+    /// Keys after it say nothing, because a side was abandoned there; nil without such a bound.
+    private var bound: Bound?
+
+    private enum Bound: Sendable {
+        case nothing
+        case through(ObjectKey)
+    }
+
+    package init() {}
+
+    /// True until a side was abandoned.
+    package var coversEverything: Bool { bound == nil }
+
+    package mutating func feed(remote elements: [RemoteObject]) throws(PlanError) {
+        try checked { join throws(PlanError) in
+            try join.remote.append(elements, side: .remote) { $0.key }
+        }
+    }
+
+    package mutating func feed(base elements: [ManifestEntry]) throws(PlanError) {
+        try checked { join throws(PlanError) in
+            try join.base.append(elements, side: .base) { $0.key }
+        }
+    }
+
+    package mutating func feed(local elements: [LocalEntry]) throws(PlanError) {
+        try checked { join throws(PlanError) in
+            for entry in elements where entry.isDirectory != entry.path.isDirectoryMarker {
+                throw .kindMismatch(entry.path)
+            }
+            try join.local.append(elements, side: .local) { $0.path }
+        }
+    }
+
+    /// Says that a side has been fed to its proven end.
+    package mutating func finish(_ side: Side) {
+        switch side {
+        case .remote: remote.isFinished = true
+        case .base: base.isFinished = true
+        case .local: local.isFinished = true
+        }
+    }
+
+    /// Says that a side ends before its true end: what it fed is used, and no key after that is
+    /// yielded, because nobody knows whether the side has it.
+    package mutating func abandon(_ side: Side) {
+        finish(side)
+        let last =
+            switch side {
+            case .remote: remote.last
+            case .base: base.last
+            case .local: local.last
+            }
+        guard let last else {
+            bound = .nothing
+            return
+        }
+        switch bound {
+        case nil: bound = .through(last)
+        case .nothing: break
+        case .through(let earlier): bound = .through(min(earlier, last))
+        }
+    }
+
+    package mutating func next() throws(PlanError) -> MergeStep {
+        if let failure { throw failure }
+        if case .nothing = bound { return .finished }
+        if remote.isStarved { return .needs(.remote) }
+        if base.isStarved { return .needs(.base) }
+        if local.isStarved { return .needs(.local) }
+        var least: ObjectKey?
+        for key in [remote.head?.key, base.head?.key, local.head?.path] {
+            guard let key else { continue }
+            if let current = least, !(key < current) { continue }
+            least = key
+        }
+        guard let key = least else { return .finished }
+        if case .through(let last) = bound, last < key { return .finished }
+        return .joined(
+            JoinedEntry(
+                key: key,
+                base: base.head?.key == key ? base.removeFirst() : nil,
+                local: local.head?.path == key ? local.removeFirst() : nil,
+                remote: remote.head?.key == key ? remote.removeFirst() : nil
+            )
+        )
+    }
+
+    private mutating func checked(
+        _ body: (inout MergeJoin) throws(PlanError) -> Void
+    ) throws(PlanError) {
+        if let failure { throw failure }
+        do {
+            try body(&self)
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+}
+
+extension LocalEntry {
+    package var isDirectory: Bool {
+        switch kind {
+        case .directory: true
+        case .file: false
+        }
+    }
+
+    /// What the walk saw of a file; nil for a directory.
+    package var identity: FileIdentity? {
+        switch kind {
+        case .file(let identity): identity
+        case .directory: nil
+        }
+    }
+}
+
+/// What one side fed and the merge has not used.
+private struct SideBuffer<Element: Sendable>: Sendable {
+    private var elements: [Element] = []
+    private var start = 0
+    var isFinished = false
+    /// The last key that was fed.
+    private(set) var last: ObjectKey?
+
+    var isStarved: Bool { start == elements.count && !isFinished }
+    var head: Element? { start < elements.count ? elements[start] : nil }
+
+    mutating func append(
+        _ more: [Element],
+        side: Side,
+        key: (Element) -> ObjectKey
+    ) throws(PlanError) {
+        precondition(!isFinished, "a finished side is not fed")
+        for element in more {
+            let next = key(element)
+            if let last, !(last < next) {
+                throw .unordered(side, previous: last, next: next)
+            }
+            last = next
+        }
+        if start == elements.count {
+            elements = more
+            start = 0
+        } else {
+            elements.append(contentsOf: more)
+        }
+    }
+
+    mutating func removeFirst() -> Element {
+        let element = elements[start]
+        start += 1
+        if start == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        return element
+    }
+}

@@ -1,0 +1,141 @@
+internal import SyncModel
+
+/// A key with what is to be done about it.
+package struct PlannedItem: Sendable, Hashable {
+    package let entry: JoinedEntry
+    package let place: Place
+    package let decision: Decision
+}
+
+/// Decides every key, holding back those whose name may turn out to be a directory's.
+///
+/// In byte order `a-x` and `a.txt` come between `a` and `a/b`, so whether `a` can be a file is
+/// known only later. An entry is held while keys that begin with its bytes arrive; those that are
+/// held at one moment therefore each begin with the one before and are longer: never more than a
+/// key has bytes. Items come out in key order but for held ones, which come at the latest when the
+/// keys beneath them end. A file that gives way to a directory
+/// (``Decision/replaceByDirectory``) comes before the first key beneath that needs the directory.
+///
+/// A push needs none of this: the directory it reads from cannot hold both, and the bucket can.
+package struct PrefixConflicts: Sendable {
+    private let policy: DecisionPolicy
+    private var held: [Held] = []
+    private var output: [PlannedItem] = []
+    private var position = 0
+
+    private struct Held: Sendable {
+        let entry: JoinedEntry
+        let decision: Decision
+        var state = State.waiting
+        /// Keys beneath are in the directory now.
+        var hasEntries = false
+        /// Some of them stay there or come there.
+        var keepsEntries = false
+
+        enum State: Sendable {
+            case waiting
+            /// Was given out and gives way to the directory.
+            case gaveWay
+            /// Was given out and stays.
+            case blocks
+        }
+    }
+
+    package init(policy: DecisionPolicy) {
+        self.policy = policy
+    }
+
+    /// Takes the next entry; keys ascend strictly, as ``MergeJoin`` yields them.
+    package mutating func add(_ entry: JoinedEntry) {
+        let decision = decide(entry, policy)
+        guard policy.direction != .push else {
+            output.append(PlannedItem(entry: entry, place: .free, decision: decision))
+            return
+        }
+        release { !Self.begins(entry.key, with: $0.entry.key) }
+        let place = settleAncestors(of: entry, decision)
+        guard place == .free else {
+            output.append(item(entry, at: place))
+            return
+        }
+        let canBeDirectoryName =
+            !entry.key.isDirectoryMarker && (entry.local != nil || decision.createsLocal)
+        if canBeDirectoryName {
+            held.append(Held(entry: entry, decision: decision))
+        } else {
+            output.append(PlannedItem(entry: entry, place: .free, decision: decision))
+        }
+    }
+
+    /// Says that no entry follows.
+    package mutating func finish() {
+        release { _ in true }
+    }
+
+    /// The next decided item; nil if more entries are needed.
+    package mutating func next() -> PlannedItem? {
+        guard position < output.count else {
+            output.removeAll(keepingCapacity: true)
+            position = 0
+            return nil
+        }
+        defer { position += 1 }
+        return output[position]
+    }
+
+    private static func begins(_ key: ObjectKey, with name: ObjectKey) -> Bool {
+        guard key.bytes.count > name.bytes.count,
+            key.bytes[name.bytes.count] <= UInt8(ascii: "/")
+        else { return false }
+        return key.hasPrefix(name)
+    }
+
+    private mutating func release(where isPast: (Held) -> Bool) {
+        while let last = held.last, isPast(last) {
+            held.removeLast()
+            guard last.state == .waiting else { continue }
+            if last.entry.local != nil || !(last.hasEntries || last.keepsEntries) {
+                output.append(
+                    PlannedItem(entry: last.entry, place: .free, decision: last.decision)
+                )
+            } else {
+                let clears = !last.keepsEntries && policy.deletes
+                output.append(item(last.entry, at: .shadowed(clears: clears)))
+            }
+        }
+    }
+
+    /// Tells the held entries that `entry` lies beneath of it; the place that they leave it.
+    private mutating func settleAncestors(
+        of entry: JoinedEntry,
+        _ decision: Decision
+    ) -> Place {
+        var place = Place.free
+        for index in held.indices {
+            let name = held[index].entry.key.bytes
+            // All held keys are beginnings of this one, so one byte tells.
+            guard entry.key.bytes[name.count] == UInt8(ascii: "/") else { continue }
+            if held[index].entry.local == nil {
+                if entry.local != nil { held[index].hasEntries = true }
+                if decision.createsLocal || (entry.local != nil && !decision.clearsLocal) {
+                    held[index].keepsEntries = true
+                }
+            } else if decision.createsLocal {
+                settleObstacle(at: index)
+                if held[index].state == .blocks { place = .blocked(by: held[index].entry.key) }
+            }
+        }
+        return place
+    }
+
+    private mutating func settleObstacle(at index: Int) {
+        guard held[index].state == .waiting else { return }
+        let planned = item(held[index].entry, at: .obstacle)
+        held[index].state = planned.decision == .replaceByDirectory ? .gaveWay : .blocks
+        output.append(planned)
+    }
+
+    private func item(_ entry: JoinedEntry, at place: Place) -> PlannedItem {
+        PlannedItem(entry: entry, place: place, decision: decide(entry, policy, at: place))
+    }
+}
