@@ -1,0 +1,73 @@
+package import SyncModel
+
+/// Why the manifest could not be read or written.
+package enum ManifestError: Error, Sendable, Hashable {
+    /// The file is not a sound database of ours.
+    case damaged(path: String, detail: String)
+    /// A row holds what was never written: by its table and its name, safe to print.
+    case invalidRow(table: String, row: String, problem: String)
+    /// The file was written by a newer version; it was left untouched.
+    case newerSchema(path: String, found: Int64, supported: Int64)
+    case diskFull(path: String)
+    /// Another process holds the database.
+    case inUse(path: String)
+    case unusable(path: String, reason: String)
+    case systemCall(call: String, path: String, errno: Int32)
+    /// The value breaks a limit of the manifest and was not written.
+    case invalidValue(String)
+    /// The change contradicts what is stored, and nothing was changed.
+    case rejected(String)
+    /// The checkpoint was dropped or replaced while its transfer went on.
+    case checkpointGone(ObjectKey)
+    /// The store was closed.
+    case closed
+
+    /// True if the file must be set aside and made anew: opening it again does so.
+    package var isDamage: Bool {
+        switch self {
+        case .damaged, .invalidRow: true
+        default: false
+        }
+    }
+
+    /// True if the error concerns one call, and not the database.
+    var concernsOneCall: Bool {
+        switch self {
+        case .invalidValue, .rejected, .checkpointGone: true
+        default: false
+        }
+    }
+
+    /// What failed, and what the user can do; safe to print.
+    package var message: String {
+        switch self {
+        case .damaged(let path, let detail):
+            "The manifest '\(displayText(path.utf8))' is damaged: \(displayText(detail.utf8)). "
+                + "The next run sets it aside and makes a new one from what both sides have."
+        case .invalidRow(let table, let row, let problem):
+            "The manifest's table \(table) has a damaged row '\(row)': \(problem). "
+                + "The next run sets the manifest aside and makes a new one."
+        case .newerSchema(let path, let found, let supported):
+            "The manifest '\(displayText(path.utf8))' was written by a newer osssync "
+                + "(format \(found), this version reads up to \(supported)). "
+                + "It was left untouched; use the newer version."
+        case .diskFull(let path):
+            "No space is left for the manifest '\(displayText(path.utf8))'. "
+                + "Free some space and run again; what was recorded is kept."
+        case .inUse(let path):
+            "The manifest '\(displayText(path.utf8))' is in use by another process."
+        case .unusable(let path, let reason):
+            "The manifest '\(displayText(path.utf8))' can't be used: \(displayText(reason.utf8))."
+        case .systemCall(let call, let path, let errno):
+            "\(call) failed on '\(displayText(path.utf8))': \(systemMessage(errno))."
+        case .invalidValue(let problem):
+            "The manifest can't record this: \(problem)."
+        case .rejected(let detail):
+            "The manifest refused a change: \(displayText(detail.utf8))."
+        case .checkpointGone(let key):
+            "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
+        case .closed:
+            "The manifest was closed."
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The names of the manifest's files in the state directory, and what is done to them whole.
+struct ManifestFiles: Sendable {
+    enum Kind: Sendable, Hashable {
+        case absent
+        case regular(size: Int64)
+        /// A directory, a link, a device: never ours.
+        case other
+    }
+
+    static let databaseName = "manifest.db"
+    /// What SQLite keeps beside a database; a stranger's would be taken for part of ours.
+    static let companionSuffixes = ["-wal", "-shm", "-journal"]
+    static let asidePrefix = "manifest.corrupt-"
+
+    let directory: String
+
+    var databasePath: String { path(Self.databaseName) }
+    /// Where a new database is made before it gets its name: `manifest.db` is never half made.
+    var newPath: String { path("manifest.new") }
+    /// Says that the database was found damaged, or is being replaced for that.
+    private var markerPath: String { path("manifest.damaged") }
+
+    func path(_ name: String) -> String { directory + "/" + name }
+
+    func kind(of path: String) throws(ManifestError) -> Kind {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure("lstat", path) }
+            return .absent
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .other }
+        return .regular(size: Int64(status.st_size))
+    }
+
+    var isMarkedDamaged: Bool {
+        get throws(ManifestError) { try kind(of: markerPath) != .absent }
+    }
+
+    func markDamaged() throws(ManifestError) {
+        try create(markerPath, flags: O_CREAT | O_WRONLY)
+    }
+
+    func unmarkDamaged() throws(ManifestError) { try remove(markerPath) }
+
+    /// The companions that are there, by their suffixes.
+    func companions(of path: String) throws(ManifestError) -> [String] {
+        var found: [String] = []
+        for suffix in Self.companionSuffixes where try kind(of: path + suffix) != .absent {
+            found.append(suffix)
+        }
+        return found
+    }
+
+    /// Makes an empty file that only its owner can read, in place of one that a crash has left.
+    func prepareNew() throws(ManifestError) {
+        try remove(newPath)
+        for suffix in Self.companionSuffixes { try remove(newPath + suffix) }
+        try create(newPath, flags: O_CREAT | O_EXCL | O_WRONLY)
+    }
+
+    /// Gives the new database its name once the disk has it.
+    func publishNew() throws(ManifestError) {
+        try synchronize(newPath, flags: O_RDONLY)
+        try rename(newPath, to: databasePath)
+        try synchronize(directory, flags: O_RDONLY | O_DIRECTORY)
+    }
+
+    /// Renames the database and its companions; the new name of the database, nil if nothing was
+    /// there.
+    func moveAside(now: Timestamp) throws(ManifestError) -> String? {
+        let base = Self.asidePrefix + CivilTime(now).basicText
+        var name = base
+        var attempt = 1
+        while try kind(of: path(name)) != .absent {
+            attempt += 1
+            name = base + "-\(attempt)"
+        }
+        var isAnythingMoved = false
+        // The database last: if this is interrupted, the rest is moved by the next opening.
+        for suffix in try companions(of: databasePath) {
+            try rename(databasePath + suffix, to: path(name) + suffix)
+            isAnythingMoved = true
+        }
+        if try kind(of: databasePath) != .absent {
+            try rename(databasePath, to: path(name))
+            isAnythingMoved = true
+        }
+        return isAnythingMoved ? name : nil
+    }
+
+    // MARK: - System calls
+
+    private func create(_ path: String, flags: Int32) throws(ManifestError) {
+        let descriptor = unsafe open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        guard close(descriptor) == 0 else { throw failure("close", path) }
+    }
+
+    private func synchronize(_ path: String, flags: Int32) throws(ManifestError) {
+        let descriptor = unsafe open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        let result = fsync(descriptor)
+        let number = errno
+        close(descriptor)
+        // Some file systems can't synchronize a directory, and say so with EINVAL.
+        guard result == 0 || number == EINVAL else {
+            throw .systemCall(call: "fsync", path: path, errno: number)
+        }
+    }
+
+    private func rename(_ path: String, to newPath: String) throws(ManifestError) {
+        #if canImport(Glibc)
+        let result = unsafe Glibc.rename(path, newPath)
+        #else
+        let result = unsafe Darwin.rename(path, newPath)
+        #endif
+        guard result == 0 else { throw failure("rename", path) }
+    }
+
+    private func remove(_ path: String) throws(ManifestError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("unlink", path) }
+    }
+
+    private func failure(_ call: String, _ path: String) -> ManifestError {
+        let number = errno
+        guard number != ENOSPC, number != EDQUOT else { return .diskFull(path: path) }
+        return .systemCall(call: call, path: path, errno: number)
+    }
+}
+
+/// The system's text for an error number.
+func systemMessage(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+}

@@ -1,0 +1,117 @@
+package import SyncModel
+
+extension ManifestStore {
+    /// Up to `limit` entries in key order: those after `after` (nil: from the first), up to and
+    /// including `through` (nil: to the last).
+    ///
+    /// Fewer than `limit` are the last ones. A page costs the same wherever it is.
+    package func entries(
+        after: ObjectKey?,
+        through: ObjectKey?,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        let start = SQLValue.blob(after?.bytes ?? [])
+        guard let through else {
+            return try entries(.selectEntries, [start, .integer(Int64(limit))])
+        }
+        return try entries(
+            .selectEntriesThrough,
+            [start, .blob(through.bytes), .integer(Int64(limit))]
+        )
+    }
+
+    package func entry(_ key: ObjectKey) throws(ManifestError) -> ManifestEntry? {
+        try entries(.selectEntry, [.blob(key.bytes)]).first
+    }
+
+    /// Entries whose objects have this tag and size, in no particular order.
+    package func entries(
+        etag: ETag,
+        size: Int64,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        try entries(
+            .selectEntriesByETag,
+            [.integer(size), .text(etag.text), .integer(Int64(limit))]
+        )
+    }
+
+    /// Entries whose files have this inode and size, in no particular order.
+    package func entries(
+        inode: UInt64,
+        size: Int64,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        let inode = SQLValue.integer(Int64(bitPattern: inode))
+        return try entries(.selectEntriesByInode, [inode, .integer(size), .integer(Int64(limit))])
+    }
+
+    /// Entries of this size, in no particular order.
+    package func entries(size: Int64, limit: Int) throws(ManifestError) -> [ManifestEntry] {
+        try entries(.selectEntriesBySize, [.integer(size), .integer(Int64(limit))])
+    }
+
+    /// Counts; takes a few milliseconds for each 100,000 entries.
+    package func entryCount() throws(ManifestError) -> Int {
+        try withConnection { connection throws(ManifestError) in
+            try connection.count(.countEntries)
+        }
+    }
+
+    /// Up to `count - 1` keys, ascending, that cut the entries into `count` parts of about the same
+    /// number; fewer, down to none, for few entries.
+    ///
+    /// Reads a fixed sample of the keys, one of 256, when that is enough for even parts.
+    package func splitKeys(count: Int) throws(ManifestError) -> [ObjectKey] {
+        guard count > 1 else { return [] }
+        return try withConnection { connection throws(ManifestError) in
+            let sampleCount = try connection.count(.countSample)
+            guard sampleCount < count * 32 else {
+                return try connection.splitKeys(.selectSampleKeyAfter, sampleCount, count)
+            }
+            let entryCount = try connection.count(.countEntries)
+            return try connection.splitKeys(.selectEntryKeyAfter, entryCount, count)
+        }
+    }
+
+    private func entries(
+        _ query: Query,
+        _ values: [SQLValue]
+    ) throws(ManifestError) -> [ManifestEntry] {
+        try withConnection { connection throws(ManifestError) in
+            var entries: [ManifestEntry] = []
+            try connection.forEachRow(query, values) { statement throws(ManifestError) in
+                entries.append(try EntryRow.read(statement))
+            }
+            return entries
+        }
+    }
+}
+
+extension Connection {
+    func count(_ query: Query, _ values: [SQLValue] = []) throws(ManifestError) -> Int {
+        guard case .integer(let count)? = try firstValue(query, values) else { return 0 }
+        return Int(count)
+    }
+
+    /// Steps from cut to cut, so that the keys are passed once in all.
+    fileprivate func splitKeys(
+        _ query: Query,
+        _ keyCount: Int,
+        _ partCount: Int
+    ) throws(ManifestError) -> [ObjectKey] {
+        var keys: [ObjectKey] = []
+        var passed = 0
+        for part in 1..<partCount {
+            let position = keyCount * part / partCount
+            guard position > passed else { continue }
+            let values: [SQLValue] = [
+                .blob(keys.last?.bytes ?? []), .integer(Int64(position - passed - 1)),
+            ]
+            guard case .blob(let bytes)? = try firstValue(query, values) else { break }
+            keys.append(ObjectKey(bytes))
+            passed = position
+        }
+        return keys
+    }
+}

@@ -1,0 +1,92 @@
+package import SyncModel
+
+extension ManifestStore {
+    /// Begins a run and gives it the next number, which is never used again.
+    ///
+    /// Drops what earlier runs have planned and not done, and runs beyond the last 1,000.
+    package func beginRun(
+        direction: String,
+        started: Timestamp,
+        remote: String
+    ) throws(ManifestError) -> RunID {
+        try RunRow.check(direction: direction, remote: remote)
+        return try transaction { connection throws(ManifestError) in
+            let next = max(1, try connection.count(.selectNextRunID))
+            let run = StoredRun(
+                id: RunID(Int64(next)),
+                direction: direction,
+                started: started,
+                remote: remote,
+                record: nil
+            )
+            try connection.run(.insertRun, RunRow.values(of: run))
+            try connection.run(.deleteEarlierDeletions, [.integer(run.id.value)])
+            let oldest = run.id.value - Int64(ManifestLimits.runs)
+            try connection.run(.deleteRunsThrough, [.integer(oldest)])
+            return run.id
+        }
+    }
+
+    /// Records how the run ended.
+    package func finishRun(_ id: RunID, _ record: RunRecord) throws(ManifestError) {
+        try RunRow.check(record)
+        try transaction { connection throws(ManifestError) in
+            var found: StoredRun?
+            try connection.forEachRow(.selectRun, [.integer(id.value)]) {
+                statement throws(ManifestError) in
+                found = try RunRow.read(statement)
+            }
+            guard let found else { throw .rejected("there is no run \(id.value)") }
+            let finished = StoredRun(
+                id: id,
+                direction: found.direction,
+                started: found.started,
+                remote: found.remote,
+                record: record
+            )
+            var values = RunRow.recordValues(of: record)
+            values.append(RunRow.values(of: finished).last ?? .null)
+            values.append(id.value)
+            try connection.run(.finishRun, values)
+        }
+    }
+
+    /// Adds items in their order.
+    package nonisolated func recordItems(
+        _ run: RunID,
+        _ items: [RunItem]
+    ) async throws(ManifestError) {
+        for item in items { try RunItemRow.check(item) }
+        try await write(items.map { .addItem($0, run) })
+    }
+
+    /// The latest runs, the last one first.
+    package func runs(limit: Int) throws(ManifestError) -> [StoredRun] {
+        try withConnection { connection throws(ManifestError) in
+            var runs: [StoredRun] = []
+            try connection.forEachRow(.selectRuns, [.integer(Int64(limit))]) {
+                statement throws(ManifestError) in
+                runs.append(try RunRow.read(statement))
+            }
+            return runs
+        }
+    }
+
+    /// Up to `limit` items of a run, after the one with the number `after` (nil: from the first).
+    package func items(
+        run: RunID,
+        after: Int64?,
+        limit: Int
+    ) throws(ManifestError) -> [StoredRunItem] {
+        try withConnection { connection throws(ManifestError) in
+            var items: [StoredRunItem] = []
+            let values: [SQLValue] = [
+                .integer(run.value), .integer(after ?? 0), .integer(Int64(limit)),
+            ]
+            try connection.forEachRow(.selectItems, values) { statement throws(ManifestError) in
+                items.append(try RunItemRow.read(statement))
+            }
+            return items
+        }
+    }
+}

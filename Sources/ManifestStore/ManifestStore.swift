@@ -1,0 +1,86 @@
+/// What is believed to be mirrored, the checkpoints of unfinished transfers and the history of
+/// runs, in one SQLite file.
+///
+/// The actor has a queue of its own, because SQLite blocks. Calls that write and wait at the same
+/// time share one transaction: the first of them to get the actor commits for all. Every call
+/// returns after its commit, and none looks at cancellation, so that what a cancelled transfer has
+/// reached is still recorded. The caller holds the directory's lock.
+package actor ManifestStore {
+    private enum State {
+        case open(Connection)
+        /// Nothing more is read from or written to a file that is known to be damaged.
+        case damaged(ManifestError)
+        case closed
+    }
+
+    nonisolated let queue = ManifestQueue()
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe queue.asUnownedSerialExecutor()
+    }
+
+    nonisolated let files: ManifestFiles
+    nonisolated let pending = PendingWrites()
+    private var state = State.closed
+
+    /// How many transactions were committed since the store was opened.
+    package private(set) var transactionCount = 0
+
+    init(files: ManifestFiles) {
+        self.files = files
+    }
+
+    func begin(_ connection: sending Connection) { state = .open(connection) }
+
+    /// Runs `body` with the connection, and remembers damage that it finds: the next opening sets
+    /// the file aside.
+    func withConnection<Result>(
+        _ body: (Connection) throws(ManifestError) -> Result
+    ) throws(ManifestError) -> Result {
+        switch state {
+        case .closed: throw .closed
+        case .damaged(let error): throw error
+        case .open(let connection):
+            do {
+                return try body(connection)
+            } catch {
+                if error.isDamage { markDamaged(error, connection) }
+                throw error
+            }
+        }
+    }
+
+    private func markDamaged(_ error: ManifestError, _ connection: Connection) {
+        // Neither must fail the call once more: the error that is thrown says what happened, and
+        // the next opening looks for damage itself.
+        try? connection.leavesLogOnClose(true)
+        try? files.markDamaged()
+        state = .damaged(error)
+    }
+
+    func transaction<Result>(
+        _ body: (Connection) throws(ManifestError) -> Result
+    ) throws(ManifestError) -> Result {
+        let result = try withConnection { connection throws(ManifestError) in
+            try connection.transaction { () throws(ManifestError) in try body(connection) }
+        }
+        transactionCount += 1
+        return result
+    }
+
+    /// Moves the log into the main file and closes; later calls throw ``ManifestError/closed``.
+    ///
+    /// - Throws: ``ManifestError`` if the disk refused; what was committed is in the log then.
+    package func checkpointAndClose() throws(ManifestError) {
+        guard case .open = state else { return }
+        try withConnection { connection throws(ManifestError) in try connection.close() }
+        state = .closed
+    }
+
+    /// True: a commit waits until the disk has it; false: until the system has it, which survives a
+    /// kill, while a power cut may take the last commits, and never their order.
+    package func setDurability(isFull: Bool) throws(ManifestError) {
+        try withConnection { connection throws(ManifestError) in
+            try connection.synchronize(isFull: isFull)
+        }
+    }
+}

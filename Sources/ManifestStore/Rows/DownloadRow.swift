@@ -1,0 +1,110 @@
+internal import SyncModel
+
+/// Rows of the tables `download` and `download_range`.
+enum DownloadRow {
+    static func values(of checkpoint: DownloadCheckpoint) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.append(checkpoint.key)
+        values.append(checkpoint.size)
+        values.append(checkpoint.etag.text)
+        values.append(checkpoint.crc64)
+        values.append(checkpoint.partialName)
+        values.append(checkpoint.rangeSize)
+        return RowDigest.sealing(values, table: .download)
+    }
+
+    static func values(of range: RangeCheckpoint, key: ObjectKey) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.append(key)
+        values.append(Int64(range.index))
+        values.append(range.offset)
+        values.append(range.length)
+        values.append(range.received)
+        values.append(range.checksum)
+        values.append(range.bootID)
+        return RowDigest.sealing(values, table: .downloadRange)
+    }
+
+    static func check(_ checkpoint: DownloadCheckpoint) throws(ManifestError) {
+        try Requirement.key(checkpoint.key)
+        try Requirement.notNegative(checkpoint.size, "a download's size")
+        try Requirement.positive(checkpoint.rangeSize, "a range size")
+        try Requirement.length(checkpoint.etag.text, "an ETag", limit: ManifestLimits.etag)
+        let nameLimit = ManifestLimits.fileName
+        try Requirement.length(checkpoint.partialName, "a partial's name", limit: nameLimit)
+        var previous = -1
+        for range in checkpoint.ranges {
+            guard range.index > previous else {
+                throw .invalidValue("the ranges of a download are not in order")
+            }
+            previous = range.index
+            try check(range)
+            guard range.offset + range.length <= checkpoint.size else {
+                throw .invalidValue("a range of a download reaches beyond its end")
+            }
+        }
+    }
+
+    static func check(_ range: RangeCheckpoint) throws(ManifestError) {
+        if let problem = problem(of: range) { throw .invalidValue(problem) }
+        try Requirement.length(range.bootID, "a boot id", limit: ManifestLimits.token)
+    }
+
+    private static func problem(of range: RangeCheckpoint) -> String? {
+        guard range.index >= 0, range.index < ManifestLimits.rangeCount else {
+            return "a range has the index \(range.index)"
+        }
+        guard range.offset >= 0, range.length >= 0,
+            !range.offset.addingReportingOverflow(range.length).overflow
+        else { return "a range has the offset \(range.offset) and the length \(range.length)" }
+        guard range.received >= 0, range.received <= range.length else {
+            return "a range of \(range.length) bytes has received \(range.received)"
+        }
+        return nil
+    }
+
+    /// The row of `download`, with the ranges that `ranges` gives for its key.
+    static func read(
+        _ statement: PreparedStatement,
+        ranges: (ObjectKey) throws(ManifestError) -> [RangeCheckpoint]
+    ) throws(ManifestError) -> DownloadCheckpoint {
+        var row = RowReader(statement, table: .download)
+        let key = try row.key(limit: ManifestLimits.key)
+        let size = try row.count("its size")
+        let etag = ETag(stored: try row.text("its ETag", limit: ManifestLimits.etag))
+        let crc64 = try row.checksum("its CRC-64")
+        let name = try row.text("its partial's name", limit: ManifestLimits.fileName)
+        let rangeSize = try row.count("its range size")
+        try row.finish()
+        guard rangeSize > 0 else { throw row.failure("its range size is 0") }
+        let ranges = try ranges(key)
+        for range in ranges where range.offset + range.length > size {
+            throw row.failure("its range \(range.index) reaches beyond its end")
+        }
+        return DownloadCheckpoint(
+            key: key,
+            size: size,
+            etag: etag,
+            crc64: crc64,
+            partialName: name,
+            rangeSize: rangeSize,
+            ranges: ranges
+        )
+    }
+
+    static func readRange(_ statement: PreparedStatement) throws(ManifestError) -> RangeCheckpoint {
+        var row = RowReader(statement, table: .downloadRange)
+        _ = try row.key(limit: ManifestLimits.key)
+        let range = RangeCheckpoint(
+            index: Int(try row.count("its index")),
+            offset: try row.count("its offset"),
+            length: try row.count("its length"),
+            received: try row.count("its received bytes"),
+            checksum: CRC64(value: try row.bits("its CRC-64")),
+            bootID: try row.text("its boot id", limit: ManifestLimits.token)
+        )
+        try row.finish()
+        if let problem = problem(of: range) { throw row.failure(problem) }
+        return range
+    }
+}

@@ -1,0 +1,55 @@
+internal import SyncModel
+
+/// A row of the table `entry`.
+enum EntryRow {
+    static func values(of entry: ManifestEntry) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.reserveCapacity(12)
+        values.append(entry.key)
+        values.append(entry.size)
+        values.append(entry.etag.text)
+        values.append(entry.crc64)
+        values.append(entry.lastModified)
+        values.append(entry.storageClass.name)
+        values.append(entry.localModified)
+        values.append(bits: entry.inode)
+        values = RowDigest.sealing(values, table: .entry)
+        values.append(.integer(isSample(entry.key) ? 1 : 0))
+        return values
+    }
+
+    /// One key of 256, chosen by its own bytes: the same one whenever it is recorded, and without
+    /// regard to order, so that the sample shows how keys are distributed.
+    static func isSample(_ key: ObjectKey) -> Bool {
+        CRC64(of: key.bytes).value & 0xFF == 0
+    }
+
+    static func check(_ entry: ManifestEntry) throws(ManifestError) {
+        try Requirement.key(entry.key)
+        try Requirement.notNegative(entry.size, "the size of '\(entry.key.display)'")
+        try Requirement.length(entry.etag.text, "an ETag", limit: ManifestLimits.etag)
+        try Requirement.length(
+            entry.storageClass.name,
+            "a storage class",
+            limit: ManifestLimits.storageClass
+        )
+    }
+
+    static func read(_ statement: PreparedStatement) throws(ManifestError) -> ManifestEntry {
+        var row = RowReader(statement, table: .entry)
+        let entry = ManifestEntry(
+            key: try row.key(limit: ManifestLimits.key),
+            size: try row.count("its size"),
+            etag: ETag(stored: try row.text("its ETag", limit: ManifestLimits.etag)),
+            crc64: try row.checksum("its CRC-64"),
+            lastModified: try row.optionalTimestamp("its time of the last modification"),
+            storageClass: StorageClass(
+                name: try row.text("its storage class", limit: ManifestLimits.storageClass)
+            ),
+            localModified: try row.timestamp("its file's modification time"),
+            inode: try row.bits("its inode")
+        )
+        try row.finish()
+        return entry
+    }
+}

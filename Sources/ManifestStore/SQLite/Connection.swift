@@ -1,0 +1,208 @@
+internal import CSQLite
+
+/// Owns one connection to a database, with its statements compiled once.
+///
+/// Safe, because the handle never leaves this type and its statements. Not `Sendable`: it is used
+/// by one thread at a time, which the store's queue sees to, so SQLite's own locks are left out.
+@safe final class Connection {
+    enum Mode: Sendable {
+        case readWrite
+        /// Creates the file if it is missing.
+        case create
+        /// Reads the main file alone, without its log and without a lock.
+        case immutable
+        case inMemory
+    }
+
+    let path: String
+    private let handle: OpaquePointer
+    private var statements: [Query: PreparedStatement] = [:]
+
+    /// How many transactions that changed something were committed.
+    private(set) var transactionCount = 0
+
+    init(path: String, mode: Mode) throws(ManifestError) {
+        self.path = path
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var name = Self.absolute(path)
+        switch mode {
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .immutable:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = Self.immutableURI(name)
+        case .inMemory:
+            flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
+            name = ":memory:"
+        }
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        guard let handle = unsafe opened else {
+            throw .unusable(path: path, reason: "SQLite has no memory left")
+        }
+        unsafe self.handle = handle
+        guard code == SQLITE_OK else {
+            // `deinit` closes it: all properties are set.
+            throw unsafe ManifestError(code, "sqlite3_open_v2", on: handle, path: path)
+        }
+        try harden()
+    }
+
+    deinit {
+        statements.removeAll()
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Finalizes the statements and closes, so that a failure of the last write is seen.
+    func close() throws(ManifestError) {
+        statements.removeAll()
+        // Everything is committed: what `deinit` closes afterwards has nothing left to lose.
+        var logFrames: Int32 = 0
+        var movedFrames: Int32 = 0
+        try check(
+            unsafe sqlite3_wal_checkpoint_v2(
+                handle,
+                nil,
+                SQLITE_CHECKPOINT_TRUNCATE,
+                &logFrames,
+                &movedFrames
+            ),
+            "sqlite3_wal_checkpoint_v2"
+        )
+    }
+
+    /// Keeps closing from moving the log into the main file: for a database that is not ours to
+    /// change.
+    func leavesLogOnClose(_ leaves: Bool) throws(ManifestError) {
+        try configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves)
+    }
+
+    /// A manifest may come from a shared disk: nothing in it may run, and nothing in it may be
+    /// larger than what we write.
+    private func harden() throws(ManifestError) {
+        try configure(SQLITE_DBCONFIG_DEFENSIVE, true)
+        try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
+        try configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
+        try configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)
+        try configure(SQLITE_DBCONFIG_DQS_DML, false)
+        try configure(SQLITE_DBCONFIG_DQS_DDL, false)
+        try configure(SQLITE_DBCONFIG_ENABLE_FKEY, true)
+        let limits: [(Int32, Int32)] = [
+            (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_ATTACHED, 0),
+            (SQLITE_LIMIT_SQL_LENGTH, 1 << 16), (SQLITE_LIMIT_EXPR_DEPTH, 100),
+        ]
+        for (limit, value) in limits { unsafe sqlite3_limit(handle, limit, value) }
+        // `status` may read while a run writes.
+        try check(unsafe sqlite3_busy_timeout(handle, 5_000), "sqlite3_busy_timeout")
+    }
+
+    private func configure(_ option: Int32, _ value: Bool) throws(ManifestError) {
+        try check(
+            unsafe osssync_sqlite_db_config(handle, option, value ? 1 : 0),
+            "sqlite3_db_config"
+        )
+    }
+
+    private func check(_ code: Int32, _ call: String) throws(ManifestError) {
+        guard code != SQLITE_OK else { return }
+        throw unsafe ManifestError(code, call, on: handle, path: path)
+    }
+
+    /// A path that begins with "file:" would be read as a URI.
+    private static func absolute(_ path: String) -> String {
+        path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        var result = "file:"
+        let digits = [UInt8]("0123456789ABCDEF".utf8)
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result.unicodeScalars.append("%")
+                result.unicodeScalars.append(Unicode.Scalar(digits[Int(byte >> 4)]))
+                result.unicodeScalars.append(Unicode.Scalar(digits[Int(byte & 15)]))
+            }
+        }
+        return result + "?immutable=1"
+    }
+}
+
+extension Connection {
+    /// Runs a statement of `Statements.swift` and hands each row to `body`.
+    func forEachRow(
+        _ query: Query,
+        _ values: [SQLValue],
+        _ body: (PreparedStatement) throws(ManifestError) -> Void
+    ) throws(ManifestError) {
+        let statement = try prepared(query)
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() { try body(statement) }
+    }
+
+    /// Runs a statement of `Statements.swift` that has no rows.
+    func run(_ query: Query, _ values: [SQLValue] = []) throws(ManifestError) {
+        try forEachRow(query, values) { _ in }
+    }
+
+    /// The only column of the first row, nil if there is no row.
+    func firstValue(_ query: Query, _ values: [SQLValue] = []) throws(ManifestError) -> SQLValue? {
+        let statement = try prepared(query)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? statement.value(at: 0) : nil
+    }
+
+    /// Runs a statement of `Schema.swift` once; the values of every row.
+    @discardableResult
+    func execute(_ text: String) throws(ManifestError) -> [[SQLValue]] {
+        let statement = unsafe try PreparedStatement(text, on: handle, path: path)
+        var rows: [[SQLValue]] = []
+        while try statement.step() {
+            rows.append((0..<statement.columnCount).map { statement.value(at: $0) })
+        }
+        return rows
+    }
+
+    private func prepared(_ query: Query) throws(ManifestError) -> PreparedStatement {
+        if let statement = statements[query] { return statement }
+        let statement = unsafe try PreparedStatement(query.rawValue, on: handle, path: path)
+        statements[query] = statement
+        return statement
+    }
+
+    /// Runs `body` in one transaction: all of it happens or nothing.
+    func transaction<Result>(
+        _ body: () throws(ManifestError) -> Result
+    ) throws(ManifestError) -> Result {
+        try execute(Schema.beginTransaction)
+        do {
+            let result = try body()
+            try run(.advanceGeneration)
+            try execute(Schema.commitTransaction)
+            transactionCount += 1
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Ends a transaction that failed.
+    func rollBack() {
+        // SQLite has rolled back by itself after some errors, and a failed rollback leaves the
+        // transaction to be discarded when the database is opened next.
+        guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
+        _ = try? execute(Schema.rollbackTransaction)
+    }
+
+    /// The number of rows that the last statement changed.
+    var changedRowCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
+    var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+}

@@ -1,0 +1,229 @@
+/// Every query and change that the store makes, compiled once for each connection.
+///
+/// Parameters are bound in the order of the columns; a cursor names the last key it has seen, so
+/// that a page costs the same wherever it is.
+enum Query: String, CaseIterable, Sendable {
+    // MARK: - The store itself
+
+    case insertStore = "INSERT INTO store (number, identity, generation) VALUES (1, ?, 0)"
+    case selectIdentity = "SELECT identity FROM store WHERE number = 1"
+    case advanceGeneration = "UPDATE store SET generation = generation + 1 WHERE number = 1"
+    case beginCall = "SAVEPOINT call"
+    case endCall = "RELEASE call"
+    case undoCall = "ROLLBACK TO call"
+
+    case upsertSetting = """
+        INSERT INTO setting (name, value, row_check) VALUES (?, ?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value, row_check = excluded.row_check
+        """
+    case deleteSetting = "DELETE FROM setting WHERE name = ?"
+    case selectSetting = "SELECT name, value, row_check FROM setting WHERE name = ?"
+
+    // MARK: - Entries
+
+    case upsertEntry = """
+        INSERT INTO entry (
+            key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check,
+            is_sample
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET
+            size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
+            last_modified_seconds = excluded.last_modified_seconds,
+            last_modified_nanoseconds = excluded.last_modified_nanoseconds,
+            storage_class = excluded.storage_class,
+            local_modified_seconds = excluded.local_modified_seconds,
+            local_modified_nanoseconds = excluded.local_modified_nanoseconds,
+            inode = excluded.inode, row_check = excluded.row_check
+        """
+    case deleteEntry = "DELETE FROM entry WHERE key = ?"
+    case selectEntry = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE key = ?
+        """
+    case selectEntries = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE key > ? ORDER BY key LIMIT ?
+        """
+    case selectEntriesThrough = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE key > ? AND key <= ? ORDER BY key LIMIT ?
+        """
+    case selectEntriesBySize = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE size_bytes = ? LIMIT ?
+        """
+    case selectEntriesByETag = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE size_bytes = ? AND etag = ? LIMIT ?
+        """
+    case selectEntriesByInode = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+        FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 LIMIT ?
+        """
+    case countEntries = "SELECT count(*) FROM entry"
+    case countSample = "SELECT count(*) FROM entry INDEXED BY entry_sample WHERE is_sample = 1"
+    case selectEntryKeyAfter = "SELECT key FROM entry WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?"
+    case selectSampleKeyAfter = """
+        SELECT key FROM entry INDEXED BY entry_sample
+        WHERE is_sample = 1 AND key > ? ORDER BY key LIMIT 1 OFFSET ?
+        """
+
+    // MARK: - Downloads
+
+    case insertDownload = """
+        INSERT INTO download (
+            key, size_bytes, etag, crc64, partial_name, range_size_bytes, row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+    case deleteDownload = "DELETE FROM download WHERE key = ?"
+    case selectDownload = """
+        SELECT key, size_bytes, etag, crc64, partial_name, range_size_bytes, row_check
+        FROM download WHERE key = ?
+        """
+    case selectDownloads = """
+        SELECT key, size_bytes, etag, crc64, partial_name, range_size_bytes, row_check
+        FROM download WHERE key > ? ORDER BY key LIMIT ?
+        """
+    case upsertRange = """
+        INSERT INTO download_range (
+            key, range_index, offset_bytes, length_bytes, received_bytes, received_crc64, boot_id,
+            row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key, range_index) DO UPDATE SET
+            offset_bytes = excluded.offset_bytes, length_bytes = excluded.length_bytes,
+            received_bytes = excluded.received_bytes, received_crc64 = excluded.received_crc64,
+            boot_id = excluded.boot_id, row_check = excluded.row_check
+        """
+    case selectRanges = """
+        SELECT key, range_index, offset_bytes, length_bytes, received_bytes, received_crc64,
+            boot_id, row_check
+        FROM download_range WHERE key = ? ORDER BY range_index
+        """
+
+    // MARK: - Uploads
+
+    case insertUpload = """
+        INSERT INTO upload (
+            key, upload_id, part_size_bytes, source_size_bytes, source_modified_seconds,
+            source_modified_nanoseconds, source_changed_seconds, source_changed_nanoseconds,
+            source_inode, source_device, token, started_seconds, started_nanoseconds, row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    case deleteUpload = "DELETE FROM upload WHERE key = ?"
+    case updateUploadID = "UPDATE upload SET upload_id = ?, row_check = ? WHERE key = ?"
+    case selectUpload = """
+        SELECT key, upload_id, part_size_bytes, source_size_bytes, source_modified_seconds,
+            source_modified_nanoseconds, source_changed_seconds, source_changed_nanoseconds,
+            source_inode, source_device, token, started_seconds, started_nanoseconds, row_check
+        FROM upload WHERE key = ?
+        """
+    case selectUploads = """
+        SELECT key, upload_id, part_size_bytes, source_size_bytes, source_modified_seconds,
+            source_modified_nanoseconds, source_changed_seconds, source_changed_nanoseconds,
+            source_inode, source_device, token, started_seconds, started_nanoseconds, row_check
+        FROM upload WHERE key > ? ORDER BY key LIMIT ?
+        """
+    case upsertPart = """
+        INSERT INTO upload_part (key, part_number, size_bytes, etag, crc64, row_check)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key, part_number) DO UPDATE SET
+            size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
+            row_check = excluded.row_check
+        """
+    case selectParts = """
+        SELECT key, part_number, size_bytes, etag, crc64, row_check
+        FROM upload_part WHERE key = ? ORDER BY part_number
+        """
+
+    // MARK: - Planned deletions
+
+    case upsertDeletion = """
+        INSERT INTO planned_deletion (
+            run_id, side, key, size_bytes, etag, file_size_bytes, file_modified_seconds,
+            file_modified_nanoseconds, file_changed_seconds, file_changed_nanoseconds, file_inode,
+            file_device, row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (run_id, side, key) DO UPDATE SET
+            size_bytes = excluded.size_bytes, etag = excluded.etag,
+            file_size_bytes = excluded.file_size_bytes,
+            file_modified_seconds = excluded.file_modified_seconds,
+            file_modified_nanoseconds = excluded.file_modified_nanoseconds,
+            file_changed_seconds = excluded.file_changed_seconds,
+            file_changed_nanoseconds = excluded.file_changed_nanoseconds,
+            file_inode = excluded.file_inode, file_device = excluded.file_device,
+            row_check = excluded.row_check
+        """
+    case selectDeletionsAfter = """
+        SELECT run_id, side, key, size_bytes, etag, file_size_bytes, file_modified_seconds,
+            file_modified_nanoseconds, file_changed_seconds, file_changed_nanoseconds, file_inode,
+            file_device, row_check
+        FROM planned_deletion WHERE run_id = ? AND side = ? AND key > ? ORDER BY key LIMIT ?
+        """
+    case selectLastDeletions = """
+        SELECT run_id, side, key, size_bytes, etag, file_size_bytes, file_modified_seconds,
+            file_modified_nanoseconds, file_changed_seconds, file_changed_nanoseconds, file_inode,
+            file_device, row_check
+        FROM planned_deletion WHERE run_id = ? AND side = ? ORDER BY key DESC LIMIT ?
+        """
+    case selectDeletionsBefore = """
+        SELECT run_id, side, key, size_bytes, etag, file_size_bytes, file_modified_seconds,
+            file_modified_nanoseconds, file_changed_seconds, file_changed_nanoseconds, file_inode,
+            file_device, row_check
+        FROM planned_deletion WHERE run_id = ? AND side = ? AND key < ? ORDER BY key DESC LIMIT ?
+        """
+    case countDeletions = "SELECT count(*) FROM planned_deletion WHERE run_id = ? AND side = ?"
+    case deleteDeletions = "DELETE FROM planned_deletion WHERE run_id = ?"
+    case deleteEarlierDeletions = "DELETE FROM planned_deletion WHERE run_id < ?"
+
+    // MARK: - Runs
+
+    case insertRun = """
+        INSERT INTO run (
+            run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
+            duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
+            row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    case selectNextRunID = """
+        SELECT seq + 1 FROM sqlite_sequence WHERE name = 'run'
+        """
+    case selectRun = """
+        SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
+            duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
+            row_check
+        FROM run WHERE run_id = ?
+        """
+    case selectRuns = """
+        SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
+            duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
+            row_check
+        FROM run ORDER BY run_id DESC LIMIT ?
+        """
+    case finishRun = """
+        UPDATE run SET outcome = ?, duration_seconds = ?, transferred = ?, transferred_bytes = ?,
+            resumed_bytes = ?, deleted = ?, renamed = ?, adopted = ?, unchanged = ?,
+            conflicts = ?, failed = ?, skipped = ?, local_changes = ?, requests = ?, message = ?,
+            row_check = ?
+        WHERE run_id = ?
+        """
+    case deleteRunsThrough = "DELETE FROM run WHERE run_id <= ?"
+    case insertItem = """
+        INSERT INTO run_item (run_id, item_number, key, action, state, message, row_check)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+    case selectLastItemNumber = "SELECT max(item_number) FROM run_item WHERE run_id = ?"
+    case selectItems = """
+        SELECT run_id, item_number, key, action, state, message, row_check
+        FROM run_item WHERE run_id = ? AND item_number > ? ORDER BY item_number LIMIT ?
+        """
+}

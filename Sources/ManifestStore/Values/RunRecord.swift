@@ -1,0 +1,100 @@
+package import SyncModel
+
+/// How a run ended; the text is what the manifest stores.
+package enum RunOutcome: String, Sendable, Hashable, CaseIterable {
+    /// Both sides agree, as far as was asked.
+    case complete
+    /// Something failed, was skipped, conflicted or was held back.
+    case incomplete
+    /// A guard refused.
+    case refused
+    case cancelled
+    /// An error ended it.
+    case failed
+}
+
+/// What a run did, in numbers.
+package struct RunCounts: Sendable, Hashable {
+    package var transferred: Int64 = 0
+    /// Bytes moved over the network as content.
+    package var transferredBytes: Int64 = 0
+    /// Bytes that checkpoints spared.
+    package var resumedBytes: Int64 = 0
+    package var deleted: Int64 = 0
+    package var renamed: Int64 = 0
+    package var adopted: Int64 = 0
+    package var unchanged: Int64 = 0
+    package var conflicts: Int64 = 0
+    package var failed: Int64 = 0
+    package var skipped: Int64 = 0
+    package var localChanges: Int64 = 0
+    package var requests: Int64 = 0
+
+    package init() {}
+}
+
+/// The end of a run.
+package struct RunRecord: Sendable, Hashable {
+    package let outcome: RunOutcome
+    package let seconds: Double
+    package let counts: RunCounts
+    /// What ended or limited it, nil if nothing did; cut at 4,096 bytes.
+    package let message: String?
+
+    package init(outcome: RunOutcome, seconds: Double, counts: RunCounts, message: String?) {
+        self.outcome = outcome
+        self.seconds = seconds
+        self.counts = counts
+        self.message = message
+    }
+}
+
+/// A run as the manifest has it.
+package struct StoredRun: Sendable, Hashable {
+    package let id: RunID
+    /// `pull`, `push` or `sync`.
+    package let direction: String
+    package let started: Timestamp
+    /// The remote as text for a person.
+    package let remote: String
+    /// Nil while it goes on, and for ever if it was killed.
+    package let record: RunRecord?
+
+    package init(
+        id: RunID,
+        direction: String,
+        started: Timestamp,
+        remote: String,
+        record: RunRecord?
+    ) {
+        self.id = id
+        self.direction = direction
+        self.started = started
+        self.remote = remote
+        self.record = record
+    }
+}
+
+/// Something a run did that is worth keeping: an item that went wrong or was deleted.
+package struct RunItem: Sendable, Hashable {
+    package let key: ObjectKey
+    /// One of the engine's words, in lower-case letters and hyphens.
+    package let action: String
+    package let state: String
+    /// Cut at 4,096 bytes.
+    package let message: String?
+
+    package init(key: ObjectKey, action: String, state: String, message: String?) {
+        self.key = key
+        self.action = action
+        self.state = state
+        self.message = message
+    }
+}
+
+/// An item with its place in the run, which is the cursor to go on from.
+package struct StoredRunItem: Sendable, Hashable {
+    /// From 1, in the order of recording.
+    package let number: Int64
+    package let item: RunItem
+}

@@ -1,0 +1,159 @@
+import ManifestStore
+import SyncModel
+import Testing
+
+@Suite("Entries")
+struct EntryTests {
+    @Test func `an entry comes back as it was recorded, with every optional value or none`()
+        async throws
+    {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let bare = ManifestEntry(
+            key: "bare",
+            size: 0,
+            etag: ETag(wire: "\"\"quoted\"\""),
+            crc64: nil,
+            lastModified: nil,
+            storageClass: .standard,
+            localModified: Timestamp(seconds: 0),
+            inode: 0
+        )
+        let full = Sample.entry("full", inode: UInt64.max)
+        try await store.record([.upsert(bare), .upsert(full)])
+        #expect(try await store.entry("bare") == bare)
+        #expect(try await store.entry("full") == full)
+        #expect(try await store.entry("fulL") == nil)
+        #expect(try await store.entryCount() == 2)
+    }
+
+    @Test(arguments: [
+        Timestamp(seconds: -1, nanoseconds: 999_999_999),
+        Timestamp(seconds: Int64.min, nanoseconds: 0),
+        Timestamp(seconds: Int64.max, nanoseconds: 1),
+        Timestamp(seconds: 253_402_300_800, nanoseconds: 123_456_789),
+    ])
+    func `times beyond 64 bits of nanoseconds come back exactly`(time: Timestamp) async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let entry = ManifestEntry(
+            key: "k",
+            size: 1,
+            etag: ETag(wire: "e"),
+            crc64: nil,
+            lastModified: time,
+            storageClass: .standard,
+            localModified: time,
+            inode: 1
+        )
+        try await store.record([.upsert(entry)])
+        #expect(try await store.entry("k") == entry)
+    }
+
+    @Test func `keys are ordered and told apart by their bytes`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let keys: [ObjectKey] = [
+            ObjectKey([0x01]), "a", "a\u{0}b", "a-b", "a/", "a/b", "a0", "e\u{301}", "\u{e9}",
+            ObjectKey([0xFF, 0xFE]),
+        ]
+        try await store.record(keys.reversed().map { .upsert(Sample.entry($0)) })
+        let stored = try await store.entries(after: nil, through: nil, limit: 100)
+        #expect(stored.map(\.key) == keys)
+        #expect(stored.map(\.key) == keys.sorted())
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 50])
+    func `a cursor passes every entry once, whatever the size of a page`(limit: Int) async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let keys = (0..<23).map { ObjectKey("k" + String($0, radix: 3)) }.sorted()
+        try await store.record(keys.map { .upsert(Sample.entry($0)) })
+        var seen: [ObjectKey] = []
+        while true {
+            let page = try await store.entries(after: seen.last, through: nil, limit: limit)
+            #expect(page.count <= limit)
+            seen += page.map(\.key)
+            if page.count < limit { break }
+        }
+        #expect(seen == keys)
+    }
+
+    @Test func `a part of the keys is bounded after its first and with its last`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.record(["a", "b", "c", "d"].map { .upsert(Sample.entry($0)) })
+        let middle = try await store.entries(after: "a", through: "c", limit: 10)
+        #expect(middle.map(\.key) == ["b", "c"])
+        #expect(try await store.entries(after: nil, through: "a", limit: 10).count == 1)
+        #expect(try await store.entries(after: "d", through: nil, limit: 10).isEmpty)
+        #expect(try await store.entries(after: "c", through: "b", limit: 10).isEmpty)
+    }
+
+    @Test func `a later record replaces an earlier one, and forgetting removes it`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.record([.upsert(Sample.entry("a", size: 1, etag: "one", inode: 1))])
+        try await store.record([.upsert(Sample.entry("a", size: 2, etag: "two", inode: 2))])
+        #expect(try await store.entry("a") == Sample.entry("a", size: 2, etag: "two", inode: 2))
+        #expect(try await store.entries(size: 1, limit: 9).isEmpty)
+        #expect(try await store.entries(inode: 1, size: 1, limit: 9).isEmpty)
+        try await store.record([.forget("a"), .forget("never")])
+        #expect(try await store.entry("a") == nil)
+        #expect(try await store.entryCount() == 0)
+    }
+
+    @Test func `content is found by ETag, by inode and by size`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let entries = [
+            Sample.entry("a", size: 10, etag: "x", inode: 1),
+            Sample.entry("b", size: 10, etag: "y", inode: 2),
+            Sample.entry("c", size: 20, etag: "x", inode: 1),
+            Sample.entry("d/", size: 10, etag: "x", inode: 0),
+        ]
+        try await store.record(entries.map { .upsert($0) })
+        func keys(_ found: [ManifestEntry]) -> Set<ObjectKey> { Set(found.map(\.key)) }
+        let x = ETag(wire: "x")
+        #expect(keys(try await store.entries(etag: x, size: 10, limit: 9)) == ["a", "d/"])
+        #expect(try await store.entries(etag: x, size: 10, limit: 1).count == 1)
+        #expect(keys(try await store.entries(inode: 1, size: 20, limit: 9)) == ["c"])
+        #expect(keys(try await store.entries(size: 10, limit: 9)) == ["a", "b", "d/"])
+        // Inode 0 stands for "none" and finds nothing.
+        #expect(try await store.entries(inode: 0, size: 10, limit: 9).isEmpty)
+    }
+
+    @Test(arguments: [
+        ManifestChange.upsert(Sample.entry("")),
+        .upsert(Sample.entry(ObjectKey([UInt8](repeating: 0x61, count: 1_025)))),
+        .upsert(Sample.entry("a", size: -1)),
+        .upsert(Sample.entry("a", etag: String(repeating: "e", count: 1_025))),
+    ])
+    func `a value beyond the limits is refused and nothing of its call is written`(
+        change: ManifestChange
+    ) async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let error = await #expect(throws: ManifestError.self) {
+            try await store.record([.upsert(Sample.entry("good")), change])
+        }
+        guard case .invalidValue = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await store.entryCount() == 0)
+        #expect(await store.transactionCount == 0)
+    }
+
+    @Test func `a key of 1,024 bytes and an ETag of as many are kept`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let entry = Sample.entry(
+            ObjectKey([UInt8](repeating: 0xFF, count: 1_024)),
+            size: Int64.max,
+            etag: String(repeating: "é", count: 512)
+        )
+        try await store.record([.upsert(entry)])
+        #expect(try await store.entry(entry.key) == entry)
+    }
+}
