@@ -1,0 +1,76 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A request's body while it is sent: hands out its bytes in order and digests them on the way.
+struct BodySource: ~Copyable {
+    private let body: RequestBody
+    private(set) var position: Int64 = 0
+    private var checksum = CRC64()
+    private var md5 = StreamingDigest(.md5)
+
+    init(_ body: RequestBody) {
+        self.body = body
+    }
+
+    var isAtEnd: Bool { position == body.length }
+
+    /// Fills a beginning of `buffer`, and returns 0 only at the end.
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
+        let wanted = Int(min(Int64(buffer.count), body.length - position))
+        guard wanted > 0, let base = buffer.baseAddress else { return 0 }
+        let count: Int
+        switch body {
+        case .none: return 0
+        case .bytes(let bytes):
+            let start = Int(position)
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe buffer.copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: source[start..<(start + wanted)])
+                )
+            }
+            count = wanted
+        case .file(let region):
+            count = unsafe try Self.read(region, at: position, into: base, count: wanted)
+        }
+        let filled = unsafe UnsafeRawBufferPointer(start: base, count: count)
+        unsafe checksum.update(filled)
+        unsafe md5.update(filled)
+        position += Int64(count)
+        return count
+    }
+
+    private static func read(
+        _ region: FileRegion,
+        at position: Int64,
+        into base: UnsafeMutableRawPointer,
+        count: Int
+    ) throws(TransportError) -> Int {
+        while true {
+            let offset = off_t(region.range.offset + position)
+            let result = unsafe pread(region.descriptor, base, count, offset)
+            if result > 0 { return result }
+            guard result < 0 else { throw .sourceTooShort }
+            guard errno == EINTR else { throw .localIO(errno: errno, call: "pread") }
+        }
+    }
+
+    /// Starts over, and returns how many bytes are taken back.
+    mutating func rewind() -> Int64 {
+        let taken = position
+        position = 0
+        checksum = CRC64()
+        md5.restart()
+        return taken
+    }
+
+    /// The digests of the whole body; nil if it was not sent to its end.
+    mutating func finish() -> SentDigests? {
+        guard isAtEnd else { return nil }
+        return SentDigests(length: position, checksum: checksum, md5: md5.finish())
+    }
+}

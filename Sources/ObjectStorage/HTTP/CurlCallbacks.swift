@@ -1,0 +1,71 @@
+internal import CCurl
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What libcurl's callbacks get back: the exchange and the way to wake it after a pause.
+final class CallbackContext {
+    let exchange: Exchange
+    let resume: @Sendable () -> Void
+
+    init(exchange: Exchange, resume: @escaping @Sendable () -> Void) {
+        self.exchange = exchange
+        self.resume = resume
+    }
+
+    /// The context behind the pointer that was registered; the transport keeps it alive until the
+    /// handle is reset.
+    static func at(_ pointer: UnsafeMutableRawPointer?) -> CallbackContext? {
+        guard let pointer = unsafe pointer else { return nil }
+        return unsafe Unmanaged<CallbackContext>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// What a data callback returns to end the transfer: any other number than that of the bytes.
+private let refusal = Int(CURL_WRITEFUNC_ERROR)
+
+let bodyCallback: osssync_curl_data_callback = { data, size, count, pointer in
+    guard let context = unsafe CallbackContext.at(pointer) else { return refusal }
+    let buffer = unsafe UnsafeRawBufferPointer(start: data, count: size * count)
+    switch unsafe context.exchange.receive(buffer) {
+    case .taken: return buffer.count
+    case .paused: return Int(CURL_WRITEFUNC_PAUSE)
+    case .ended: return refusal
+    }
+}
+
+let headerCallback: osssync_curl_data_callback = { data, size, count, pointer in
+    guard let context = unsafe CallbackContext.at(pointer) else { return refusal }
+    let line = unsafe [UInt8](UnsafeRawBufferPointer(start: data, count: size * count))
+    let goesOn = context.exchange.receive(headerLine: line, resume: context.resume)
+    return goesOn ? line.count : refusal
+}
+
+let readCallback: osssync_curl_data_callback = { data, size, count, pointer in
+    guard let context = unsafe CallbackContext.at(pointer) else { return Int(CURL_READFUNC_ABORT) }
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: data, count: size * count)
+    return unsafe context.exchange.send(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+}
+
+let seekCallback: osssync_curl_seek_callback = { pointer, offset, origin in
+    guard let context = unsafe CallbackContext.at(pointer), offset == 0, origin == SEEK_SET,
+        context.exchange.rewindBody()
+    else { return Int32(CURL_SEEKFUNC_FAIL) }
+    return Int32(CURL_SEEKFUNC_OK)
+}
+
+let prerequestCallback: osssync_curl_prerequest_callback = { pointer, _, _, _, _ in
+    guard let context = unsafe CallbackContext.at(pointer), context.exchange.willSend() else {
+        return Int32(CURL_PREREQFUNC_ABORT)
+    }
+    return Int32(CURL_PREREQFUNC_OK)
+}
+
+/// Keeps sockets out of the programs that are started meanwhile.
+let socketCallback: osssync_curl_socket_callback = { _, descriptor, _ in
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return Int32(CURL_SOCKOPT_OK)
+}

@@ -1,0 +1,240 @@
+internal import CCurl
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What all requests of a transport have in common.
+package struct TransportSettings: Sendable {
+    package var connectTimeout: Duration
+    /// Idle connections that are kept.
+    package var connectionLimit: Int
+    /// A file of certificate authorities in PEM form; nil: the system's.
+    package var caFile: String?
+    /// Nil: none. The environment is not asked.
+    package var proxy: String?
+
+    package init(
+        connectTimeout: Duration,
+        connectionLimit: Int,
+        caFile: String?,
+        proxy: String?
+    ) {
+        self.connectTimeout = connectTimeout
+        self.connectionLimit = connectionLimit
+        self.caFile = caFile
+        self.proxy = proxy
+    }
+}
+
+/// Owns one easy handle of libcurl, which is used for one request after another.
+///
+/// Safe, because the pointers live as long as this object, and only the transport's thread uses it.
+@safe final class CurlEasy {
+    let handle: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+
+    init?() {
+        guard let handle = unsafe curl_easy_init() else { return nil }
+        unsafe self.handle = handle
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    /// What the handle is found by.
+    var identity: UInt { unsafe UInt(bitPattern: handle) }
+
+    deinit {
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(headerList)
+        unsafe errorText.deallocate()
+    }
+
+    /// Prepares the handle for `exchange`, which must outlive the transfer.
+    func prepare(_ exchange: Exchange, context: CallbackContext, settings: TransportSettings)
+        throws(TransportError)
+    {
+        reset()
+        let request = exchange.request
+        unsafe try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
+        try prepareConnection(settings, isFresh: request.needsFreshConnection)
+        try set(CURLOPT_URL, text: request.url)
+        try prepareMethod(request)
+        try prepareHeaders(request)
+        try prepareCallbacks(context)
+    }
+
+    func reset() {
+        unsafe curl_easy_reset(handle)
+        unsafe curl_slist_free_all(headerList)
+        unsafe headerList = nil
+        unsafe errorText[0] = 0
+    }
+
+    private func prepareConnection(
+        _ settings: TransportSettings,
+        isFresh: Bool
+    ) throws(TransportError) {
+        try set(CURLOPT_NOSIGNAL, 1)
+        try set(CURLOPT_PROTOCOLS_STR, text: "http,https")
+        try set(CURLOPT_REDIR_PROTOCOLS_STR, text: "https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let file = settings.caFile { try set(CURLOPT_CAINFO, text: file) }
+        // Empty texts keep libcurl from asking the environment.
+        try set(CURLOPT_PROXY, text: settings.proxy ?? "")
+        try set(CURLOPT_NOPROXY, text: "")
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, settings.connectTimeout.milliseconds))
+        try set(CURLOPT_TCP_KEEPALIVE, 1)
+        try set(CURLOPT_TCP_NODELAY, 1)
+        try set(CURLOPT_BUFFERSIZE, 512 << 10)
+        try set(CURLOPT_UPLOAD_BUFFERSIZE, 512 << 10)
+        try set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+    }
+
+    private func prepareMethod(_ request: HTTPRequest) throws(TransportError) {
+        switch request.method {
+        case .get: try set(CURLOPT_HTTPGET, 1)
+        case .head: try set(CURLOPT_NOBODY, 1)
+        case .delete:
+            try set(CURLOPT_HTTPGET, 1)
+            try set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
+        case .put, .post:
+            // As an upload a body has no Content-Type that nobody asked for.
+            try set(CURLOPT_UPLOAD, 1)
+            try set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
+            let code = unsafe osssync_curl_set_offset(
+                handle,
+                CURLOPT_INFILESIZE_LARGE,
+                curl_off_t(request.body.length)
+            )
+            try check(code, "CURLOPT_INFILESIZE_LARGE")
+        }
+    }
+
+    private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
+        // No pause before a body, and no encoding of one.
+        var lines = ["Expect:", "Accept-Encoding:"]
+        for (name, value) in request.headers {
+            lines.append(value.isEmpty ? name + ";" : name + ": " + value)
+        }
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(headerList, line) else {
+                throw .localIO(errno: ENOMEM, call: "curl_slist_append")
+            }
+            unsafe headerList = longer
+        }
+        let code = unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, headerList)
+        try check(code, "CURLOPT_HTTPHEADER")
+    }
+
+    private func prepareCallbacks(_ context: CallbackContext) throws(TransportError) {
+        let pointer = unsafe Unmanaged.passUnretained(context).toOpaque()
+        for option in [
+            CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
+            CURLOPT_PREREQDATA,
+        ] {
+            unsafe try set(option, pointer: pointer)
+        }
+        try check(
+            unsafe osssync_curl_set_data_callback(handle, CURLOPT_WRITEFUNCTION, bodyCallback),
+            "CURLOPT_WRITEFUNCTION"
+        )
+        try check(
+            unsafe osssync_curl_set_data_callback(handle, CURLOPT_HEADERFUNCTION, headerCallback),
+            "CURLOPT_HEADERFUNCTION"
+        )
+        try check(
+            unsafe osssync_curl_set_data_callback(handle, CURLOPT_READFUNCTION, readCallback),
+            "CURLOPT_READFUNCTION"
+        )
+        try check(
+            unsafe osssync_curl_set_seek_callback(handle, seekCallback),
+            "CURLOPT_SEEKFUNCTION"
+        )
+        try check(
+            unsafe osssync_curl_set_prerequest_callback(handle, prerequestCallback),
+            "CURLOPT_PREREQFUNCTION"
+        )
+        try check(
+            unsafe osssync_curl_set_socket_callback(handle, socketCallback),
+            "CURLOPT_SOCKOPTFUNCTION"
+        )
+    }
+}
+
+// MARK: - Options and results
+
+extension CurlEasy {
+    private func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+        try check(unsafe osssync_curl_set_long(handle, option, value), "\(option.rawValue)")
+    }
+
+    private func set(_ option: CURLoption, text: String) throws(TransportError) {
+        try check(unsafe osssync_curl_set_text(handle, option, text), "\(option.rawValue)")
+    }
+
+    private func set(
+        _ option: CURLoption,
+        pointer: UnsafeMutableRawPointer
+    ) throws(TransportError) {
+        try check(
+            unsafe osssync_curl_set_pointer(handle, option, pointer),
+            "\(option.rawValue)"
+        )
+    }
+
+    private func check(_ code: CURLcode, _ option: String) throws(TransportError) {
+        guard code != CURLE_OK else { return }
+        throw .connectFailed(reason: "libcurl refuses its option \(option): error \(code.rawValue)")
+    }
+
+    /// Goes on after a callback asked for a pause; may call the callbacks at once.
+    func resume() {
+        unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
+
+    /// Given to the system and not yet at the peer.
+    var unsentBytes: Int64 { Int64(unsafe osssync_curl_unsent_bytes(handle)) }
+
+    /// What a result code of a transfer means; nil for success.
+    func error(for code: CURLcode) -> TransportError? {
+        guard code != CURLE_OK else { return nil }
+        return transportError(
+            code,
+            detail: reason(code),
+            connectStatus: long(CURLINFO_HTTP_CONNECTCODE),
+            usesTLSErrorQueue: long(CURLINFO_OS_ERRNO) == 0
+        )
+    }
+
+    private func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        let code = unsafe osssync_curl_get_long(handle, info, &value)
+        return code == CURLE_OK ? value : 0
+    }
+
+    private func reason(_ code: CURLcode) -> String {
+        let bytes = unsafe UnsafeBufferPointer(start: errorText, count: Int(CURL_ERROR_SIZE))
+            .prefix { $0 != 0 }
+            .map { UInt8(bitPattern: $0) }
+        guard bytes.isEmpty else { return displayText(bytes) }
+        return unsafe String(cString: curl_easy_strerror(code))
+    }
+}
+
+extension Duration {
+    var milliseconds: Int {
+        Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,42 @@
+internal import CCurl
+
+/// What the result of a transfer means to us.
+///
+/// - Parameters:
+///   - detail: libcurl's text, escaped.
+///   - connectStatus: what a proxy answered to CONNECT, else 0.
+///   - usesTLSErrorQueue: the system reported no error of the connection.
+func transportError(
+    _ code: CURLcode,
+    detail: String,
+    connectStatus: Int,
+    usesTLSErrorQueue: Bool
+) -> TransportError {
+    if connectStatus != 0, !(200..<300).contains(connectStatus) {
+        return .proxyFailed(reason: "it answered \(connectStatus) to CONNECT")
+    }
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST: return .dnsFailed
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxyFailed(reason: detail)
+    case CURLE_COULDNT_CONNECT: return .connectFailed(reason: detail)
+    // The only limit of time that libcurl was given is that for connecting.
+    case CURLE_OPERATION_TIMEDOUT: return .connectFailed(reason: detail)
+    case CURLE_SSL_CONNECT_ERROR:
+        // A connection cut in the handshake says nothing about the server's certificate.
+        let wasCut = detail.contains("SSL_ERROR_SYSCALL") || detail.contains("Connection reset")
+            || detail.contains("unexpected eof")
+        return wasCut ? .connectFailed(reason: detail) : .tlsFailed(reason: detail)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+        CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
+        CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+        return .tlsFailed(reason: detail)
+    case CURLE_PARTIAL_FILE: return .bodyTooShort(received: 0)
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING,
+        CURLE_TOO_MANY_REDIRECTS, CURLE_HTTP2:
+        return .malformedResponse(reason: detail)
+    case CURLE_OUT_OF_MEMORY: return .localIO(errno: 12, call: "libcurl")
+    case CURLE_URL_MALFORMAT: return .connectFailed(reason: detail)
+    default: return .connectionLost
+    }
+}

@@ -1,0 +1,186 @@
+internal import Synchronization
+internal import SyncModel
+
+/// One request and its response while they are under way.
+///
+/// Unchecked, because everything but the flag is used by the transport's thread alone once the
+/// exchange was handed to it.
+final class Exchange: @unchecked Sendable {
+    let request: HTTPRequest
+    private let cancellation = Atomic<Bool>(false)
+
+    private var parser = ResponseHeadParser()
+    private(set) var head: ResponseHead?
+    private var disposition: BodyDisposition?
+    private var body: [UInt8] = []
+    private var receivedLength: Int64 = 0
+    private var source: BodySource
+    /// The first thing that a callback found wrong; what libcurl says afterwards is its echo.
+    private var failure: TransportError?
+    /// The rest of the response is not wanted, which is no failure.
+    private var stopsEarly = false
+    private var sendCount = 0
+    private(set) var isPaused = false
+    private var receivedBytes: Int64 = 0
+    private var sentBytes: Int64 = 0
+
+    init(_ request: HTTPRequest) {
+        self.request = request
+        source = BodySource(request.body)
+    }
+
+    var isCancelled: Bool { cancellation.load(ordering: .acquiring) }
+
+    func cancel() {
+        cancellation.store(true, ordering: .releasing)
+    }
+
+    func resumed() {
+        isPaused = false
+    }
+
+    /// Bytes in both directions; of those given to libcurl, `unsent` are still in the system.
+    func movedBytes(unsent: Int64) -> Int64 {
+        receivedBytes + max(0, sentBytes - unsent)
+    }
+
+    func fail(_ error: TransportError) {
+        if failure == nil { failure = error }
+    }
+}
+
+// MARK: - What libcurl's callbacks do
+
+extension Exchange {
+    /// False if the request must not be sent once more.
+    func willSend() -> Bool {
+        sendCount += 1
+        guard sendCount == 1 || request.isReplayable else {
+            fail(.connectionLost)
+            return false
+        }
+        return true
+    }
+
+    /// False to end the exchange.
+    func receive(headerLine line: [UInt8], resume: @escaping @Sendable () -> Void) -> Bool {
+        receivedBytes += Int64(line.count)
+        do throws(TransportError) {
+            guard let head = try parser.accept(line) else { return true }
+            self.head = head
+            let disposition = request.judge(head)
+            self.disposition = disposition
+            switch disposition {
+            case .file(let sink, _): sink.begin(resume: resume)
+            case .memory: break
+            case .reject:
+                stopsEarly = true
+                return false
+            }
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    enum Reception {
+        case taken
+        case paused
+        case ended
+    }
+
+    func receive(_ buffer: UnsafeRawBufferPointer) -> Reception {
+        switch disposition {
+        case .file(let sink, let length):
+            guard Int64(buffer.count) <= length - receivedLength else {
+                fail(.bodyTooLong)
+                return .ended
+            }
+            switch unsafe sink.write(buffer) {
+            case .written: break
+            case .paused:
+                isPaused = true
+                return .paused
+            case .tooLong:
+                fail(.bodyTooLong)
+                return .ended
+            case .failed(let errno):
+                fail(.localIO(errno: errno, call: "pwrite"))
+                return .ended
+            }
+        case .memory(let limit, let truncates):
+            let room = limit - body.count
+            unsafe body.append(contentsOf: buffer.prefix(room))
+            guard buffer.count <= room else {
+                if truncates { stopsEarly = true } else { fail(.bodyTooLong) }
+                return .ended
+            }
+        case .reject, nil:
+            fail(.malformedResponse(reason: "a body came before its head"))
+            return .ended
+        }
+        receivedLength += Int64(buffer.count)
+        receivedBytes += Int64(buffer.count)
+        return .taken
+    }
+
+    /// Nil to end the exchange.
+    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        do throws(TransportError) {
+            let count = unsafe try source.read(into: buffer)
+            sentBytes += Int64(count)
+            if count > 0 { request.onSent(count) }
+            return count
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    /// False if the body can't be sent from its start once more.
+    func rewindBody() -> Bool {
+        guard request.isReplayable else {
+            fail(.connectionLost)
+            return false
+        }
+        let taken = source.rewind()
+        if taken > 0 { request.onSent(-Int(taken)) }
+        return true
+    }
+}
+
+// MARK: - The end
+
+extension Exchange {
+    /// What the caller gets; the sink and the body's descriptor are not touched any more.
+    func finish(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
+        let result = judge(curlError)
+        if case .file(let sink, _) = disposition { sink.end() }
+        return result
+    }
+
+    private func judge(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
+        if let failure { return .failure(failure) }
+        if isCancelled { return .failure(.cancelled) }
+        if stopsEarly, let head {
+            return .success(HTTPResponse(head: head, body: body, sent: nil))
+        }
+        if let curlError { return .failure(curlError) }
+        guard let head else {
+            return .failure(.malformedResponse(reason: "it has no head"))
+        }
+        let hasBody = request.method != .head && head.status != 204 && head.status != 304
+        if hasBody, let announced = head.contentLength, announced != receivedLength {
+            return .failure(.bodyTooShort(received: receivedLength))
+        }
+        if case .file(_, let length) = disposition, length != receivedLength {
+            return .failure(.bodyTooShort(received: receivedLength))
+        }
+        let digests = source.finish()
+        if digests == nil, head.isSuccess {
+            return .failure(.malformedResponse(reason: "it came before the request's end"))
+        }
+        return .success(HTTPResponse(head: head, body: body, sent: digests))
+    }
+}

@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// Sends requests and receives responses on a thread of its own, which owns all connections.
+///
+/// Freed, it ends its thread; requests under way are cancelled by their tasks only.
+final class HTTPTransport: Sendable {
+    private let inbox: TransportInbox
+
+    init(_ settings: TransportSettings) throws(TransportError) {
+        guard let multi = CurlMulti(connectionLimit: settings.connectionLimit) else {
+            throw .connectFailed(reason: "libcurl could not be initialised")
+        }
+        inbox = TransportInbox(multi: multi)
+        let loop = TransportLoop(multi: multi, inbox: inbox, settings: settings)
+        try startThread { loop.run() }
+    }
+
+    deinit { inbox.post(.stop) }
+
+    /// Returns when the response is whole, or when nothing of the request is used any more.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let exchange = Exchange(request)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                inbox.post(.start(exchange, continuation))
+            }
+        } onCancel: {
+            exchange.cancel()
+            inbox.post(.check(exchange))
+        }
+        return try result.get()
+    }
+}
+
+/// What the transport's thread is told.
+enum TransportCommand: Sendable {
+    case start(Exchange, CheckedContinuation<Result<HTTPResponse, TransportError>, Never>)
+    /// The exchange was cancelled or may go on.
+    case check(Exchange)
+    case stop
+}
+
+/// The commands that the transport's thread has not yet taken.
+final class TransportInbox: Sendable {
+    private let commands = Mutex<[TransportCommand]>([])
+    private let multi: CurlMulti
+
+    init(multi: CurlMulti) {
+        self.multi = multi
+    }
+
+    func post(_ command: TransportCommand) {
+        commands.withLock { $0.append(command) }
+        multi.wakeUp()
+    }
+
+    func take() -> [TransportCommand] {
+        commands.withLock { commands in
+            let taken = commands
+            commands.removeAll(keepingCapacity: true)
+            return taken
+        }
+    }
+}

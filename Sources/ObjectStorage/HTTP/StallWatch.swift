@@ -1,0 +1,38 @@
+/// Judges by byte counts and times whether an exchange still moves.
+///
+/// Both limits are needed: the idle one finds a dead connection soon, the other one that yields a
+/// byte a second for ever.
+struct StallWatch {
+    private let patience: Patience
+    private var windowStart: Duration
+    private var movedAtWindowStart: Int64
+    private var lastMoved: Int64
+    private var lastMovement: Duration
+
+    /// `now` is an instant of a monotonic clock, as its distance from any fixed one.
+    init(patience: Patience, moved: Int64, now: Duration) {
+        self.patience = patience
+        windowStart = now
+        movedAtWindowStart = moved
+        lastMoved = moved
+        lastMovement = now
+    }
+
+    /// Forgets the time so far: the exchange was paused, or the process did not run.
+    mutating func restart(moved: Int64, now: Duration) {
+        self = StallWatch(patience: patience, moved: moved, now: now)
+    }
+
+    mutating func isStalled(moved: Int64, now: Duration) -> Bool {
+        if moved != lastMoved {
+            lastMoved = moved
+            lastMovement = now
+        }
+        if now - lastMovement >= patience.idleLimit { return true }
+        guard now - windowStart >= patience.idleLimit else { return false }
+        if moved - movedAtWindowStart < patience.minimumBytes { return true }
+        windowStart = now
+        movedAtWindowStart = moved
+        return false
+    }
+}

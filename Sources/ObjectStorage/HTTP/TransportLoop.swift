@@ -1,0 +1,136 @@
+internal import CCurl
+
+/// The transport's thread: starts, moves and ends exchanges.
+///
+/// Unchecked, because it is made on one thread and then used by its own thread alone.
+final class TransportLoop: @unchecked Sendable {
+    private struct Transfer {
+        let easy: CurlEasy
+        let context: CallbackContext
+        let continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
+        var watch: StallWatch
+    }
+
+    private let multi: CurlMulti
+    private let inbox: TransportInbox
+    private let settings: TransportSettings
+    private let start = SuspendingClock.now
+    /// By the identities of their handles.
+    private var transfers: [UInt: Transfer] = [:]
+    private var idleHandles: [CurlEasy] = []
+    private var lastCheck = Duration.zero
+    private var isStopped = false
+
+    init(multi: CurlMulti, inbox: TransportInbox, settings: TransportSettings) {
+        self.multi = multi
+        self.inbox = inbox
+        self.settings = settings
+    }
+
+    func run() {
+        while true {
+            for command in inbox.take() { obey(command) }
+            if isStopped, transfers.isEmpty { return }
+            multi.perform()
+            while let (identity, code) = multi.nextResult() { end(identity, code) }
+            checkStalls()
+            multi.poll(transfers.isEmpty ? .seconds(60) : checkInterval)
+        }
+    }
+
+    private var now: Duration { SuspendingClock.now - start }
+
+    private func obey(_ command: TransportCommand) {
+        switch command {
+        case .start(let exchange, let continuation): begin(exchange, continuation)
+        case .check(let exchange): check(exchange)
+        case .stop: isStopped = true
+        }
+    }
+
+    private func begin(
+        _ exchange: Exchange,
+        _ continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
+    ) {
+        guard !exchange.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
+        guard let easy = idleHandles.popLast() ?? CurlEasy() else {
+            return continuation.resume(
+                returning: .failure(.connectFailed(reason: "libcurl has no memory"))
+            )
+        }
+        let inbox = inbox
+        let context = CallbackContext(exchange: exchange) { inbox.post(.check(exchange)) }
+        do throws(TransportError) {
+            try easy.prepare(exchange, context: context, settings: settings)
+            guard multi.add(easy) else {
+                throw .connectFailed(reason: "libcurl refuses the request")
+            }
+        } catch {
+            return continuation.resume(returning: .failure(error))
+        }
+        transfers[easy.identity] = Transfer(
+            easy: easy,
+            context: context,
+            continuation: continuation,
+            watch: StallWatch(patience: exchange.request.patience, moved: 0, now: now)
+        )
+    }
+
+    /// Ends the exchange if it was cancelled, and else lets it go on after a pause.
+    private func check(_ exchange: Exchange) {
+        guard
+            let (identity, transfer) = transfers.first(where: { _, transfer in
+                transfer.context.exchange === exchange
+            })
+        else { return }
+        if exchange.isCancelled {
+            end(identity, CURLE_ABORTED_BY_CALLBACK)
+        } else if exchange.isPaused {
+            exchange.resumed()
+            transfer.easy.resume()
+        }
+    }
+
+    private func end(_ identity: UInt, _ code: CURLcode) {
+        guard let transfer = transfers.removeValue(forKey: identity) else { return }
+        let error = transfer.easy.error(for: code)
+        multi.remove(transfer.easy)
+        let result = transfer.context.exchange.finish(error)
+        transfer.easy.reset()
+        if idleHandles.count < settings.connectionLimit { idleHandles.append(transfer.easy) }
+        transfer.continuation.resume(returning: result)
+    }
+}
+
+// MARK: - Stalls
+
+extension TransportLoop {
+    /// Often enough for the shortest patience among the exchanges.
+    private var checkInterval: Duration {
+        let shortest = transfers.values.map(\.context.exchange.request.patience.idleLimit)
+            .min() ?? .seconds(4)
+        return min(.seconds(1), shortest / 4)
+    }
+
+    private func checkStalls() {
+        let now = now
+        let interval = checkInterval
+        guard now - lastCheck >= interval else { return }
+        // Stopped or suspended, this process saw no bytes: that is not the connections' fault.
+        let wasAway = now - lastCheck > interval * 8 && lastCheck != .zero
+        lastCheck = now
+        for (identity, transfer) in transfers {
+            let exchange = transfer.context.exchange
+            let moved = exchange.movedBytes(unsent: transfer.easy.unsentBytes)
+            var watch = transfer.watch
+            if exchange.isPaused || wasAway {
+                watch.restart(moved: moved, now: now)
+            } else if watch.isStalled(moved: moved, now: now) {
+                exchange.fail(.stalled)
+                end(identity, CURLE_OPERATION_TIMEDOUT)
+                continue
+            }
+            transfers[identity]?.watch = watch
+        }
+    }
+}
