@@ -14,7 +14,7 @@ package struct TransportSettings: Sendable {
     package var connectionLimit: Int
     /// A file of certificate authorities in PEM form; nil: the system's.
     package var caFile: String?
-    /// Nil: none. The environment is not asked.
+    /// Nil for none; the environment is not asked.
     package var proxy: String?
 
     package init(
@@ -213,8 +213,7 @@ extension CurlEasy {
         return transportError(
             code,
             detail: reason(code),
-            connectStatus: long(CURLINFO_HTTP_CONNECTCODE),
-            usesTLSErrorQueue: long(CURLINFO_OS_ERRNO) == 0
+            connectStatus: long(CURLINFO_HTTP_CONNECTCODE)
         )
     }
 

@@ -2,15 +2,11 @@ internal import CCurl
 
 /// What the result of a transfer means to us.
 ///
-/// - Parameters:
-///   - detail: libcurl's text, escaped.
-///   - connectStatus: what a proxy answered to CONNECT, else 0.
-///   - usesTLSErrorQueue: the system reported no error of the connection.
+/// `detail` is libcurl's text, escaped; `connectStatus` what a proxy answered to CONNECT, else 0.
 func transportError(
     _ code: CURLcode,
     detail: String,
-    connectStatus: Int,
-    usesTLSErrorQueue: Bool
+    connectStatus: Int
 ) -> TransportError {
     if connectStatus != 0, !(200..<300).contains(connectStatus) {
         return .proxyFailed(reason: "it answered \(connectStatus) to CONNECT")
@@ -23,7 +19,8 @@ func transportError(
     case CURLE_OPERATION_TIMEDOUT: return .connectFailed(reason: detail)
     case CURLE_SSL_CONNECT_ERROR:
         // A connection cut in the handshake says nothing about the server's certificate.
-        let wasCut = detail.contains("SSL_ERROR_SYSCALL") || detail.contains("Connection reset")
+        let wasCut =
+            detail.contains("SSL_ERROR_SYSCALL") || detail.contains("Connection reset")
             || detail.contains("unexpected eof")
         return wasCut ? .connectFailed(reason: detail) : .tlsFailed(reason: detail)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,

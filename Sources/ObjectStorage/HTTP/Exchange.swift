@@ -1,5 +1,5 @@
-internal import Synchronization
 internal import SyncModel
+internal import Synchronization
 
 /// One request and its response while they are under way.
 ///

@@ -33,12 +33,10 @@ package final class FileSink: Sendable {
     }
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - checkpointInterval: bytes between two calls of `onCheckpoint`.
-    ///   - maximumUnacknowledged: bytes that may be received and not yet acknowledged.
-    ///   - onCheckpoint: called on the transport's thread after each interval, before a pause, and
-    ///     at the end or the failure of each attempt; must not block.
-    ///   - onProgress: called on the transport's thread; must not block.
+    /// Makes a sink that has received nothing; sizes are in bytes.
+    ///
+    /// Both closures are called on the transport's thread and must not block: `onCheckpoint` after
+    /// each interval, before a pause, and at the end or the failure of each attempt.
     package init(
         descriptor: Int32,
         fileOffset: Int64,

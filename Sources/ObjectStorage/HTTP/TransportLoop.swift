@@ -52,7 +52,9 @@ final class TransportLoop: @unchecked Sendable {
         _ exchange: Exchange,
         _ continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
     ) {
-        guard !exchange.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
+        guard !exchange.isCancelled else {
+            return continuation.resume(returning: .failure(.cancelled))
+        }
         guard let easy = idleHandles.popLast() ?? CurlEasy() else {
             return continuation.resume(
                 returning: .failure(.connectFailed(reason: "libcurl has no memory"))
@@ -107,7 +109,8 @@ final class TransportLoop: @unchecked Sendable {
 extension TransportLoop {
     /// Often enough for the shortest patience among the exchanges.
     private var checkInterval: Duration {
-        let shortest = transfers.values.map(\.context.exchange.request.patience.idleLimit)
+        let shortest =
+            transfers.values.map(\.context.exchange.request.patience.idleLimit)
             .min() ?? .seconds(4)
         return min(.seconds(1), shortest / 4)
     }

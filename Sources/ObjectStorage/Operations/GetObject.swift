@@ -2,7 +2,7 @@ package import SyncModel
 
 package struct GetRequest: Sendable {
     package var key: ObjectKey
-    /// Nil: the whole object. An empty object has no range.
+    /// Nil for the whole object, as it must be of an empty one.
     package var range: ByteRange?
     package var ifMatch: ETag?
     package var versionID: VersionID?

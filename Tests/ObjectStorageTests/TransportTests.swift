@@ -1,0 +1,276 @@
+import SyncModel
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import ObjectStorage
+
+/// What a request to a scripted server needs, with everything quick.
+func request(
+    _ server: ScriptedServer,
+    _ method: HTTPMethod = .get,
+    target: String = "/key",
+    headers: [(name: String, value: String)] = [],
+    body: RequestBody = .none,
+    idleLimit: Duration = .seconds(5),
+    minimumBytes: Int64 = 0,
+    isReplayable: Bool = true,
+    needsFreshConnection: Bool = false,
+    onSent: @escaping @Sendable (Int) -> Void = { _ in },
+    judge: @escaping @Sendable (ResponseHead) -> BodyDisposition = { _ in
+        .memory(limit: 1 << 20, truncates: false)
+    }
+) -> HTTPRequest {
+    HTTPRequest(
+        method: method,
+        url: server.url + target,
+        headers: headers,
+        body: body,
+        patience: Patience(idleLimit: idleLimit, minimumBytes: minimumBytes),
+        isReplayable: isReplayable,
+        needsFreshConnection: needsFreshConnection,
+        onSent: onSent,
+        judge: judge
+    )
+}
+
+func transport() throws -> HTTPTransport {
+    try HTTPTransport(
+        TransportSettings(
+            connectTimeout: .seconds(5),
+            connectionLimit: 4,
+            caFile: nil,
+            proxy: nil
+        )
+    )
+}
+
+/// A sink that acknowledges every checkpoint at once.
+func sink(
+    _ file: ScratchFile,
+    length: Int,
+    offset: Int64 = 0,
+    interval: Int64 = 1 << 20,
+    maximum: Int64 = 1 << 30,
+    onCheckpoint: @escaping @Sendable (Int64, CRC64) -> Void = { _, _ in },
+    onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+) -> FileSink {
+    FileSink(
+        descriptor: file.descriptor,
+        fileOffset: offset,
+        expectedLength: Int64(length),
+        initialChecksum: CRC64(),
+        checkpointInterval: interval,
+        maximumUnacknowledged: maximum,
+        onCheckpoint: onCheckpoint,
+        // The file lives as long as its sink.
+        onProgress: { count in withExtendedLifetime(file) { onProgress(count) } }
+    )
+}
+
+@Suite("Transport", .timeLimit(.minutes(1)))
+struct TransportTests {
+    @Test func `a path is sent byte for byte`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        for target in ["/a/../b", "/a/./b", "//a//b/", "/%2B%20%e4?x=%2F&y", "/a%2Fb%3F"] {
+            _ = try await transport.send(request(server, target: target))
+            #expect(server.requests.last?.target == target)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func `only the headers that were asked for are sent`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        let body = RequestBody.bytes(ramp(2 << 20))
+        let headers = [(name: "x-oss-meta-a", value: "b  c"), (name: "User-Agent", value: "u")]
+        for method in [HTTPMethod.put, .post, .delete, .head] {
+            let hasBody = method == .put || method == .post
+            _ = try await transport.send(
+                request(server, method, headers: headers, body: hasBody ? body : .none)
+            )
+            let seen = try #require(server.requests.last)
+            #expect(seen.method == method.rawValue)
+            let names = Set(seen.headers.map(\.name)).subtracting(["host", "accept"])
+            #expect(
+                names.subtracting(hasBody ? ["content-length"] : []) == [
+                    "x-oss-meta-a", "user-agent",
+                ]
+            )
+            #expect(seen["x-oss-meta-a"] == "b  c")
+        }
+    }
+
+    @Test func `an empty body has a length`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        for method in [HTTPMethod.put, .post] {
+            let response = try await transport.send(request(server, method))
+            #expect(server.requests.last?["content-length"] == "0")
+            #expect(response.sent?.checksum == CRC64())
+        }
+    }
+
+    @Test func `a body is digested while it is sent`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        let content = ramp(3 << 20)
+        let file = ScratchFile(content)
+        let region = FileRegion(
+            descriptor: file.descriptor,
+            range: ByteRange(offset: 1_000, length: 2_000_001)
+        )
+        let progress = Mutex(0)
+        let response = try await transport.send(
+            request(
+                server,
+                .put,
+                body: .file(region),
+                onSent: { count in progress.withLock { $0 += count } }
+            )
+        )
+        let sent = [UInt8](content[1_000..<2_001_001])
+        #expect(server.requests.last?.body == sent)
+        #expect(response.sent?.checksum == CRC64(of: sent))
+        #expect(response.sent?.md5 == Digest.md5(sent))
+        #expect(progress.withLock { $0 } == 2_000_001)
+    }
+
+    @Test func `a file that ends early is not sent as if it were whole`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let file = ScratchFile(ramp(1_000))
+        let region = FileRegion(
+            descriptor: file.descriptor,
+            range: ByteRange(offset: 0, length: 1_001)
+        )
+        await #expect(throws: TransportError.sourceTooShort) {
+            try await transport().send(request(server, .put, body: .file(region)))
+        }
+    }
+
+    @Test func `a file that can't be read is a local error`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let region = FileRegion(descriptor: -1, range: ByteRange(offset: 0, length: 10))
+        await #expect(throws: TransportError.localIO(errno: 9, call: "pread")) {
+            try await transport().send(request(server, .put, body: .file(region)))
+        }
+    }
+
+    @Test func `an answer before the end of the body is no success`() async throws {
+        let server = ScriptedServer { _, _ in [.leaveBody, .response("200 OK"), .stopReading] }
+        defer { server.stop() }
+        await #expect(throws: TransportError.self) {
+            try await transport().send(
+                request(
+                    server,
+                    .put,
+                    body: .bytes(ramp(32 << 20)),
+                    idleLimit: .milliseconds(300)
+                )
+            )
+        }
+    }
+
+    @Test func `an early refusal is returned`() async throws {
+        let server = ScriptedServer { _, _ in
+            [.leaveBody, .response("403 Forbidden", body: [1, 2, 3]), .stall]
+        }
+        defer { server.stop() }
+        let response = try await transport().send(
+            request(server, .put, body: .bytes(ramp(32 << 20)))
+        )
+        #expect(response.head.status == 403)
+        #expect(response.sent == nil)
+    }
+
+    @Test func `a dead connection is replaced, and the body sent from its start`() async throws {
+        let server = ScriptedServer { _, index in
+            index == 1 ? [.reset] : [.response("200 OK")]
+        }
+        defer { server.stop() }
+        let transport = try transport()
+        _ = try await transport.send(request(server))
+        let content = ramp(100_000)
+        let progress = Mutex(0)
+        let response = try await transport.send(
+            request(
+                server,
+                .put,
+                body: .bytes(content),
+                onSent: { count in progress.withLock { $0 += count } }
+            )
+        )
+        #expect(response.sent?.checksum == CRC64(of: content))
+        #expect(server.requests.last?.body == content)
+        #expect(progress.withLock { $0 } == content.count)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test(arguments: [RequestBody.none, .bytes([1, 2, 3])])
+    func `what must not be repeated is not repeated`(body: RequestBody) async throws {
+        let server = ScriptedServer { _, index in
+            index == 1 ? [.reset] : [.response("200 OK")]
+        }
+        defer { server.stop() }
+        let transport = try transport()
+        _ = try await transport.send(request(server))
+        await #expect(throws: TransportError.connectionLost) {
+            try await transport.send(request(server, .post, body: body, isReplayable: false))
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a refused connection is told from a lost one`() async throws {
+        let server = ScriptedServer { _, _ in [.reset] }
+        await #expect(throws: TransportError.connectionLost) {
+            try await transport().send(request(server))
+        }
+        server.stop()
+        let refused = await #expect(throws: TransportError.self) {
+            try await transport().send(request(server))
+        }
+        #expect(refused?.mayHaveReachedServer == false)
+    }
+
+    @Test func `a name without an address is not found`() async throws {
+        var unknown = HTTPRequest(
+            method: .get,
+            url: "http://no-such-host.invalid/",
+            headers: [],
+            body: .none,
+            patience: Patience(idleLimit: .seconds(5), minimumBytes: 0),
+            isReplayable: true,
+            needsFreshConnection: false,
+            onSent: { _ in },
+            judge: { _ in .reject }
+        )
+        unknown.method = .head
+        let sent = unknown
+        await #expect(throws: TransportError.dnsFailed) { try await transport().send(sent) }
+    }
+
+    @Test func `plain text is not TLS`() async throws {
+        let greeting = [UInt8]("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
+        let server = ScriptedServer(greeting: greeting) { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        var secure = request(server)
+        secure.url = "https://127.0.0.1:\(server.port)/"
+        let sent = secure
+        let error = await #expect(throws: TransportError.self) {
+            try await transport().send(sent)
+        }
+        guard case .tlsFailed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.retryClass == .never)
+        #expect(server.requests.isEmpty)
+    }
+}
