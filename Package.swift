@@ -30,12 +30,12 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func tests(
     _ name: String,
     _ dependencies: [Target.Dependency],
-    resources: [Resource] = []
+    exclude: [String] = []
 ) -> Target {
     .testTarget(
         name: name,
         dependencies: dependencies,
-        resources: resources,
+        exclude: exclude,
         swiftSettings: swiftSettings
     )
 }
@@ -94,7 +94,11 @@ let package = Package(
         tests("SyncEngineTests", ["SyncEngine", "SyncTestSupport"]),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
         tests("OSSSyncTests", ["OSSSync", "SyncTestSupport"]),
-        tests("OSSSyncCLITests", ["OSSSyncCLI", "SyncTestSupport"]),
+        tests(
+            "OSSSyncCLITests",
+            ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],
+            exclude: ["Golden"]
+        ),
         tests("EndToEndTests", ["SyncTestSupport"]),
         tests("RepositoryTests", ["SyncTestSupport"]),
     ]

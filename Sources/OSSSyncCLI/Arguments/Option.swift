@@ -1,0 +1,91 @@
+/// Every option of every command, by the name it has on the command line.
+enum Option: String, CaseIterable, Sendable {
+    case dryRun = "dry-run"
+    case delete
+    case deleteExtra = "delete-extra"
+    case maxDelete = "max-delete"
+    case allowEmpty = "allow-empty"
+    case rebind
+    case force
+    case onConflict = "on-conflict"
+    case jobs
+    case partSize = "part-size"
+    case checksum
+    case durability
+    case trashDays = "trash-days"
+    case progress
+    case json
+    case quiet
+    case verbose
+    case profile
+    case config
+    case region
+    case endpoint
+    case addressing
+    case signature
+    case stateDirectory = "state-dir"
+    case caFile = "ca-file"
+    case insecureHTTP = "insecure-http"
+    case help
+}
+
+/// What follows an option on the command line.
+enum OptionValue: Sendable, Hashable {
+    /// Nothing.
+    case none
+    /// One of these words.
+    case choice([String])
+    /// Any text, shown in the help by this word.
+    case text(String)
+    /// The path of a file, shown by this word; completions offer files.
+    case file(String)
+    /// The path of a directory, shown by this word; completions offer directories.
+    case directory(String)
+}
+
+/// The heading under which the help shows an option.
+enum OptionGroup: String, CaseIterable, Sendable {
+    case run = "What to do"
+    case transfer = "Transfers"
+    case output = "Output"
+    case connection = "Connection and credentials"
+    case other = "Other"
+}
+
+/// One row of the table from which parsing, help and completions come.
+struct OptionSpecification: Sendable {
+    let option: Option
+    let short: Character?
+    let value: OptionValue
+    let group: OptionGroup
+    /// Continues the sentence "this option …", without a full stop.
+    let help: String
+
+    init(
+        _ option: Option,
+        short: Character? = nil,
+        value: OptionValue = .none,
+        _ group: OptionGroup,
+        _ help: String
+    ) {
+        self.option = option
+        self.short = short
+        self.value = value
+        self.group = group
+        self.help = help
+    }
+
+    /// `--name`.
+    var name: String { "--" + option.rawValue }
+
+    /// `-q, --quiet` or `    --jobs N`, as the help shows it.
+    var usage: String {
+        let beginning = short.map { "-\($0), " } ?? "    "
+        switch value {
+        case .none: return beginning + name
+        case .choice(let words): return beginning + name + " " + words.joined(separator: "|")
+        case .text(let word), .file(let word), .directory(let word):
+            return beginning + name + " " + word
+        }
+    }
+}

@@ -1,0 +1,177 @@
+internal import OSSSync
+
+/// All options, in the order in which the help shows them.
+enum OptionTable {
+    static let rows: [OptionSpecification] = runRows + transferRows + outputRows + connectionRows
+
+    private static let runRows: [OptionSpecification] = [
+        OptionSpecification(
+            .dryRun,
+            short: "n",
+            .run,
+            "show what would be done; transfer, write and delete nothing"
+        ),
+        OptionSpecification(
+            .delete,
+            .run,
+            "delete what the other side lost, if it was mirrored and nobody changed it since"
+        ),
+        OptionSpecification(
+            .deleteExtra,
+            .run,
+            "also delete what was never mirrored and is on one side only"
+        ),
+        OptionSpecification(
+            .maxDelete,
+            value: .text("N|P%"),
+            .run,
+            "refuse to delete more than N items or P percent of what is mirrored; "
+                + "10 or fewer are never refused (default \(RunDefaults.deletionPercent)%)"
+        ),
+        OptionSpecification(
+            .allowEmpty,
+            .run,
+            "accept an empty listing or directory where there was something before"
+        ),
+        OptionSpecification(
+            .rebind,
+            .run,
+            "accept that the remote is another one than the last time"
+        ),
+        OptionSpecification(
+            .force,
+            .run,
+            "replace local changes; the replaced versions go to the trash"
+        ),
+        OptionSpecification(
+            .onConflict,
+            value: .choice(ConflictPolicy.allCases.map(\.rawValue)),
+            .run,
+            "what to do with what changed on both sides (default keep-both)"
+        ),
+        OptionSpecification(
+            .checksum,
+            .run,
+            "compare content, not size and modification time, to find local changes"
+        ),
+        OptionSpecification(
+            .trashDays,
+            value: .text("N"),
+            .run,
+            "keep local files that were removed for N days in the trash; "
+                + "0 removes at once (default \(RunDefaults.trashDays))"
+        ),
+    ]
+
+    private static let transferRows: [OptionSpecification] = [
+        OptionSpecification(
+            .jobs,
+            short: "j",
+            value: .text("N"),
+            .transfer,
+            "have at most N requests under way (default \(RunDefaults.connectionLimit))"
+        ),
+        OptionSpecification(
+            .partSize,
+            value: .text("SIZE"),
+            .transfer,
+            "transfer large files in parts of SIZE, such as 8M; "
+                + "from 100K to 5G (default \(RunDefaults.partSizeText))"
+        ),
+        OptionSpecification(
+            .durability,
+            value: .choice(Durability.allCases.map(\.rawValue)),
+            .transfer,
+            "full: what is reported as done survives a power cut; "
+                + "fast: do not wait for the disk (default full)"
+        ),
+    ]
+
+    private static let outputRows: [OptionSpecification] = [
+        OptionSpecification(
+            .progress,
+            value: .choice(ProgressStyle.allCases.map(\.rawValue)),
+            .output,
+            "how to show progress: auto is a bar on a terminal and a line "
+                + "every 10 s elsewhere (default auto)"
+        ),
+        OptionSpecification(.json, .output, "write one JSON object a line to stdout"),
+        OptionSpecification(.quiet, short: "q", .output, "say only what went wrong"),
+        OptionSpecification(
+            .verbose,
+            short: "v",
+            .output,
+            "say what is done with each item; -vv says also why items were left alone"
+        ),
+    ]
+
+    private static let connectionRows: [OptionSpecification] = [
+        OptionSpecification(.profile, value: .text("NAME"), .connection, "use this profile"),
+        OptionSpecification(
+            .config,
+            value: .file("FILE"),
+            .connection,
+            "read profiles from FILE instead of ~/.config/osssync/config"
+        ),
+        OptionSpecification(
+            .region,
+            value: .text("REGION"),
+            .connection,
+            "the region of the bucket, such as cn-hangzhou"
+        ),
+        OptionSpecification(
+            .endpoint,
+            value: .text("URL"),
+            .connection,
+            "the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http://127.0.0.1:9000"
+        ),
+        OptionSpecification(
+            .addressing,
+            value: .choice(["virtual", "path", "cname", "auto"]),
+            .connection,
+            "where a request names the bucket: in the host name or in the path (default auto)"
+        ),
+        OptionSpecification(
+            .signature,
+            value: .choice(["v4", "v1"]),
+            .connection,
+            "the version of the request signatures (default v4)"
+        ),
+        OptionSpecification(
+            .stateDirectory,
+            value: .directory("PATH"),
+            .connection,
+            "keep the manifest and unfinished transfers in PATH instead of DIR/.osssync"
+        ),
+        OptionSpecification(
+            .caFile,
+            value: .file("FILE"),
+            .connection,
+            "trust the certificate authorities in FILE (PEM) instead of the system's"
+        ),
+        OptionSpecification(
+            .insecureHTTP,
+            .connection,
+            "allow plain http to other hosts than this one: "
+                + "anyone on the way can read and change everything"
+        ),
+        OptionSpecification(.help, short: "h", .other, "show this help"),
+    ]
+
+    static func row(named name: some StringProtocol) -> OptionSpecification? {
+        rows.first { $0.option.rawValue == name }
+    }
+
+    static func row(short: Character) -> OptionSpecification? {
+        rows.first { $0.short == short }
+    }
+}
+
+/// What a run does where no option says otherwise.
+enum RunDefaults {
+    static let deletionPercent = 50
+    static let trashDays = 7
+    static let connectionLimit = 8
+    static let partSize: Int64 = 8 << 20
+    static let partSizeText = "8M"
+}

@@ -1,0 +1,104 @@
+internal import OSSSync
+
+extension RunOptions {
+    /// The smallest and the largest part a store accepts.
+    private static let partSizes: ClosedRange<Int64> = (100 << 10)...(5 << 30)
+
+    /// The options of one run, from a command line and the defaults.
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        self.init(
+            isDryRun: arguments.has(.dryRun),
+            deletesKnown: arguments.has(.delete) || arguments.has(.deleteExtra),
+            deletesExtra: arguments.has(.deleteExtra),
+            deletionLimit: try arguments.value(
+                .maxDelete,
+                or: .percent(RunDefaults.deletionPercent),
+                expected: "it is a number, such as 20, or a share, such as 30%",
+                parse: parseDeletionLimit
+            ),
+            allowsEmpty: arguments.has(.allowEmpty),
+            allowsRebinding: arguments.has(.rebind),
+            replacesLocalChanges: arguments.has(.force),
+            conflictPolicy: try arguments.value(
+                .onConflict,
+                or: .keepBoth,
+                expected: "",
+                parse: ConflictPolicy.init
+            ),
+            comparesContent: arguments.has(.checksum),
+            connectionLimit: try arguments.value(
+                .jobs,
+                or: RunDefaults.connectionLimit,
+                expected: "it is a number from 1 to 256",
+                parse: { parseCount($0, in: 1...256) }
+            ),
+            partSize: try arguments.value(
+                .partSize,
+                or: RunDefaults.partSize,
+                expected: "it is a size from 100K to 5G, such as 8M",
+                parse: { text in
+                    parseSize(text).flatMap { Self.partSizes.contains($0) ? $0 : nil }
+                }
+            ),
+            durability: try arguments.value(
+                .durability,
+                or: .full,
+                expected: "",
+                parse: Durability.init
+            ),
+            trashDays: try arguments.value(
+                .trashDays,
+                or: RunDefaults.trashDays,
+                expected: "it is a number of days from 0 to 36500",
+                parse: { parseCount($0, in: 0...36_500) }
+            )
+        )
+    }
+}
+
+extension ParsedArguments {
+    /// The parsed value of an option, or the default if it was not given.
+    fileprivate func value<Value>(
+        _ option: Option,
+        or standard: Value,
+        expected: String,
+        parse: (String) -> Value?
+    ) throws(UsageError) -> Value {
+        guard let text = values[option] else { return standard }
+        guard let value = parse(text) else {
+            throw .badValue(
+                option: "--" + option.rawValue,
+                value: displayText(text),
+                expected: expected
+            )
+        }
+        return value
+    }
+}
+
+/// How progress is shown.
+enum ProgressStyle: String, CaseIterable, Sendable {
+    case auto
+    case bar
+    case plain
+    case none
+}
+
+/// How much is said, and in which form.
+struct OutputOptions: Sendable, Hashable {
+    var progress: ProgressStyle
+    var isJSON: Bool
+    var isQuiet: Bool
+    /// 0, 1 or 2.
+    var verbosity: Int
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.has(.quiet), arguments.has(.verbose) {
+            throw .contradiction("--quiet", "--verbose")
+        }
+        progress = arguments.values[.progress].flatMap(ProgressStyle.init) ?? .auto
+        isJSON = arguments.has(.json)
+        isQuiet = arguments.has(.quiet)
+        verbosity = min(2, arguments.counts[.verbose, default: 0])
+    }
+}

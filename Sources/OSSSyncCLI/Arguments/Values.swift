@@ -1,0 +1,34 @@
+internal import OSSSync
+
+/// Reads `8M`, `8MB` or `8388608`: `K M G T` count in 1024, `KB MB GB TB` in 1000; nil for
+/// anything else, for negative numbers and for sizes beyond `Int64`.
+func parseSize(_ text: String) -> Int64? {
+    let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    guard let number = Int64(String(digits) ?? "") else { return nil }
+    let unit = String(text.utf8.dropFirst(digits.count)) ?? "?"
+    guard let factor = sizeUnits[unit] else { return nil }
+    let (size, overflow) = number.multipliedReportingOverflow(by: factor)
+    return overflow ? nil : size
+}
+
+private let sizeUnits: [String: Int64] = [
+    "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+    "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
+]
+
+/// Reads `20` or `30%`; nil for anything else.
+func parseDeletionLimit(_ text: String) -> DeletionLimit? {
+    if text.utf8.last == UInt8(ascii: "%") {
+        return parseCount(String(text.dropLast()), in: 0...100).map { .percent($0) }
+    }
+    return parseCount(text, in: 0...Int.max).map { .count($0) }
+}
+
+/// Reads digits only; nil outside the bounds.
+func parseCount(_ text: String, in bounds: ClosedRange<Int>) -> Int? {
+    guard !text.isEmpty,
+        text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+        let number = Int(text), bounds.contains(number)
+    else { return nil }
+    return number
+}

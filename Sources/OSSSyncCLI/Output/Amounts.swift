@@ -1,0 +1,40 @@
+/// `0 B`, `999 B`, `1.0 KiB`, `12.3 MiB`, `123 GiB`: at most three digits before the unit.
+func sizeText(_ bytes: Int64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var value = Double(max(0, bytes))
+    var unit = 0
+    // From 999.5 on, rounding would show four digits.
+    while value >= 999.5, unit < units.count - 1 {
+        value /= 1_024
+        unit += 1
+    }
+    let digits = unit == 0 || value >= 99.95 ? 0 : 1
+    return decimalText(value, fractionDigits: digits) + " " + units[unit]
+}
+
+/// `12.3 MiB/s`.
+func rateText(_ bytesPerSecond: Double) -> String {
+    let bounded = min(max(0, bytesPerSecond), 9e15)
+    return sizeText(bounded.isFinite ? Int64(bounded) : 0) + "/s"
+}
+
+/// `0:07`, `12:34`, `1:02:03`, `3d 04h`: whole seconds, for a clock that runs.
+func clockText(_ duration: Duration) -> String {
+    let seconds = max(0, duration.components.seconds)
+    func padded(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    if seconds >= 86_400 { return "\(seconds / 86_400)d \(padded(seconds % 86_400 / 3_600))h" }
+    let minutes = padded(seconds % 3_600 / 60)
+    if seconds >= 3_600 { return "\(seconds / 3_600):\(minutes):\(padded(seconds % 60))" }
+    return "\(seconds / 60):\(padded(seconds % 60))"
+}
+
+/// `0.4 s`, `59.9 s`, `12:34`: for a duration that is over.
+func elapsedText(_ seconds: Double) -> String {
+    guard seconds < 59.95 else { return clockText(.seconds(Int64(min(seconds, 9e15).rounded()))) }
+    return decimalText(max(0, seconds), fractionDigits: 1) + " s"
+}
+
+/// `1 item`, `2 items`.
+func countText(_ count: Int, _ singular: String, _ plural: String) -> String {
+    "\(count) \(count == 1 ? singular : plural)"
+}

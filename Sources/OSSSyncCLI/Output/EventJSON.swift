@@ -1,0 +1,115 @@
+internal import OSSSync
+
+/// The JSON lines of `--json`; `docs/cli.md` lists their fields.
+enum EventJSON {
+    /// A line that has its time and name.
+    static func line(_ event: String, time: String) -> JSONLine {
+        var line = JSONLine()
+        line.add("time", time)
+        line.add("event", event)
+        return line
+    }
+
+    static func start(
+        direction: SyncDirection,
+        directory: String,
+        remote: String,
+        time: String
+    ) -> JSONLine {
+        var line = line("start", time: time)
+        line.add("direction", direction.rawValue)
+        line.add("directory", directory)
+        line.add("remote", remote)
+        return line
+    }
+
+    /// Conflicts have an event of their own, with the fields of an item.
+    static func item(_ item: ItemEvent, time: String) -> JSONLine {
+        var line = line(item.action == .conflict ? "conflict" : "item", time: time)
+        line.add("action", item.action.rawValue)
+        line.add("key", item.key)
+        line.add("size", item.size)
+        line.add("state", item.state.rawValue)
+        line.add("bytes_transferred", item.bytesTransferred)
+        line.add("bytes_resumed", item.bytesResumed)
+        if item.state == .failed {
+            line.add("error", item.message ?? "")
+        } else {
+            line.add("reason", ifPresent: item.message)
+        }
+        line.add("request_id", ifPresent: item.requestID)
+        return line
+    }
+
+    static func plan(_ progress: RunProgress, time: String) -> JSONLine {
+        var line = line("plan", time: time)
+        line.add("items", progress.itemsPlanned)
+        line.add("bytes", progress.bytesPlanned)
+        line.add("complete", progress.isPlanComplete)
+        return line
+    }
+
+    static func progress(_ progress: RunProgress, time: String) -> JSONLine {
+        var line = line("progress", time: time)
+        line.add("items", progress.itemsPlanned)
+        line.add("items_finished", progress.itemsFinished)
+        line.add("bytes", progress.bytesPlanned)
+        line.add("bytes_finished", progress.bytesFinished)
+        line.add("bytes_resumed", progress.bytesResumed)
+        line.add("complete", progress.isPlanComplete)
+        line.add("active", progress.active.map(active))
+        return line
+    }
+
+    private static func active(_ transfer: ActiveTransfer) -> JSONLine {
+        var line = JSONLine()
+        line.add("action", transfer.action.rawValue)
+        line.add("key", transfer.key)
+        line.add("size", transfer.size)
+        line.add("bytes_finished", transfer.bytesFinished)
+        line.add("bytes_resumed", transfer.bytesResumed)
+        return line
+    }
+
+    static func warning(_ message: String, time: String) -> JSONLine {
+        var line = line("warning", time: time)
+        line.add("message", message)
+        return line
+    }
+
+    static func summary(_ summary: RunSummary, time: String) -> JSONLine {
+        var line = line("summary", time: time)
+        addCounts(of: summary, to: &line)
+        return line
+    }
+
+    /// The counts of a summary, for `summary` and for the plans of `status`.
+    static func addCounts(of summary: RunSummary, to line: inout JSONLine) {
+        line.add("direction", summary.direction.rawValue)
+        line.add("run", summary.runID)
+        line.add("transferred", summary.transferred)
+        line.add("bytes", summary.bytes)
+        line.add("bytes_resumed", summary.bytesResumed)
+        line.add("deleted", summary.deleted)
+        line.add("renamed", summary.renamed)
+        line.add("adopted", summary.adopted)
+        line.add("unchanged", summary.unchanged)
+        line.add("conflicts", summary.conflicts)
+        line.add("failed", summary.failed)
+        line.add("skipped", summary.skipped)
+        line.add("local_changes", summary.localChanges)
+        line.add("seconds", summary.seconds)
+        line.add("requests", summary.requests)
+        line.add("in_step", summary.isInStep)
+        line.add("deletions_held_back", ifPresent: summary.deletionsHeldBack)
+    }
+
+    /// A run or command that could not be done or not go on.
+    static func failure(_ error: SyncError, exit: ExitCode, time: String) -> JSONLine {
+        var line = line("error", time: time)
+        line.add("message", error.message)
+        line.add("exit", exit.rawValue)
+        line.add("request_id", ifPresent: error.requestID)
+        return line
+    }
+}

@@ -1,0 +1,106 @@
+internal import OSSSync
+
+/// What people read about items and summaries; keys and messages come escaped from the engine.
+enum EventText {
+    /// Nil if this is not said at this verbosity.
+    static func item(_ item: ItemEvent, verbosity: Int) -> String? {
+        let resumed =
+            item.bytesResumed > 0 ? ", \(sizeText(item.bytesResumed)) resumed" : ""
+        switch item.state {
+        case .planned:
+            return "would \(item.action.verb) \(item.key)\(size(item))\(reason(item))"
+        case .done where item.action == .adopt || item.action == .forget:
+            return verbosity >= 2 ? "\(item.action.rawValue) \(item.key)" : nil
+        case .done:
+            guard verbosity >= 1 else { return nil }
+            return "\(item.action.rawValue) \(item.key)\(size(item))\(resumed)\(reason(item))"
+        case .started:
+            return verbosity >= 2 ? "started \(item.action.rawValue) \(item.key)\(size(item))" : nil
+        case .resumed:
+            guard verbosity >= 1 else { return nil }
+            return "resumed \(item.action.rawValue) \(item.key)\(size(item))\(resumed)"
+        case .failed, .skipped: return nil
+        }
+    }
+
+    /// What goes to stderr about an item: failures, conflicts and what was left alone as unsafe;
+    /// nil if there is nothing to say.
+    static func complaint(_ item: ItemEvent) -> String? {
+        let request = item.requestID.map { " (request \($0))" } ?? ""
+        let what = item.message ?? "no reason was given"
+        return switch item.state {
+        case .failed: "failed: \(item.action.rawValue) \(item.key): \(what)\(request)"
+        case .skipped where item.action == .conflict: "conflict: \(item.key): \(what)"
+        case .skipped: "skipped: \(item.key): \(what)"
+        case .done where item.action == .conflict: "conflict: \(item.key): \(what)"
+        case .planned, .started, .resumed, .done: nil
+        }
+    }
+
+    /// The lines of a summary.
+    static func summary(_ summary: RunSummary, isDryRun: Bool) -> [String] {
+        var done: [String] = []
+        func add(_ count: Int, _ text: String) {
+            if count > 0 { done.append("\(count) \(text)") }
+        }
+        if summary.transferred > 0 {
+            let resumed =
+                summary.bytesResumed > 0 ? ", \(sizeText(summary.bytesResumed)) resumed" : ""
+            done.append(
+                "\(summary.transferred) \(isDryRun ? "to transfer" : "transferred") "
+                    + "(\(sizeText(summary.bytes))\(resumed))"
+            )
+        }
+        add(summary.deleted, isDryRun ? "to delete" : "deleted")
+        add(summary.renamed, isDryRun ? "to rename" : "renamed")
+        add(summary.adopted, isDryRun ? "to adopt" : "adopted")
+        add(summary.unchanged, "unchanged")
+        if done.isEmpty { done.append("nothing to do") }
+        let head =
+            isDryRun
+            ? "\(summary.direction.rawValue) would be"
+            : "\(summary.direction.rawValue) finished in"
+                + " \(elapsedText(summary.seconds))"
+        var lines = [head + ": " + done.joined(separator: ", ")]
+        var open: [String] = []
+        if summary.failed > 0 { open.append("\(summary.failed) failed") }
+        if summary.conflicts > 0 {
+            open.append(countText(summary.conflicts, "conflict", "conflicts"))
+        }
+        if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
+        if summary.localChanges > 0 {
+            open.append(countText(summary.localChanges, "local change", "local changes") + " kept")
+        }
+        if !open.isEmpty { lines.append("not in step: " + open.joined(separator: ", ")) }
+        return lines
+    }
+
+    private static func size(_ item: ItemEvent) -> String {
+        switch item.action {
+        case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size)))"
+        case .deleteLocal, .deleteRemote, .adopt, .forget, .conflict, .skip: ""
+        }
+    }
+
+    private static func reason(_ item: ItemEvent) -> String {
+        item.message.map { ": " + $0 } ?? ""
+    }
+}
+
+extension ItemAction {
+    /// Continues "would …".
+    fileprivate var verb: String {
+        switch self {
+        case .download: "download"
+        case .upload: "upload"
+        case .deleteLocal: "delete the file"
+        case .deleteRemote: "delete the object"
+        case .copyLocal: "copy locally"
+        case .copyRemote: "copy in the bucket"
+        case .adopt: "adopt"
+        case .forget: "forget"
+        case .conflict: "report the conflict of"
+        case .skip: "skip"
+        }
+    }
+}

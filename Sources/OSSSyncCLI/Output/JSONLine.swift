@@ -1,0 +1,81 @@
+/// One JSON object on one line, built field by field.
+struct JSONLine: Sendable {
+    private var text = "{"
+
+    init() {}
+
+    mutating func add(_ name: StaticString, _ value: String) {
+        begin(name)
+        Self.append(quoted: value, to: &text)
+    }
+
+    mutating func add(_ name: StaticString, _ value: some FixedWidthInteger) {
+        begin(name)
+        text += String(value)
+    }
+
+    mutating func add(_ name: StaticString, _ value: Bool) {
+        begin(name)
+        text += value ? "true" : "false"
+    }
+
+    /// Three digits after the point are enough for seconds; a value that is no number is null.
+    mutating func add(_ name: StaticString, _ value: Double) {
+        begin(name)
+        text += value.isFinite ? decimalText(value, fractionDigits: 3) : "null"
+    }
+
+    /// Adds nothing for nil.
+    mutating func add(_ name: StaticString, ifPresent value: String?) {
+        if let value { add(name, value) }
+    }
+
+    /// Adds a list of objects.
+    mutating func add(_ name: StaticString, _ objects: [JSONLine]) {
+        begin(name)
+        text += "[" + objects.map(\.object).joined(separator: ",") + "]"
+    }
+
+    private var object: String { text + "}" }
+
+    /// The object and the end of the line.
+    var line: String { object + "\n" }
+
+    private mutating func begin(_ name: StaticString) {
+        if text.utf8.count > 1 { text += "," }
+        Self.append(quoted: String(describing: name), to: &text)
+        text += ":"
+    }
+
+    private static func append(quoted value: String, to text: inout String) {
+        text += "\""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}
+
+/// `1.250` for 1.25 and three digits; halves are rounded away from zero.
+func decimalText(_ value: Double, fractionDigits: Int) -> String {
+    var scale = 1.0
+    for _ in 0..<fractionDigits { scale *= 10 }
+    let scaled = (value.magnitude * scale).rounded()
+    guard scaled < 9e15 else { return value < 0 ? "-9e15" : "9e15" }
+    let units = Int64(scaled)
+    let sign = value < 0 && units > 0 ? "-" : ""
+    guard fractionDigits > 0 else { return sign + String(units) }
+    let fraction = String(units % Int64(scale))
+    return sign + String(units / Int64(scale)) + "."
+        + String(repeating: "0", count: fractionDigits - fraction.count) + fraction
+}

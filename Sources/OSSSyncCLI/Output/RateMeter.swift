@@ -1,0 +1,33 @@
+/// How fast bytes arrive, over the last seconds.
+///
+/// A value: the caller gives the time, so that tests need none.
+struct RateMeter: Sendable {
+    private static let window = Duration.seconds(8)
+    /// At most one sample for each quarter of a second of the window.
+    private static let spacing = Duration.milliseconds(250)
+
+    private var samples: [(time: Duration, bytes: Int64)] = []
+
+    init() {}
+
+    /// Notes that `bytes` were there in all at `time`; time does not run backwards.
+    ///
+    /// A smaller number than before starts the measurement over: a transfer began again.
+    mutating func record(bytes: Int64, at time: Duration) {
+        if let last = samples.last, bytes < last.bytes { samples = [] }
+        if samples.count > 1, time - samples[samples.count - 2].time < Self.spacing {
+            samples[samples.count - 1] = (time, bytes)
+        } else {
+            samples.append((time, bytes))
+        }
+        while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }
+    }
+
+    /// Nil until there is something to measure.
+    var bytesPerSecond: Double? {
+        guard let first = samples.first, let last = samples.last, last.time > first.time else {
+            return nil
+        }
+        return Double(last.bytes - first.bytes) / ((last.time - first.time) / .seconds(1))
+    }
+}

@@ -1,0 +1,231 @@
+internal import Dispatch
+internal import OSSSync
+internal import Synchronization
+
+/// Says what a run does, in the form that was asked for.
+///
+/// Events come from the engine on any thread; a timer draws. One lock keeps lines whole and the
+/// bar below them.
+final class Reporter: Sendable {
+    /// The form of progress, chosen once.
+    enum Progress: Sendable, Hashable {
+        case none
+        case bar
+        case plain
+    }
+
+    private struct State {
+        var direction = SyncDirection.pull
+        var latest: RunProgress?
+        var lastPlan: RunProgress?
+        var whole = RateMeter()
+        var active: [String: RateMeter] = [:]
+        /// Lines of the bar on the screen.
+        var drawnLines = 0
+        var lastPlainLine = Duration.zero
+        var hasLostOutput = false
+        var isFinished = false
+    }
+
+    private let options: OutputOptions
+    private let progress: Progress
+    private let isDryRun: Bool
+    private let screen: Screen
+    private let state = Mutex(State())
+
+    static let plainInterval = Duration.seconds(10)
+    private static let frameInterval = DispatchTimeInterval.milliseconds(250)
+
+    init(options: OutputOptions, isDryRun: Bool, screen: Screen) {
+        self.options = options
+        self.isDryRun = isDryRun
+        self.screen = screen
+        progress = Self.choose(options, canDraw: screen.canDraw)
+    }
+
+    static func choose(_ options: OutputOptions, canDraw: Bool) -> Progress {
+        switch options.progress {
+        case .none: .none
+        case .plain: .plain
+        case .bar: canDraw ? .bar : .plain
+        case .auto where options.isJSON || options.isQuiet: .none
+        case .auto: canDraw ? .bar : .plain
+        }
+    }
+
+    /// True if something could not be written: the run went on, but its report is not whole.
+    var hasLostOutput: Bool { state.withLock { $0.hasLostOutput } }
+
+    /// Draws from now on, until `finish`.
+    func startTicking() {
+        guard progress != .none else { return }
+        let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "osssync.progress"))
+        source.schedule(deadline: .now() + Self.frameInterval, repeating: Self.frameInterval)
+        source.setEventHandler {
+            if self.state.withLock(\.isFinished) { source.cancel() } else { self.tick() }
+        }
+        source.activate()
+    }
+
+    /// Stops drawing and removes the bar.
+    func finish() {
+        state.withLock { state in
+            state.isFinished = true
+            state.latest = nil
+            erase(&state)
+        }
+    }
+
+    /// Takes one event of the engine.
+    func handle(_ event: SyncEvent) {
+        state.withLock { state in
+            if case .progress(let progress) = event { note(progress, &state) }
+            if case .started(let direction, _, _) = event { state.direction = direction }
+            if options.isJSON {
+                for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
+            } else {
+                printText(of: event, &state)
+            }
+        }
+    }
+
+    /// Draws the bar, or a line if it is time.
+    func tick() {
+        let now = screen.monotonic()
+        state.withLock { state in
+            guard let latest = state.latest else { return }
+            state.whole.record(bytes: latest.bytesFinished - latest.bytesResumed, at: now)
+            for transfer in latest.active {
+                state.active[transfer.key, default: RateMeter()].record(
+                    bytes: transfer.bytesFinished,
+                    at: now
+                )
+            }
+            switch progress {
+            case .none: return
+            case .bar: draw(view(of: latest, state, now), &state)
+            case .plain:
+                guard now - state.lastPlainLine >= Self.plainInterval else { return }
+                state.lastPlainLine = now
+                print(view(of: latest, state, now).plain + "\n", to: \.errors, &state)
+            }
+        }
+    }
+
+    private func note(_ progress: RunProgress, _ state: inout State) {
+        state.latest = progress
+        let keys = Set(progress.active.map(\.key))
+        state.active = state.active.filter { keys.contains($0.key) }
+    }
+
+    private func view(of latest: RunProgress, _ state: State, _ now: Duration) -> ProgressView {
+        ProgressView(
+            direction: state.direction,
+            progress: latest,
+            rate: state.whole.bytesPerSecond,
+            activeRates: state.active.compactMapValues(\.bytesPerSecond),
+            elapsed: now
+        )
+    }
+
+    private func draw(_ view: ProgressView, _ state: inout State) {
+        let size = screen.size()
+        // The last column and the last line stay free: writing there would scroll or wrap.
+        let lines = view.bar(width: size.columns - 1, height: size.lines - 1)
+        let frame = BarFrame.draw(lines, over: state.drawnLines)
+        state.drawnLines = lines.count
+        if !screen.errors(frame) { state.hasLostOutput = true }
+    }
+
+    private func erase(_ state: inout State) {
+        guard state.drawnLines > 0 else { return }
+        _ = screen.errors(BarFrame.erase(state.drawnLines))
+        state.drawnLines = 0
+    }
+
+    private func print(
+        _ text: String,
+        to stream: KeyPath<Screen, @Sendable (String) -> Bool>,
+        _ state: inout State
+    ) {
+        erase(&state)
+        if !screen[keyPath: stream](text) { state.hasLostOutput = true }
+    }
+
+    private func printText(of event: SyncEvent, _ state: inout State) {
+        switch event {
+        case .started(let direction, let directory, let remote):
+            guard options.verbosity >= 1 else { return }
+            let text =
+                switch direction {
+                case .pull: "pull \(remote) to \(directory)\n"
+                case .push: "push \(directory) to \(remote)\n"
+                case .sync: "sync \(directory) with \(remote)\n"
+                }
+            print(text, to: \.errors, &state)
+        case .item(let item):
+            if let complaint = EventText.complaint(item) {
+                print("osssync: " + complaint + "\n", to: \.errors, &state)
+            } else if !options.isQuiet,
+                let text = EventText.item(item, verbosity: options.verbosity)
+            {
+                print(text + "\n", to: \.output, &state)
+            }
+        case .progress: return
+        case .warning(let message):
+            print("osssync: warning: " + message + "\n", to: \.errors, &state)
+        case .finished(let summary):
+            if let reason = summary.deletionsHeldBack {
+                print("osssync: nothing was deleted: " + reason + "\n", to: \.errors, &state)
+            }
+            guard !options.isQuiet else { return }
+            let lines = EventText.summary(summary, isDryRun: isDryRun)
+            print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
+        }
+    }
+
+    private func jsonLines(of event: SyncEvent, _ state: inout State) -> [JSONLine] {
+        let time = screen.time()
+        switch event {
+        case .started(let direction, let directory, let remote):
+            return [
+                EventJSON.start(
+                    direction: direction,
+                    directory: directory,
+                    remote: remote,
+                    time: time
+                )
+            ]
+        case .item(let item): return [EventJSON.item(item, time: time)]
+        case .progress(let progress):
+            let line = EventJSON.progress(progress, time: time)
+            guard planDiffers(progress, state.lastPlan) else { return [line] }
+            state.lastPlan = progress
+            return [EventJSON.plan(progress, time: time), line]
+        case .warning(let message): return [EventJSON.warning(message, time: time)]
+        case .finished(let summary): return [EventJSON.summary(summary, time: time)]
+        }
+    }
+
+    private func planDiffers(_ new: RunProgress, _ old: RunProgress?) -> Bool {
+        guard let old else { return true }
+        return new.itemsPlanned != old.itemsPlanned || new.bytesPlanned != old.bytesPlanned
+            || new.isPlanComplete != old.isPlanComplete
+    }
+}
+
+/// Everything outside that a reporter needs; made at the entry point, fake in tests.
+struct Screen: Sendable {
+    /// Takes whole lines for stdout; false if they could not be written.
+    var output: @Sendable (String) -> Bool
+    /// Takes text for stderr; false if it could not be written.
+    var errors: @Sendable (String) -> Bool
+    /// True if stderr is a terminal that can move its cursor.
+    var canDraw: Bool
+    /// Columns and lines of the terminal, now.
+    var size: @Sendable () -> (columns: Int, lines: Int)
+    /// The time of day, as JSON lines show it.
+    var time: @Sendable () -> String
+    /// The time since the program started.
+    var monotonic: @Sendable () -> Duration
+}

@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// One of the two standard outputs.
+struct OutputStream: Sendable {
+    let descriptor: Int32
+
+    static let standardOutput = OutputStream(descriptor: 1)
+    static let standardError = OutputStream(descriptor: 2)
+
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Columns and lines of the terminal; 80 by 24 if it does not say.
+    var size: (columns: Int, lines: Int) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0,
+            size.ws_row > 0
+        else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Writes all of it; false if the reader is gone or the disk is full.
+    func write(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let rest = unsafe UnsafeRawBufferPointer(
+                    rebasing: UnsafeRawBufferPointer(bytes)[offset...]
+                )
+                let count = unsafe sendSome(rest)
+                guard count > 0 else { return false }
+                offset += count
+            }
+            return true
+        }
+    }
+
+    /// The number of bytes taken, negative for an error.
+    private func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int {
+        while true {
+            #if canImport(Glibc)
+            let count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            #else
+            let count = unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+            #endif
+            if count >= 0 { return count }
+            // Whoever shares the terminal may have made it non-blocking.
+            if errno == EAGAIN {
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&wait, 1, -1)
+            } else if errno != EINTR {
+                return count
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A signal that asks the program to stop.
+enum StopSignal: Int32, Sendable, CaseIterable {
+    /// Ctrl-C.
+    case interrupt = 2
+    /// `kill`, a timer, the end of a container.
+    case terminate = 15
+    /// The terminal was closed.
+    case hangUp = 1
+
+    var exitCode: ExitCode { self == .interrupt ? .interrupted : .terminated }
+}
+
+/// Turns the first stop signal into a call, and lets the second end the process at once.
+enum StopSignals {
+    /// The first signal, 0 before it.
+    private static let first = Atomic<Int32>(0)
+    /// The end of the pipe that the handler writes to.
+    private static let wakeUp = Atomic<Int32>(-1)
+
+    /// The first stop signal, nil before it.
+    static var received: StopSignal? { StopSignal(rawValue: first.load(ordering: .acquiring)) }
+
+    /// From now on the first stop signal calls `onStop`, on a queue of its own.
+    ///
+    /// Writing to a closed pipe becomes an error of the write. Children get the usual actions of
+    /// all these signals, because handlers, unlike ignored signals, do not outlive `exec`.
+    static func install(onStop: @escaping @Sendable () -> Void) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends { setCloseOnExec(end) }
+        wakeUp.store(ends[1], ordering: .releasing)
+        let readEnd = ends[0]
+        let source = DispatchSource.makeReadSource(
+            fileDescriptor: readEnd,
+            queue: DispatchQueue(label: "osssync.signals")
+        )
+        source.setEventHandler {
+            source.cancel()
+            onStop()
+        }
+        source.activate()
+        for signal in StopSignal.allCases { handle(signal.rawValue, with: stopped) }
+        handle(SIGPIPE, with: ignored)
+    }
+
+    private static func handle(
+        _ signal: Int32,
+        with handler: @escaping @convention(c) (Int32) -> Void
+    ) {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = handler
+        action.sa_flags = SA_RESTART
+        unsafe sigemptyset(&action.sa_mask)
+        unsafe sigaction(signal, &action, nil)
+    }
+
+    /// Only calls that are allowed in a signal handler: atomics, `write`, `_exit`.
+    private static let stopped: @convention(c) (Int32) -> Void = { signal in
+        let exchanged = first.compareExchange(
+            expected: 0,
+            desired: signal,
+            ordering: .acquiringAndReleasing
+        )
+        guard exchanged.exchanged else { _exit(signal == SIGINT ? 130 : 143) }
+        var byte: UInt8 = 0
+        _ = unsafe write(wakeUp.load(ordering: .acquiring), &byte, 1)
+    }
+
+    private static let ignored: @convention(c) (Int32) -> Void = { _ in }
+
+    private static func setCloseOnExec(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+}

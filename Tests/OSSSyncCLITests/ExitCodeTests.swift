@@ -1,0 +1,32 @@
+import OSSSync
+import Testing
+
+@testable import OSSSyncCLI
+
+@Suite("Exit status")
+struct ExitCodeTests {
+    @Test(
+        arguments: [
+            (.configuration, 2), (.refused, 3), (.credentials, 4), (.localState, 5),
+            (.remoteUnreachable, 6), (.locked, 75), (.conflict, 1),
+        ] as [(SyncError.Code, Int32)]
+    )
+    func `every kind of error has its own`(code: SyncError.Code, status: Int32) {
+        #expect(ExitCode(code, signal: nil).rawValue == status)
+        #expect(ExitCode(code, signal: .interrupt).rawValue == status)
+    }
+
+    @Test(
+        arguments: [(.interrupt, 130), (.terminate, 143), (.hangUp, 143)] as [(StopSignal, Int32)]
+    )
+    func `an interrupted run tells the signal`(signal: StopSignal, status: Int32) {
+        #expect(ExitCode(.cancelled, signal: signal).rawValue == status)
+    }
+
+    @Test func `0 means that both sides agree`() {
+        var summary = RunSummary(direction: .push)
+        #expect(ExitCode(summary) == .inStep)
+        summary.skipped = 1
+        #expect(ExitCode(summary) == .incomplete)
+    }
+}

@@ -1,0 +1,79 @@
+import OSSSync
+import Testing
+
+@testable import OSSSyncCLI
+
+@Suite("Texts of the output")
+struct OutputTextTests {
+    @Test(
+        arguments: [
+            (0, "0 B"), (1, "1 B"), (999, "999 B"), (1_000, "1.0 KiB"), (1_023, "1.0 KiB"),
+            (1_024, "1.0 KiB"), (1_536, "1.5 KiB"), (102_348, "99.9 KiB"), (102_400, "100 KiB"),
+            (1_023_487, "999 KiB"), (1_023_488, "1.0 MiB"), (5 << 30, "5.0 GiB"),
+            (Int64.max, "8.0 EiB"), (-5, "0 B"),
+        ] as [(Int64, String)]
+    )
+    func `sizes have three digits and a unit`(bytes: Int64, text: String) {
+        #expect(sizeText(bytes) == text)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0:00"), (7, "0:07"), (754, "12:34"), (3_600, "1:00:00"), (3_723, "1:02:03"),
+            (86_400, "1d 00h"), (273_600, "3d 04h"), (-1, "0:00"),
+        ] as [(Int64, String)]
+    )
+    func `durations look like a clock`(seconds: Int64, text: String) {
+        #expect(clockText(.seconds(seconds)) == text)
+    }
+
+    @Test(arguments: [
+        (0.0, "0.0 s"), (0.04, "0.0 s"), (0.05, "0.1 s"), (12.34, "12.3 s"), (59.94, "59.9 s"),
+        (59.95, "1:00"), (3_723.0, "1:02:03"), (1e300, "104166666666d 16h"),
+    ])
+    func `what is over has tenths below a minute`(seconds: Double, text: String) {
+        #expect(elapsedText(seconds) == text)
+    }
+
+    @Test(arguments: [
+        (1.25, 3, "1.250"), (-1.25, 1, "-1.3"), (0.0004, 3, "0.000"), (-0.0004, 3, "0.000"),
+        (7.0, 0, "7"), (9.9996, 3, "10.000"), (1e300, 3, "9e15"),
+    ])
+    func `decimals are rounded`(value: Double, digits: Int, text: String) {
+        #expect(decimalText(value, fractionDigits: digits) == text)
+    }
+
+    @Test(arguments: [
+        ("abc", 3), ("", 0), ("中文", 4), ("e\u{301}", 1), ("👩", 2), ("한글", 4), ("ﾊ", 1),
+        ("Ａ", 2),
+    ])
+    func `wide characters take two columns and combining ones none`(text: String, width: Int) {
+        #expect(displayWidth(text) == width)
+    }
+
+    @Test(arguments: [
+        ("photos/a.jpg", 20, "photos/a.jpg"), ("photos/a.jpg", 8, "...a.jpg"[...].description),
+        ("照片/海.jpg", 9, "...海.jpg"), ("照片/海.jpg", 8, "....jpg"), ("abcdef", 3, "..."),
+        ("abcdef", 2, ".."), ("abcdef", 0, ""), ("xxae\u{301}b", 5, "xxae\u{301}b"),
+        ("xxxxxxe\u{301}b", 4, "...b"),
+    ])
+    func `a long key keeps its end`(text: String, width: Int, expected: String) {
+        #expect(fitted(text, to: width) == expected)
+        #expect(displayWidth(fitted(text, to: width)) <= width)
+    }
+
+    @Test func `JSON strings escape what JSON and terminals demand`() {
+        var line = JSONLine()
+        line.add("a", "x\"\\\n\r\t\u{1B}\u{7F}\u{85}\u{2028}é中\u{1F600}")
+        line.add("b", -5)
+        line.add("c", true)
+        line.add("d", 1.5)
+        line.add("e", Double.nan)
+        line.add("f", ifPresent: nil)
+        line.add("g", [JSONLine(), JSONLine()])
+        let expected =
+            #"{"a":"x\"\\\n\r\t\u001b\u007f\u0085\u2028é中😀","b":-5,"c":true,"#
+            + #""d":1.500,"e":null,"g":[{},{}]}"# + "\n"
+        #expect(line.line == expected)
+    }
+}

@@ -1,0 +1,230 @@
+import OSSSync
+import Synchronization
+import Testing
+
+@testable import OSSSyncCLI
+
+/// Keeps what was written, in order, with the stream's name in front.
+private final class Recording: Sendable {
+    let written = Mutex("")
+    let clock = Mutex(Duration.zero)
+    let isFull = Mutex(false)
+
+    func screen(canDraw: Bool) -> Screen {
+        Screen(
+            output: { text in self.take("out|" + text) },
+            errors: { text in self.take("err|" + text) },
+            canDraw: canDraw,
+            size: { (60, 5) },
+            time: { "T" },
+            monotonic: { self.clock.withLock { $0 } }
+        )
+    }
+
+    private func take(_ text: String) -> Bool {
+        if isFull.withLock({ $0 }) { return false }
+        written.withLock { $0 += text }
+        return true
+    }
+
+    var text: String { written.withLock { $0 } }
+}
+
+extension ParsedArguments {
+    fileprivate static let plainPull = ParsedArguments(
+        command: .pull,
+        positionals: ["D"],
+        values: [:],
+        counts: [:]
+    )
+}
+
+@Suite("Reports")
+struct ReporterTests {
+    private static let progress = RunProgress(
+        isPlanComplete: true,
+        itemsPlanned: 2,
+        itemsFinished: 1,
+        bytesPlanned: 100,
+        bytesFinished: 50,
+        bytesResumed: 0,
+        active: []
+    )
+
+    private func item(_ state: ItemState, _ action: ItemAction = .download) -> SyncEvent {
+        .item(
+            ItemEvent(
+                action: action,
+                state: state,
+                key: "a.jpg",
+                size: 2_048,
+                bytesTransferred: 1_024,
+                bytesResumed: 1_024,
+                message: state == .failed || state == .skipped ? "the reason" : nil,
+                requestID: state == .failed ? "R1" : nil
+            )
+        )
+    }
+
+    private var events: [SyncEvent] {
+        var summary = RunSummary(direction: .pull)
+        summary.runID = 7
+        summary.transferred = 3
+        summary.bytes = 2_048
+        summary.bytesResumed = 1_024
+        summary.unchanged = 9
+        summary.failed = 1
+        summary.skipped = 1
+        summary.conflicts = 2
+        summary.localChanges = 1
+        summary.seconds = 1.5
+        summary.requests = 12
+        summary.deletionsHeldBack = "an item failed"
+        return [
+            .started(direction: .pull, directory: "D", remote: "oss://b/p/"),
+            .progress(Self.progress), item(.started), item(.resumed), item(.done), item(.failed),
+            item(.skipped), item(.skipped, .conflict), item(.done, .adopt),
+            .warning(message: "the clock is wrong"), .progress(Self.progress), .finished(summary),
+        ]
+    }
+
+    private func report(_ line: [String], canDraw: Bool = false, isDryRun: Bool = false) throws
+        -> String
+    {
+        guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + line) else {
+            return ""
+        }
+        let recording = Recording()
+        let reporter = Reporter(
+            options: try OutputOptions(arguments),
+            isDryRun: isDryRun,
+            screen: recording.screen(canDraw: canDraw)
+        )
+        for event in events { reporter.handle(event) }
+        reporter.finish()
+        #expect(!reporter.hasLostOutput)
+        return recording.text
+    }
+
+    @Test func `the JSON lines are the recorded ones`() throws {
+        try expectGolden(try report(["--json"]), "events.jsonl.txt")
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `the text is the recorded one`(verbosity: Int) throws {
+        let flags = Array(repeating: "-v", count: verbosity)
+        try expectGolden(try report(flags), "events-\(verbosity).txt")
+    }
+
+    @Test func `quiet leaves only what went wrong`() throws {
+        let expected = """
+            err|osssync: failed: download a.jpg: the reason (request R1)
+            err|osssync: skipped: a.jpg: the reason
+            err|osssync: conflict: a.jpg: the reason
+            err|osssync: warning: the clock is wrong
+            err|osssync: nothing was deleted: an item failed
+
+            """
+        #expect(try report(["-q"]) == expected)
+    }
+
+    @Test func `a dry run says what would be done`() throws {
+        let recording = Recording()
+        let options = try OutputOptions(.plainPull)
+        let reporter = Reporter(
+            options: options,
+            isDryRun: true,
+            screen: recording.screen(canDraw: false)
+        )
+        reporter.handle(item(.planned))
+        reporter.handle(item(.planned, .deleteLocal))
+        var summary = RunSummary(direction: .pull)
+        summary.transferred = 1
+        summary.bytes = 2_048
+        summary.deleted = 1
+        reporter.handle(.finished(summary))
+        let expected = """
+            out|would download a.jpg (2.0 KiB)
+            out|would delete the file a.jpg
+            out|pull would be: 1 to transfer (2.0 KiB), 1 to delete
+
+            """
+        #expect(recording.text == expected)
+    }
+
+    @Test func `off a terminal there is a line every ten seconds`() throws {
+        let recording = Recording()
+        let options = try OutputOptions(.plainPull)
+        let reporter = Reporter(
+            options: options,
+            isDryRun: false,
+            screen: recording.screen(canDraw: false)
+        )
+        reporter.handle(.progress(Self.progress))
+        for second in 1...25 {
+            recording.clock.withLock { $0 = .seconds(second) }
+            reporter.tick()
+        }
+        let expected = """
+            err|pull: 50%, 50 B of 100 B, 0 B/s, 1/2 items, 0:10 elapsed
+            err|pull: 50%, 50 B of 100 B, 0 B/s, 1/2 items, 0:20 elapsed
+
+            """
+        #expect(recording.text == expected)
+    }
+
+    @Test func `lines push the bar down and the end removes it`() throws {
+        let recording = Recording()
+        let options = try OutputOptions(.plainPull)
+        let reporter = Reporter(
+            options: options,
+            isDryRun: false,
+            screen: recording.screen(canDraw: true)
+        )
+        reporter.tick()
+        #expect(recording.text == "")
+        reporter.handle(.progress(Self.progress))
+        reporter.tick()
+        let fitting = "pull  [##########----------]  50%  50 B of 100 B  1/2 items"
+        #expect(recording.text == "err|\(fitting)\u{1B}[K\n")
+        reporter.handle(.warning(message: "w"))
+        reporter.tick()
+        reporter.finish()
+        let expected =
+            "err|\(fitting)\u{1B}[K\n" + "err|\r\u{1B}[1A\u{1B}[J" + "err|osssync: warning: w\n"
+            + "err|\(fitting)\u{1B}[K\n" + "err|\r\u{1B}[1A\u{1B}[J"
+        #expect(recording.text == expected)
+    }
+
+    @Test func `a report that cannot be written is remembered`() throws {
+        let recording = Recording()
+        let options = try OutputOptions(.plainPull)
+        let reporter = Reporter(
+            options: options,
+            isDryRun: false,
+            screen: recording.screen(canDraw: false)
+        )
+        recording.isFull.withLock { $0 = true }
+        reporter.handle(.warning(message: "w"))
+        #expect(reporter.hasLostOutput)
+    }
+
+    @Test(
+        arguments: [
+            ([], true, .bar), ([], false, .plain), (["--json"], true, .none), (["-q"], true, .none),
+            (["--json", "--progress", "bar"], true, .bar), (["--progress", "bar"], false, .plain),
+            (["--progress", "plain"], true, .plain), (["--progress", "none"], true, .none),
+        ] as [([String], Bool, Reporter.Progress)]
+    )
+    func `progress takes the form that fits`(
+        line: [String],
+        canDraw: Bool,
+        expected: Reporter.Progress
+    ) throws {
+        guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + line) else {
+            Issue.record("no run")
+            return
+        }
+        #expect(Reporter.choose(try OutputOptions(arguments), canDraw: canDraw) == expected)
+    }
+}

@@ -1,0 +1,116 @@
+import OSSSync
+import Testing
+
+@testable import OSSSyncCLI
+
+@Suite("Options of a run")
+struct RunArgumentsTests {
+    private func options(_ line: String...) throws -> RunOptions {
+        guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + line) else {
+            throw UsageError.noCommand
+        }
+        return try RunOptions(arguments)
+    }
+
+    @Test func `without options nothing is deleted and the limits are the documented ones`() throws
+    {
+        let expected = RunOptions(
+            isDryRun: false,
+            deletesKnown: false,
+            deletesExtra: false,
+            deletionLimit: .percent(50),
+            allowsEmpty: false,
+            allowsRebinding: false,
+            replacesLocalChanges: false,
+            conflictPolicy: .keepBoth,
+            comparesContent: false,
+            connectionLimit: 8,
+            partSize: 8 << 20,
+            durability: .full,
+            trashDays: 7
+        )
+        #expect(try options() == expected)
+    }
+
+    @Test func `every option reaches the run`() throws {
+        let expected = RunOptions(
+            isDryRun: true,
+            deletesKnown: true,
+            deletesExtra: true,
+            deletionLimit: .count(20),
+            allowsEmpty: true,
+            allowsRebinding: true,
+            replacesLocalChanges: true,
+            conflictPolicy: .remote,
+            comparesContent: true,
+            connectionLimit: 32,
+            partSize: 64_000_000,
+            durability: .fast,
+            trashDays: 0
+        )
+        let parsed = try options(
+            "--dry-run",
+            "--delete-extra",
+            "--max-delete",
+            "20",
+            "--allow-empty",
+            "--rebind",
+            "--force",
+            "--on-conflict",
+            "remote",
+            "--checksum",
+            "--jobs",
+            "32",
+            "--part-size",
+            "64MB",
+            "--durability",
+            "fast",
+            "--trash-days",
+            "0"
+        )
+        #expect(parsed == expected)
+    }
+
+    @Test func `deleting extra items includes deleting known ones`() throws {
+        #expect(try options("--delete-extra").deletesKnown)
+        #expect(try !options("--delete").deletesExtra)
+    }
+
+    @Test(arguments: [
+        ("--jobs", "0"), ("--jobs", "257"), ("--jobs", "-1"), ("--jobs", "+4"), ("--jobs", "4.0"),
+        ("--part-size", "99K"), ("--part-size", "6G"), ("--part-size", "8m"),
+        ("--part-size", ""), ("--max-delete", "101%"), ("--max-delete", "%"),
+        ("--max-delete", "-5"), ("--trash-days", "1d"), ("--trash-days", "36501"),
+    ])
+    func `a value out of its bounds is refused`(option: String, value: String) throws {
+        let error = #expect(throws: UsageError.self) { try options("\(option)=\(value)") }
+        guard case .badValue(option, value, let expected) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(!expected.isEmpty)
+    }
+
+    @Test func `quiet and verbose contradict each other`() throws {
+        guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
+            Issue.record("no run")
+            return
+        }
+        #expect(throws: UsageError.contradiction("--quiet", "--verbose")) {
+            try OutputOptions(arguments)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("8388608", 8 << 20), ("8K", 8 << 10), ("8M", 8 << 20), ("3G", 3 << 30),
+            ("2T", 2 << 40), ("8KB", 8_000), ("8MB", 8_000_000), ("1GB", 1_000_000_000),
+            ("1TB", 1_000_000_000_000), ("8388607T", 8_388_607 << 40), ("8388608T", nil),
+            ("8k", nil), ("8KiB", nil), ("1.5M", nil), ("-1", nil), ("", nil), ("M", nil),
+            ("99999999999999999999", nil), ("８", nil), ("8 M", nil),
+        ] as [(String, Int64?)]
+    )
+    func `sizes are exact or refused`(text: String, size: Int64?) {
+        #expect(parseSize(text) == size)
+    }
+}
