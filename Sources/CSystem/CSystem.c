@@ -1,16 +1,40 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <string.h>
+
 #if defined(__linux__)
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
+#else
+#include <sys/mount.h>
+#include <sys/param.h>
 #endif
 
 int osssync_openat(int directory, const char *path, int flags, unsigned int mode) {
     return openat(directory, path, flags, mode);
+}
+
+int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds) {
+    struct timespec times[2] = {{0, UTIME_NOW}, {(time_t)seconds, (long)nanoseconds}};
+    return futimens(descriptor, times);
+}
+
+void osssync_error_text(int code, char *buffer, size_t size) {
+    if (size == 0) return;
+#if defined(__linux__)
+    char storage[256];
+    const char *text = strerror_r(code, storage, sizeof storage);
+#else
+    char text[256];
+    if (strerror_r(code, text, sizeof text) != 0) text[0] = 0;
+#endif
+    strncpy(buffer, text, size - 1);
+    buffer[size - 1] = 0;
 }
 
 #if defined(__linux__)
@@ -30,6 +54,41 @@ int osssync_clone_file(int destination, int source) {
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
     return renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE);
 }
+
+int osssync_sync_file_system(int descriptor) {
+    return syncfs(descriptor);
+}
+
+int osssync_preallocate(int descriptor, int64_t size) {
+    if (size == 0) return 0;
+    int result = fallocate(descriptor, 0, 0, size);
+    if (result != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) result = ftruncate(descriptor, size);
+    return result;
+}
+
+int osssync_is_network_file_system(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    switch ((uint32_t)status.f_type) {
+    case NFS_SUPER_MAGIC:
+    case SMB_SUPER_MAGIC:
+    case 0xFF534D42u: // CIFS
+    case 0xFE534D42u: // SMB2
+    case V9FS_MAGIC:
+    case AFS_SUPER_MAGIC:
+    case AFS_FS_MAGIC:
+    case CODA_SUPER_MAGIC:
+    case NCP_SUPER_MAGIC:
+    case 0x65735546u: // FUSE, sshfs among them
+    case 0x00C36400u: // Ceph
+    case 0x0BD00BD0u: // Lustre
+    case 0x01161970u: // GFS2
+    case OCFS2_SUPER_MAGIC:
+        return 1;
+    default:
+        return 0;
+    }
+}
 #else
 int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
     (void)directory; (void)path; (void)flags; (void)mode;
@@ -45,5 +104,21 @@ int osssync_clone_file(int destination, int source) {
 
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
     return renameatx_np(fromDirectory, from, toDirectory, to, RENAME_EXCL);
+}
+
+int osssync_sync_file_system(int descriptor) {
+    return fsync_volume_np(descriptor, SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT);
+}
+
+int osssync_preallocate(int descriptor, int64_t size) {
+    fstore_t reservation = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, size, 0};
+    if (size > 0 && fcntl(descriptor, F_PREALLOCATE, &reservation) != 0 && errno == ENOSPC) return -1;
+    return ftruncate(descriptor, size);
+}
+
+int osssync_is_network_file_system(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    return (status.f_flags & MNT_LOCAL) == 0;
 }
 #endif

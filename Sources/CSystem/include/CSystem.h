@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -18,5 +19,15 @@ int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uin
 int osssync_clone_file(int destination, int source);
 /// renameat2 with RENAME_NOREPLACE; fails with EEXIST instead of replacing.
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to);
+/// Writes everything of the file system that holds `descriptor` to the disk, and waits for it.
+int osssync_sync_file_system(int descriptor);
+/// Reserves blocks for `size` bytes and makes that the size; where blocks cannot be reserved, sets the size alone.
+int osssync_preallocate(int descriptor, int64_t size);
+/// Sets the time of last modification; that of last access becomes now.
+int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
+/// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
+int osssync_is_network_file_system(int descriptor);
+/// The system's sentence for an error number, cut to fit and ended with NUL.
+void osssync_error_text(int code, char *buffer, size_t size);
 
 #endif

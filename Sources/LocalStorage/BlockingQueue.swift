@@ -1,0 +1,80 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Runs blocking work on threads of its own, at most `width` pieces at a time, so that no thread of
+/// Swift's cooperative pool ever waits for the disk.
+package final class BlockingQueue: Sendable {
+    fileprivate struct State {
+        var running = 0
+        var waiting: [@Sendable () -> Void] = []
+        /// Where the next one to start is; what is before it was started.
+        var head = 0
+    }
+
+    private let queue: DispatchQueue
+    private let width: Int
+    private let state = Mutex(State())
+
+    package init(label: String, width: Int) {
+        precondition(width > 0, "work needs a thread")
+        queue = DispatchQueue(label: label, attributes: .concurrent)
+        self.width = width
+    }
+
+    /// Runs `work` and returns or throws what it does. Work that began is not interrupted by
+    /// cancellation.
+    package func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            submit {
+                let result = Result { () throws(Failure) in try work() }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+
+    private func submit(_ job: @escaping @Sendable () -> Void) {
+        let startsNow = state.withLock { state in
+            guard state.running < width else {
+                state.waiting.append(job)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        if startsNow { start(job) }
+    }
+
+    private func start(_ job: @escaping @Sendable () -> Void) {
+        queue.async {
+            var next: (@Sendable () -> Void)? = job
+            // The thread goes on with what waits, instead of handing it to another one.
+            while let job = next {
+                job()
+                next = self.state.withLock { $0.takeNext() }
+            }
+        }
+    }
+}
+
+extension BlockingQueue.State {
+    /// The next job in order of arrival; nil if none waits, and then one less is running.
+    fileprivate mutating func takeNext() -> (@Sendable () -> Void)? {
+        guard head < waiting.count else {
+            waiting.removeAll(keepingCapacity: true)
+            head = 0
+            running -= 1
+            return nil
+        }
+        let job = waiting[head]
+        head += 1
+        // Lets go of finished jobs without moving the rest each time.
+        if head >= 256, head * 2 >= waiting.count {
+            waiting.removeFirst(head)
+            head = 0
+        }
+        return job
+    }
+}

@@ -1,0 +1,55 @@
+internal import SyncModel
+
+/// Directories that no mirror may fill, recognised by what they are and not by how they are spelled.
+enum DirectoryGuard {
+    private static let systemDirectories: [StaticString] = [
+        "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc",
+        "/run", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local",
+        "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share", "/var", "/var/lib",
+        "/var/log", "/Applications", "/Library", "/System", "/Users", "/private", "/private/etc",
+        "/private/var",
+    ]
+
+    private static let privateNames: [StaticString] = [
+        "/.ssh", "/.gnupg", "/.aws", "/.aliyun", "/.config", "/.local", "/Library",
+    ]
+
+    /// Why `directory` must not be mirrored; nil if it may be.
+    static func refusal(
+        of directory: FileStatus,
+        homeDirectory: String?,
+        calls: SystemCalls
+    ) throws(LocalError) -> String? {
+        func isAt(_ path: some Collection<UInt8>) throws(LocalError) -> Bool {
+            // Opened with following links: `/bin` is one to `/usr/bin` on many systems.
+            let flags = SystemCalls.followingDirectoryFlags
+            let descriptor: Int32
+            do throws(LocalError) {
+                descriptor = try calls.open(
+                    at: SystemCalls.workingDirectory,
+                    PathBytes(path),
+                    flags: flags,
+                    mode: 0
+                )
+            } catch {
+                return false
+            }
+            let other = OpenDirectory(adopting: descriptor, calls: calls)
+            return try other.status().isSameObject(as: directory)
+        }
+        if try isAt("/".utf8) { return "it is the root of the file system" }
+        for path in systemDirectories where try isAt(path.description.utf8) {
+            return "it is a directory of the system"
+        }
+        guard let homeDirectory, !homeDirectory.isEmpty, !homeDirectory.utf8.contains(0) else {
+            return nil
+        }
+        if try isAt(homeDirectory.utf8) {
+            return "it is your home directory, where programs look for files to obey"
+        }
+        for name in privateNames where try isAt((homeDirectory + name.description).utf8) {
+            return "it holds your credentials or settings"
+        }
+        return nil
+    }
+}

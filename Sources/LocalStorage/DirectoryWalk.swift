@@ -1,0 +1,227 @@
+package import SyncModel
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Some consecutive entries of a walk.
+package struct WalkBatch: Sendable, Hashable {
+    /// In key order, also across batches.
+    package var entries: [LocalEntry]
+    /// In key order among themselves; each comes no later than the first entry behind it.
+    package var issues: [WalkIssue]
+    /// True if nothing follows.
+    package var isFinished: Bool
+
+    package init(entries: [LocalEntry], issues: [WalkIssue], isFinished: Bool) {
+        self.entries = entries
+        self.issues = issues
+        self.isFinished = isFinished
+    }
+}
+
+/// Every file and directory beneath the mirrored directory, in the byte order of their keys.
+///
+/// One element is looked at when it is asked for. In memory are the names of the directories from
+/// the root to the current one; open are the innermost of them. Links are not followed, nothing but
+/// directories is opened, and osssync's own state is left out.
+package final class DirectoryWalk: Sendable {
+    private let state: Mutex<State>
+
+    init(root: OpenDirectory) {
+        state = Mutex(State(root: root))
+    }
+
+    /// Up to `limit` further entries.
+    ///
+    /// - Throws: If the mirrored directory itself cannot be read; whatever is wrong beneath it is an
+    ///   issue.
+    package func next(limit: Int) throws(LocalError) -> WalkBatch {
+        precondition(limit > 0, "a batch holds something")
+        return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }
+    }
+}
+
+extension MirrorDirectory {
+    /// A new walk from the beginning.
+    package func walk() -> DirectoryWalk {
+        DirectoryWalk(root: root)
+    }
+}
+
+extension DirectoryWalk {
+    /// One directory that is being walked.
+    fileprivate struct Level {
+        /// Nil while deeper levels need the descriptors.
+        var directory: OpenDirectory?
+        let status: FileStatus
+        let names: DirectoryNames
+        var position = 0
+        /// The path with a "/" at its end; empty for the root.
+        let prefix: [UInt8]
+    }
+
+    fileprivate struct State {
+        /// Descriptors that deep trees may hold at a time.
+        static let maximumOpenLevels = 8
+
+        let root: OpenDirectory
+        var levels: [Level] = []
+        var isStarted = false
+
+        init(root: OpenDirectory) {
+            self.root = root
+        }
+    }
+}
+
+extension DirectoryWalk.State {
+    fileprivate mutating func next(limit: Int) throws(LocalError) -> WalkBatch {
+        var batch = WalkBatch(entries: [], issues: [], isFinished: false)
+        if !isStarted {
+            let names = try DirectoryNames(of: root)
+            levels = [
+                DirectoryWalk.Level(
+                    directory: root,
+                    status: try root.status(),
+                    names: names,
+                    prefix: []
+                )
+            ]
+            isStarted = true
+        }
+        // Issues count as well, so that a directory full of links has bounded batches, too.
+        while batch.entries.count + batch.issues.count < limit {
+            guard step(&batch) else {
+                batch.isFinished = true
+                break
+            }
+        }
+        return batch
+    }
+
+    /// Looks at one name; false at the end.
+    private mutating func step(_ batch: inout WalkBatch) -> Bool {
+        guard let level = levels.last else { return false }
+        guard level.position < level.names.elements.count else {
+            levels.removeLast()
+            return !levels.isEmpty
+        }
+        guard let directory = reopenedDirectory(of: level) else {
+            batch.issues.append(
+                WalkIssue(path: [UInt8](level.prefix.dropLast()), reason: .changedDuringWalk)
+            )
+            levels.removeLast()
+            return !levels.isEmpty
+        }
+        let element = level.names.elements[level.position]
+        levels[levels.count - 1].position += 1
+        let name = level.names.bytes(of: element)
+        if level.prefix.isEmpty, RelativePath.isReserved(name) { return true }
+        let path = level.prefix + name
+        guard isValidUTF8([UInt8](name)) else {
+            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8))
+            return true
+        }
+        if element.isDirectory {
+            enter(path, level.names.name(of: element), in: directory, &batch)
+        } else {
+            look(at: path, level.names.name(of: element), in: directory, &batch)
+        }
+        return true
+    }
+
+    /// The directory of the innermost level; nil if what is there now is another one.
+    private mutating func reopenedDirectory(of level: DirectoryWalk.Level) -> OpenDirectory? {
+        if let directory = level.directory { return directory }
+        // Whatever the failure is, the caller reports a directory that changed meanwhile.
+        guard let path = try? RelativePath(key: ObjectKey(level.prefix)),
+            let directory = try? root.directory(beneath: path),
+            let status = try? directory.status(), status.isSameObject(as: level.status)
+        else { return nil }
+        levels[levels.count - 1].directory = directory
+        return directory
+    }
+
+    private func look(
+        at path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        do throws(LocalError) {
+            // A file that is gone by now is no entry.
+            guard let status = try directory.status(of: name) else { return }
+            switch status.kind {
+            case .file:
+                batch.entries.append(
+                    LocalEntry(path: ObjectKey(path), kind: .file(status.identity))
+                )
+            case .directory:
+                // Its place in the order is another one, which may have been passed.
+                batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+            case .special(.symbolicLink):
+                batch.issues.append(WalkIssue(path: path, reason: .symbolicLink))
+            case .special(let kind):
+                batch.issues.append(WalkIssue(path: path, reason: .special(kind)))
+            }
+        } catch {
+            batch.issues.append(
+                WalkIssue(path: path, reason: .unreadableEntry(errno: error.errno ?? EIO))
+            )
+        }
+    }
+
+    private mutating func enter(
+        _ path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        let prefix = path + [UInt8(ascii: "/")]
+        guard levels.count <= RelativePath.maximumDepth else {
+            batch.issues.append(WalkIssue(path: path, reason: .tooDeep))
+            return
+        }
+        do throws(LocalError) {
+            let opened = try directory.subdirectory(name)
+            let status = try opened.status()
+            let names = try DirectoryNames(of: opened)
+            batch.entries.append(
+                LocalEntry(
+                    path: ObjectKey(prefix),
+                    kind: .directory(isEmpty: names.elements.isEmpty)
+                )
+            )
+            guard !names.elements.isEmpty else { return }
+            levels.append(
+                DirectoryWalk.Level(
+                    directory: opened,
+                    status: status,
+                    names: names,
+                    prefix: prefix
+                )
+            )
+            // Index 0 is the root, which stays open in any case.
+            let closing = levels.count - 1 - Self.maximumOpenLevels
+            if closing > 0 { levels[closing].directory = nil }
+        } catch {
+            switch error.errno {
+            case ENOENT: return
+            case ENOTDIR, ELOOP:
+                batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+            default:
+                // It exists, and so does what it holds; only nobody knows what that is.
+                batch.entries.append(
+                    LocalEntry(path: ObjectKey(prefix), kind: .directory(isEmpty: false))
+                )
+                batch.issues.append(
+                    WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
+                )
+            }
+        }
+    }
+}

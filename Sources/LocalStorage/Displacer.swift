@@ -1,0 +1,152 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Keeps the old version of one file when something else takes its name, or when it is deleted.
+///
+/// While a new version is about to replace it, the old one gets a second name first and loses its
+/// own only by that replacement: at no moment is the path empty. File systems without second names
+/// get a rename, and a crash in between leaves the old version in its new place.
+struct Displacer {
+    let directory: MirrorDirectory
+    let path: RelativePath
+    let parent: OpenDirectory
+
+    /// More names than a run could need; a limit all the same.
+    private static let maximumAttempts = 1000
+
+    /// Where an old version was put.
+    struct Kept {
+        fileprivate let place: OpenDirectory
+        fileprivate let name: PathBytes
+        /// Beside the original; nil in the trash.
+        let path: RelativePath?
+        /// True if the original name is free now.
+        let originalIsGone: Bool
+    }
+
+    private var calls: SystemCalls { directory.calls }
+    private var original: PathBytes { PathBytes(path.name) }
+
+    /// Gives the file a second name in the trash of `run`.
+    func keepInTrash(_ old: FileStatus, run: String) throws(LocalError) -> Kept {
+        for attempt in 0..<Self.maximumAttempts {
+            guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
+            if let kept = try keep(old, in: place, as: original, path: nil) { return kept }
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Gives the file a second name in its own directory.
+    func keepBeside(_ old: FileStatus, suffix: String) throws(LocalError) -> Kept {
+        for attempt in 0..<Self.maximumAttempts {
+            let name = ConflictName(original: path.name, suffix: suffix, attempt: attempt)
+            let keptPath: RelativePath
+            do {
+                keptPath = try name.path(beside: path)
+            } catch {
+                throw .noFreeName(path)
+            }
+            let bytes = PathBytes(name.bytes)
+            if let kept = try keep(old, in: parent, as: bytes, path: keptPath) { return kept }
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Moves the file into the trash of `run`.
+    func moveToTrash(run: String) throws(LocalError) {
+        for attempt in 0..<Self.maximumAttempts {
+            guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
+            let moved = try calls.renameExclusively(
+                from: parent.descriptor,
+                original,
+                to: place.descriptor,
+                original
+            )
+            if moved { return }
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Takes back what `keep…` did. Whatever fails here leaves the old version where it is kept.
+    func undo(_ kept: Kept) {
+        if kept.originalIsGone {
+            // A failure leaves it where the user finds it; the error that led here is reported.
+            _ = try? calls.renameExclusively(
+                from: kept.place.descriptor,
+                kept.name,
+                to: parent.descriptor,
+                original
+            )
+        } else {
+            // A second name that stays is harmless.
+            _ = try? calls.unlink(at: kept.place.descriptor, kept.name)
+        }
+    }
+
+    /// The directory in the trash that stands for the file's own. The trash of one run can already
+    /// hold a file where a directory is needed now; then the run gets a second tree.
+    private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
+        let name = TrashRun.directoryName(run: run, attempt: attempt)
+        let tree = try directory.trash.subdirectory(name, creatingWithMode: 0o700)
+        guard let parent = path.parent else { return tree }
+        do throws(LocalError) {
+            return try tree.directory(beneath: parent, creatingWithMode: 0o700)
+        } catch {
+            switch error {
+            case .parentIsFile, .symlinkInPath: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Nil if the name is taken.
+    private func keep(
+        _ old: FileStatus,
+        in place: OpenDirectory,
+        as name: PathBytes,
+        path keptPath: RelativePath?
+    ) throws(LocalError) -> Kept? {
+        do throws(LocalError) {
+            try calls.link(
+                from: parent.descriptor,
+                original,
+                to: place.descriptor,
+                name
+            )
+        } catch {
+            switch error.errno {
+            case EEXIST: return nil
+            // No second names here, or none for this file.
+            case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK, EINVAL:
+                return try moveAway(to: place, name, keptPath)
+            default: throw error
+            }
+        }
+        let kept = Kept(place: place, name: name, path: keptPath, originalIsGone: false)
+        guard let found = try place.status(of: name), found.isSameObject(as: old) else {
+            undo(kept)
+            throw .targetChanged(path)
+        }
+        return kept
+    }
+
+    private func moveAway(
+        to place: OpenDirectory,
+        _ name: PathBytes,
+        _ keptPath: RelativePath?
+    ) throws(LocalError) -> Kept? {
+        let moved = try calls.renameExclusively(
+            from: parent.descriptor,
+            original,
+            to: place.descriptor,
+            name
+        )
+        guard moved else { return nil }
+        return Kept(place: place, name: name, path: keptPath, originalIsGone: true)
+    }
+}

@@ -1,0 +1,141 @@
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A system call that failed.
+package struct SystemCallError: Error, Sendable, Hashable {
+    package let call: String
+    package let errno: Int32
+    /// What it was about, safe to print; nil where a descriptor is all there is.
+    package let path: String?
+
+    package init(call: String, errno: Int32, path: String?) {
+        self.call = call
+        self.errno = errno
+        self.path = path
+    }
+
+    package var message: String {
+        let subject = path.map { "'\($0)': " } ?? ""
+        return "\(subject)\(call) failed: \(errorText(errno)) (errno \(errno))"
+    }
+}
+
+/// What went wrong with a local file or directory.
+package enum LocalError: Error, Sendable, Hashable {
+    case systemCall(SystemCallError)
+    /// A directory that must exist does not.
+    case missingDirectory(path: String)
+    case notADirectory(path: String)
+    /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
+    case refusedDirectory(path: String, reason: String)
+    /// Our own state is not ours alone.
+    case unsafeDirectory(path: String, reason: String)
+    /// This component of a path is a symbolic link, and links are never followed.
+    case symlinkInPath(RelativePath)
+    /// This component of a path should be a directory and is something else.
+    case parentIsFile(RelativePath)
+    case absent(RelativePath)
+    case targetIsDirectory(RelativePath)
+    case targetIsSpecial(RelativePath, SpecialFileKind)
+    /// The target is no longer what the plan saw.
+    case targetChanged(RelativePath)
+    /// The path is on another file system than the temporary files, so a rename cannot reach it.
+    case otherFileSystem(RelativePath)
+    /// A temporary file is gone or is not the one that we made.
+    case unusablePartial(name: String)
+    /// A file ended before, or went on after, the size it had.
+    case sizeChanged(path: String, expected: Int64)
+    /// No free name was found beside `path` or for it in the trash.
+    case noFreeName(RelativePath)
+    case diskFull(DiskShortage)
+    case lockHeld(by: String)
+
+    package var message: String {
+        switch self {
+        case .systemCall(let error): error.message
+        case .missingDirectory(let path):
+            "'\(path)' does not exist. Check that its disk is mounted, or create it."
+        case .notADirectory(let path): "'\(path)' is not a directory."
+        case .refusedDirectory(let path, let reason):
+            "'\(path)' is not mirrored: \(reason). Choose a directory of its own."
+        case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)."
+        case .symlinkInPath(let path):
+            "'\(path.display)' is a symbolic link, and links are never followed."
+        case .parentIsFile(let path):
+            "'\(path.display)' is not a directory, so nothing can be stored beneath it."
+        case .absent(let path): "'\(path.display)' does not exist any more."
+        case .targetIsDirectory(let path):
+            "'\(path.display)' is a directory, so no file can take its place."
+        case .targetIsSpecial(let path, let kind):
+            "'\(path.display)' is \(kind.description) and is left alone."
+        case .targetChanged(let path):
+            "'\(path.display)' changed during the run and is left alone; run again."
+        case .otherFileSystem(let path):
+            "'\(path.display)' is on another file system than the mirror's temporary files;"
+                + " mirror that file system with a run of its own."
+        case .unusablePartial(let name):
+            "The temporary file '\(name)' is gone or was replaced; the transfer starts over."
+        case .sizeChanged(let path, let expected):
+            "'\(path)' no longer has the \(expected) bytes it had; it is being written."
+        case .noFreeName(let path):
+            "No free name was found to keep the old version of '\(path.display)'."
+        case .diskFull(let shortage): shortage.message
+        case .lockHeld(let holder): "Another run holds this directory (\(holder))."
+        }
+    }
+
+    /// The error number, where a system call is the cause.
+    package var errno: Int32? {
+        switch self {
+        case .systemCall(let error): error.errno
+        case .diskFull(let shortage): shortage.errno
+        default: nil
+        }
+    }
+
+    /// True if every other file would fail as this one did, so that going on is pointless: the disk
+    /// is full or read-only, or our own state is unusable.
+    package var endsRun: Bool {
+        switch self {
+        case .diskFull, .missingDirectory, .refusedDirectory, .unsafeDirectory, .lockHeld: true
+        case .systemCall(let error): error.errno == EROFS
+        default: false
+        }
+    }
+}
+
+/// The disk, its inodes or the user's quota are used up.
+package struct DiskShortage: Sendable, Hashable {
+    package enum Resource: Sendable, Hashable {
+        case space
+        case inodes
+        case quota
+    }
+
+    package let resource: Resource
+    package let call: String
+    package let errno: Int32
+    package let path: String?
+    /// What was asked for at once; nil if that is not known.
+    package let neededBytes: Int64?
+    package let freeBytes: Int64?
+
+    package var message: String {
+        let subject = path.map { "'\($0)': " } ?? ""
+        let needed = neededBytes.map { "\($0) bytes are needed" }
+        let free = freeBytes.map { "\($0) are free" }
+        let numbers = [needed, free].compactMap(\.self).joined(separator: " and ")
+        let detail = numbers.isEmpty ? "" : " (\(numbers))"
+        let kept = "Finished parts are kept for the next run."
+        return switch resource {
+        case .space: "\(subject)the disk is full\(detail). \(kept)"
+        case .inodes: "\(subject)the file system has no free inodes. \(kept)"
+        case .quota: "\(subject)the disk quota is used up\(detail). \(kept)"
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    private static let markerName: StaticString = "marker"
+    private static let maximumMarkerLength = 256
+
+    /// The text that ``writeMarker(_:)`` left in this very directory, wherever the state is kept; nil
+    /// if there is none, as on a disk that is not mounted.
+    package func marker() throws(LocalError) -> String? {
+        do throws(LocalError) {
+            let holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
+            let descriptor = try calls.open(
+                at: holder.descriptor,
+                PathBytes(Self.markerName),
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            let file = OpenFile(adopting: descriptor, name: "marker", calls: calls)
+            guard try file.status().kind == .file else { return nil }
+            let bytes = try file.read(at: 0, length: Self.maximumMarkerLength)
+            let text = displayText(bytes.prefix { $0 != UInt8(ascii: "\n") })
+            return text.isEmpty ? nil : text
+        } catch {
+            switch error.errno {
+            case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Marks the directory with `text`, one line of at most 255 bytes, in place of any marker before.
+    package func writeMarker(_ text: String) throws(LocalError) {
+        let holder = try PrivateDirectory.open(
+            at: root.descriptor,
+            PathBytes(RelativePath.stateDirectoryName.utf8),
+            path: path + "/" + RelativePath.stateDirectoryName,
+            createsIfMissing: true,
+            calls: calls
+        )
+        let name = PartialName.random()
+        let descriptor = try calls.open(
+            at: holder.descriptor,
+            name.bytes,
+            flags: SystemCalls.creationFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
+        do throws(LocalError) {
+            try file.write([UInt8]((text + "\n").utf8), at: 0)
+            try file.synchronize()
+            try calls.rename(
+                from: holder.descriptor,
+                name.bytes,
+                to: holder.descriptor,
+                PathBytes(Self.markerName)
+            )
+            try calls.synchronize(holder.descriptor)
+        } catch {
+            // The first failure is the one to report.
+            _ = try? calls.unlink(at: holder.descriptor, name.bytes)
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}

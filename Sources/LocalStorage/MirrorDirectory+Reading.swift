@@ -1,0 +1,69 @@
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    /// The directory that holds `path`.
+    func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+        guard let parent = path.parent else { return root }
+        return try root.directory(beneath: parent)
+    }
+
+    /// What is at `path` now; links are not followed.
+    ///
+    /// - Throws: `symlinkInPath` if a parent is a symbolic link. A parent that is a file leaves
+    ///   `path` absent.
+    package func identity(of path: RelativePath) throws(LocalError) -> LocalState {
+        do throws(LocalError) {
+            return try parent(of: path).status(of: PathBytes(path.name))?.state ?? .absent
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: return .absent
+            default: throw error
+            }
+        }
+    }
+
+    /// Opens a regular file; whatever else is at `path`, or takes the file's place meanwhile, is
+    /// not opened, or is closed again untouched.
+    ///
+    /// - Throws: `absent`, `targetIsDirectory`, `targetIsSpecial`, `symlinkInPath`, `parentIsFile`
+    ///   or `targetChanged`.
+    package func openForReading(_ path: RelativePath) throws(LocalError) -> OpenFile {
+        let parent = try parent(of: path)
+        let name = PathBytes(path.name)
+        // Opening a FIFO or a device can have effects of its own, so the first look comes before.
+        let seen = try parent.status(of: name)
+        switch seen?.kind {
+        case nil: throw .absent(path)
+        case .directory: throw .targetIsDirectory(path)
+        case .special(let kind): throw .targetIsSpecial(path, kind)
+        case .file: break
+        }
+        let descriptor: Int32
+        do throws(LocalError) {
+            descriptor = try calls.open(
+                at: parent.descriptor,
+                name,
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .absent(path)
+            case ELOOP, ENXIO: throw .targetChanged(path)
+            default: throw error
+            }
+        }
+        let file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+        let status = try file.status()
+        guard let seen, status.kind == .file, status.isSameObject(as: seen) else {
+            throw .targetChanged(path)
+        }
+        return file
+    }
+}

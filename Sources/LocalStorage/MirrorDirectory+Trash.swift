@@ -1,0 +1,85 @@
+package import SyncModel
+
+/// The directories of the trash.
+enum TrashRun {
+    /// `run` comes from our own run numbers; what could be a path becomes "_".
+    static func directoryName(run: String, attempt: Int) -> PathBytes {
+        var bytes = run.utf8.prefix(128).map { byte in
+            byte == 0 || byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
+        }
+        if bytes.isEmpty || bytes.first == UInt8(ascii: ".") { bytes.insert(95, at: 0) }
+        if attempt > 0 { bytes.append(contentsOf: "~\(attempt)".utf8) }
+        return PathBytes(bytes)
+    }
+}
+
+extension MirrorDirectory {
+    /// Deletes a file by moving it to the trash of `run`, if it is still what the plan saw.
+    ///
+    /// - Throws: `targetChanged` if it is not; it stays then.
+    package func moveToTrash(
+        _ path: RelativePath,
+        expected: FileIdentity,
+        run: String
+    ) throws(LocalError) {
+        do throws(LocalError) {
+            let parent = try parentOfUnchanged(path, expected)
+            try Displacer(directory: self, path: path, parent: parent).moveToTrash(run: run)
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+
+    /// Deletes a file for good, if it is still what the plan saw.
+    ///
+    /// - Throws: `targetChanged` if it is not; it stays then.
+    package func remove(
+        _ path: RelativePath,
+        expected: FileIdentity
+    ) throws(LocalError) {
+        let parent = try parentOfUnchanged(path, expected)
+        try calls.unlink(at: parent.descriptor, PathBytes(path.name))
+    }
+
+    private func parentOfUnchanged(
+        _ path: RelativePath,
+        _ expected: FileIdentity
+    ) throws(LocalError) -> OpenDirectory {
+        let parent: OpenDirectory
+        do throws(LocalError) {
+            parent = try self.parent(of: path)
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: throw .targetChanged(path)
+            default: throw error
+            }
+        }
+        let status = try parent.status(of: PathBytes(path.name))
+        guard let status, status.kind == .file, status.identity == expected else {
+            throw .targetChanged(path)
+        }
+        return parent
+    }
+
+    /// Deletes the trash of runs that ended before `limit`, by the modification time of their
+    /// directories.
+    ///
+    /// - Returns: The number of runs whose trash is gone.
+    @discardableResult
+    package func sweepTrash(olderThan limit: Timestamp) throws(LocalError) -> Int {
+        let trash = try trash
+        var names: [[UInt8]] = []
+        try unsafe calls.names(in: trash.descriptor) { name, _ in unsafe names.append([UInt8](name))
+        }
+        var count = 0
+        for name in names {
+            let bytes = PathBytes(name)
+            guard let status = try trash.status(of: bytes), status.kind == .directory,
+                status.identity.modified < limit
+            else { continue }
+            try TreeRemoval(root: trash, calls: calls).remove(name)
+            count += 1
+        }
+        return count
+    }
+}

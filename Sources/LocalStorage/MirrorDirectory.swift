@@ -1,0 +1,260 @@
+package import SyncModel
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The mirrored directory and osssync's state beside it, held open: whatever is done beneath it
+/// starts at its descriptor, and no symbolic link beneath it is ever followed.
+///
+/// Every method blocks on the disk; run them on a ``BlockingQueue``. All are safe to call from
+/// several threads at once.
+package final class MirrorDirectory: Sendable {
+    /// As the user gave it, for messages.
+    package let path: String
+    /// Where the manifest, the configuration and the lock are.
+    package let stateDirectoryPath: String
+    let calls: SystemCalls
+    let root: OpenDirectory
+    let state: OpenDirectory
+    /// Holds `partial` and `trash`; on the file system of the root, where renames reach.
+    let work: OpenDirectory
+    private let opened = Mutex(OpenedOnUse())
+
+    private struct OpenedOnUse {
+        var partials: OpenDirectory?
+        var trash: OpenDirectory?
+        var fileMode: UInt32?
+    }
+
+    /// Opens `path` and its state directory.
+    ///
+    /// - Parameters:
+    ///   - path: May lead over symbolic links, being the user's own word.
+    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. If it is on another
+    ///     file system, temporary files and trash stay in `.osssync`, because renames must reach.
+    ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
+    ///   - createsIfMissing: Makes the last component of both; their parents must exist.
+    package convenience init(
+        path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        createsIfMissing: Bool
+    ) throws(LocalError) {
+        try self.init(
+            path: path,
+            stateDirectory: stateDirectory,
+            homeDirectory: homeDirectory,
+            createsIfMissing: createsIfMissing,
+            calls: .standard
+        )
+    }
+
+    /// The same with chosen system calls, for tests.
+    package init(
+        path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        createsIfMissing: Bool,
+        calls: SystemCalls
+    ) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
+        let rootStatus = try root.status()
+        let refusal = try DirectoryGuard.refusal(
+            of: rootStatus,
+            homeDirectory: homeDirectory,
+            calls: calls
+        )
+        if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
+
+        let defaultName = RelativePath.stateDirectoryName
+        stateDirectoryPath = stateDirectory ?? path + "/" + defaultName
+        guard !stateDirectoryPath.utf8.contains(0) else {
+            throw .missingDirectory(path: displayText(stateDirectoryPath.utf8))
+        }
+        state = try PrivateDirectory.open(
+            at: stateDirectory == nil ? root.descriptor : SystemCalls.workingDirectory,
+            PathBytes((stateDirectory ?? defaultName).utf8),
+            path: stateDirectoryPath,
+            createsIfMissing: createsIfMissing,
+            calls: calls
+        )
+        let stateStatus = try state.status()
+        let ordinary = try root.status(of: PathBytes(defaultName.utf8))
+        if ordinary?.isSameObject(as: stateStatus) != true, try state.isWithin(root) {
+            throw .unsafeDirectory(
+                path: displayText(stateDirectoryPath.utf8),
+                reason: "the state would be mirrored; choose a place outside the mirror"
+            )
+        }
+        if stateStatus.identity.device == rootStatus.identity.device {
+            work = state
+        } else {
+            work = try PrivateDirectory.open(
+                at: root.descriptor,
+                PathBytes(defaultName.utf8),
+                path: path + "/" + defaultName,
+                createsIfMissing: createsIfMissing,
+                calls: calls
+            )
+        }
+    }
+
+    private static func openRoot(
+        _ path: String,
+        createsIfMissing: Bool,
+        calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        let shown = displayText(path.utf8)
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .missingDirectory(path: shown) }
+        let bytes = PathBytes(path.utf8)
+        func open() throws(LocalError) -> OpenDirectory {
+            let descriptor = try calls.open(
+                at: SystemCalls.workingDirectory,
+                bytes,
+                flags: SystemCalls.followingDirectoryFlags,
+                mode: 0
+            )
+            return OpenDirectory(adopting: descriptor, calls: calls)
+        }
+        do throws(LocalError) {
+            do throws(LocalError) {
+                return try open()
+            } catch {
+                guard error.errno == ENOENT, createsIfMissing else { throw error }
+                _ = try calls.makeDirectory(
+                    at: SystemCalls.workingDirectory,
+                    bytes,
+                    mode: 0o777
+                )
+                return try open()
+            }
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .missingDirectory(path: shown)
+            case ENOTDIR: throw .notADirectory(path: shown)
+            default: throw error
+            }
+        }
+    }
+}
+
+// MARK: - Parts of the state
+
+extension MirrorDirectory {
+    /// Where unfinished downloads are.
+    var partials: OpenDirectory {
+        get throws(LocalError) {
+            try opened.withLock { opened throws(LocalError) in
+                if let directory = opened.partials { return directory }
+                let directory = try privateDirectory("partial")
+                opened.partials = directory
+                return directory
+            }
+        }
+    }
+
+    /// Where removed files are kept, by run.
+    var trash: OpenDirectory {
+        get throws(LocalError) {
+            try opened.withLock { opened throws(LocalError) in
+                if let directory = opened.trash { return directory }
+                let directory = try privateDirectory("trash")
+                opened.trash = directory
+                return directory
+            }
+        }
+    }
+
+    private func privateDirectory(_ name: StaticString) throws(LocalError) -> OpenDirectory {
+        try PrivateDirectory.open(
+            at: work.descriptor,
+            PathBytes(name),
+            path: stateDirectoryPath + "/" + name.description,
+            createsIfMissing: true,
+            calls: calls
+        )
+    }
+
+    /// The permissions that an ordinary new file gets from this process, found by making one: asking
+    /// for the umask would mean to change it for a moment, for every thread.
+    func newFileMode() throws(LocalError) -> UInt32 {
+        let directory = try partials
+        return try opened.withLock { opened throws(LocalError) in
+            if let mode = opened.fileMode { return mode }
+            let name = PathBytes("probe-\(PartialName.random().text)".utf8)
+            let descriptor = try calls.open(
+                at: directory.descriptor,
+                name,
+                flags: SystemCalls.creationFlags,
+                mode: 0o666
+            )
+            let probe = OpenFile(adopting: descriptor, name: name.display, calls: calls)
+            let status = Result { () throws(LocalError) in try probe.status() }
+            try calls.unlink(at: directory.descriptor, name)
+            let mode = try status.get().permissions & 0o666
+            opened.fileMode = mode
+            return mode
+        }
+    }
+
+    /// Takes the lock for one run.
+    ///
+    /// - Throws: `lockHeld` with the holder's process and host.
+    package func lock() throws(LocalError) -> DirectoryLock {
+        try DirectoryLock(root: root, state: state, calls: calls)
+    }
+}
+
+// MARK: - Facts of the disk
+
+extension MirrorDirectory {
+    /// Bytes that this user may still write.
+    package func freeBytes() throws(LocalError) -> Int64 {
+        try calls.freeSpace(work.descriptor).bytes
+    }
+
+    /// Makes everything written and renamed so far survive a power cut.
+    package func synchronize() throws(LocalError) {
+        try calls.synchronizeFileSystem(work.descriptor)
+    }
+
+    /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
+    package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
+        try calls.isNetworkFileSystem(state.descriptor)
+    }
+
+    /// The file system and inode of the directory itself: another pair than last time means another
+    /// disk, a disk that is not mounted, or a copy.
+    package func rootIdentity() throws(LocalError) -> FileIdentity {
+        try root.status().identity
+    }
+
+    /// Turns "no space" of whatever call into an error with the numbers.
+    package func explained(_ error: LocalError, neededBytes: Int64?) -> LocalError {
+        guard case .systemCall(let failed) = error else { return error }
+        let resource: DiskShortage.Resource
+        // A full disk that cannot be asked for its numbers is still full.
+        let free = try? calls.freeSpace(work.descriptor)
+        switch failed.errno {
+        case ENOSPC: resource = free?.inodes == 0 ? .inodes : .space
+        case EDQUOT: resource = .quota
+        default: return error
+        }
+        return .diskFull(
+            DiskShortage(
+                resource: resource,
+                call: failed.call,
+                errno: failed.errno,
+                path: failed.path,
+                neededBytes: neededBytes,
+                freeBytes: free?.bytes
+            )
+        )
+    }
+}

@@ -1,0 +1,88 @@
+package import SyncModel
+
+/// A finished temporary file that is to take its place in the mirrored directory.
+package struct Publication: Sendable, Hashable {
+    package var partialName: String
+    package var path: RelativePath
+    /// The modification time that the file gets.
+    package var modified: Timestamp
+    package var expected: ExpectedTarget
+    package var displaced: Displacement
+
+    package init(
+        partialName: String,
+        path: RelativePath,
+        modified: Timestamp,
+        expected: ExpectedTarget,
+        displaced: Displacement
+    ) {
+        self.partialName = partialName
+        self.path = path
+        self.modified = modified
+        self.expected = expected
+        self.displaced = displaced
+    }
+}
+
+/// What the plan saw at a path; anything else there is somebody's work and is left alone.
+package enum ExpectedTarget: Sendable, Hashable {
+    case absent
+    case file(FileIdentity)
+    /// Nothing, a file or a symbolic link, which is replaced as a name and not written through.
+    case anything
+}
+
+/// What becomes of the version that a new one replaces.
+package enum Displacement: Sendable, Hashable {
+    case replace
+    /// Kept in the trash of this run, by its path.
+    case moveToTrash(run: String)
+    /// Kept in the same directory: `suffix` goes before the name's extension, and a number after it
+    /// if that name is taken.
+    case keepBeside(suffix: String)
+}
+
+/// Whether published files have to survive a power cut before ``MirrorDirectory/publish(_:durability:)``
+/// returns.
+package enum PublicationDurability: Sendable, Hashable {
+    case synchronized
+    case unsynchronized
+}
+
+package enum PublicationOutcome: Sendable, Hashable {
+    /// The file is in its place and is this; `keptAs` is where ``Displacement/keepBeside(suffix:)``
+    /// put the old version.
+    case published(FileIdentity, keptAs: RelativePath?)
+    /// The target is untouched and the temporary file is still there.
+    case failed(LocalError)
+}
+
+extension MirrorDirectory {
+    /// Puts finished temporary files in their places, all for the price of two synchronizations.
+    ///
+    /// The order is what a power cut needs: every content is on the disk before the first rename,
+    /// and every rename before this returns. At each moment each path has its complete old or its
+    /// complete new version. One item that cannot be published does not keep the others from it.
+    ///
+    /// - Returns: One outcome for each item, in the order of `group`.
+    /// - Throws: If the disk could not be synchronized. Before the renames that leaves every target
+    ///   as it was; after them the files are in place but may not survive a power cut, so that
+    ///   nothing may be recorded of them, and the next run compares them again.
+    package func publish(
+        _ group: [Publication],
+        durability: PublicationDurability
+    ) throws(LocalError) -> [PublicationOutcome] {
+        guard !group.isEmpty else { return [] }
+        do throws(LocalError) {
+            var publisher = try Publisher(directory: self, group: group)
+            publisher.prepare()
+            guard publisher.hasPrepared else { return publisher.outcomes }
+            if durability == .synchronized { try synchronize() }
+            publisher.commit()
+            if durability == .synchronized { try synchronize() }
+            return publisher.outcomes
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Carries out one group of publications.
+struct Publisher {
+    /// A temporary file that is ready to be renamed.
+    private struct Prepared {
+        let index: Int
+        let name: PartialName
+        let status: FileStatus
+    }
+
+    private let directory: MirrorDirectory
+    private let group: [Publication]
+    private let partials: OpenDirectory
+    private let mode: UInt32
+    private let calls: SystemCalls
+    private var prepared: [Prepared] = []
+    private(set) var outcomes: [PublicationOutcome]
+    /// The directory of the item before: items are sorted so that each is opened once.
+    private var lastParent: (path: RelativePath?, directory: OpenDirectory)?
+
+    init(directory: MirrorDirectory, group: [Publication]) throws(LocalError) {
+        self.directory = directory
+        self.group = group
+        partials = try directory.partials
+        mode = try directory.newFileMode()
+        calls = directory.calls
+        outcomes = group.map {
+            .failed(.unusablePartial(name: displayText($0.partialName.utf8)))
+        }
+        prepared.reserveCapacity(group.count)
+    }
+
+    var hasPrepared: Bool { !prepared.isEmpty }
+
+    /// Gives the temporary files their times and permissions, which are to be durable with them.
+    mutating func prepare() {
+        for index in group.indices {
+            do throws(LocalError) {
+                guard let name = PartialName(group[index].partialName),
+                    let (file, status) = try directory.open(name)
+                else { continue }
+                try calls.setMode(file.descriptor, mode)
+                try calls.setModified(file.descriptor, group[index].modified)
+                prepared.append(Prepared(index: index, name: name, status: status))
+            } catch {
+                outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
+            }
+        }
+    }
+
+    /// Renames them, looking at each target once more.
+    mutating func commit() {
+        let order = prepared.sorted { left, right in
+            let a = group[left.index].path
+            let b = group[right.index].path
+            // By directory: the same parents side by side. Within it by the order of the group.
+            guard a.parent != b.parent else { return left.index < right.index }
+            guard let a = a.parent, let b = b.parent else { return a.parent == nil }
+            return bytesPrecede(a.bytes, b.bytes)
+        }
+        for item in order {
+            do throws(LocalError) {
+                outcomes[item.index] = try publish(item)
+            } catch {
+                outcomes[item.index] = .failed(directory.explained(error, neededBytes: nil))
+            }
+        }
+    }
+
+    private mutating func publish(_ item: Prepared) throws(LocalError) -> PublicationOutcome {
+        let publication = group[item.index]
+        let path = publication.path
+        guard !path.isDirectory else { throw .targetIsDirectory(path) }
+        let parent = try parent(of: path)
+        let name = PathBytes(path.name)
+        var kept: RelativePath?
+        do throws(LocalError) {
+            if publication.expected == .absent {
+                try placeWhereAbsent(item, parent, name, path)
+            } else if let old = try checkedTarget(publication, parent, name) {
+                kept = try replace(old, with: item, parent, name)
+            } else {
+                try placeWhereAbsent(item, parent, name, path)
+            }
+        } catch {
+            switch error.errno {
+            case EXDEV: throw .otherFileSystem(path)
+            case EISDIR, ENOTEMPTY: throw .targetIsDirectory(path)
+            default: throw error
+            }
+        }
+        // The rename changed the file's ctime, so its identity is taken now; and if it is another
+        // file by now, ours was replaced after all and must not be recorded.
+        guard let status = try parent.status(of: name), status.isSameObject(as: item.status),
+            status.identity.size == item.status.identity.size
+        else { throw .targetChanged(path) }
+        return .published(status.identity, keptAs: kept)
+    }
+
+    private mutating func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+        let parent = path.parent
+        if let lastParent, lastParent.path == parent { return lastParent.directory }
+        var opened = directory.root
+        if let parent {
+            opened = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
+        }
+        lastParent = (parent, opened)
+        return opened
+    }
+
+    private func placeWhereAbsent(
+        _ item: Prepared,
+        _ parent: OpenDirectory,
+        _ name: PathBytes,
+        _ path: RelativePath
+    ) throws(LocalError) {
+        let placed = try calls.renameExclusively(
+            from: partials.descriptor,
+            item.name.bytes,
+            to: parent.descriptor,
+            name
+        )
+        if placed { return }
+        switch try parent.status(of: name)?.kind {
+        case .directory: throw .targetIsDirectory(path)
+        case .special(let kind): throw .targetIsSpecial(path, kind)
+        case .file, nil: throw .targetChanged(path)
+        }
+    }
+
+    /// What is at the target, if it is what was expected; nil for nothing, if that was.
+    private func checkedTarget(
+        _ publication: Publication,
+        _ parent: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) -> FileStatus? {
+        let path = publication.path
+        let found = try parent.status(of: name)
+        switch (publication.expected, found?.kind) {
+        case (_, .directory): throw .targetIsDirectory(path)
+        case (.anything, nil), (.anything, .file), (.anything, .special(.symbolicLink)):
+            return found
+        case (_, .special(let kind)): throw .targetIsSpecial(path, kind)
+        case (.file(let expected), .file) where found?.identity == expected: return found
+        case (.file, _), (.absent, _): throw .targetChanged(path)
+        }
+    }
+
+    /// Puts the temporary file over `old`, keeping `old` as the publication asks.
+    private func replace(
+        _ old: FileStatus,
+        with item: Prepared,
+        _ parent: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) -> RelativePath? {
+        let publication = group[item.index]
+        let displacer = Displacer(directory: directory, path: publication.path, parent: parent)
+        let kept: Displacer.Kept?
+        switch publication.displaced {
+        case .replace: kept = nil
+        case .moveToTrash(let run): kept = try displacer.keepInTrash(old, run: run)
+        case .keepBeside(let suffix): kept = try displacer.keepBeside(old, suffix: suffix)
+        }
+        do throws(LocalError) {
+            if kept?.originalIsGone == true {
+                try placeWhereAbsent(item, parent, name, publication.path)
+            } else {
+                try calls.rename(
+                    from: partials.descriptor,
+                    item.name.bytes,
+                    to: parent.descriptor,
+                    name
+                )
+            }
+        } catch {
+            if let kept { displacer.undo(kept) }
+            throw error
+        }
+        return kept?.path
+    }
+}

@@ -1,0 +1,220 @@
+internal import CSystem
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Every system call of this target: repeated after EINTR, its error number kept, failing on demand
+/// in tests.
+///
+/// A name that is absent is an ordinary answer and comes back as nil or false where a caller has a
+/// use for it.
+package struct SystemCalls: Sendable {
+    /// False takes the path that kernels without openat2 take.
+    let usesOpenat2: Bool
+    let faults: SystemCallFaults?
+
+    package init(usesOpenat2: Bool, faults: SystemCallFaults?) {
+        self.usesOpenat2 = usesOpenat2
+        self.faults = faults
+    }
+
+    /// As the program runs.
+    package static let standard = SystemCalls(usesOpenat2: true, faults: nil)
+
+    /// The answer of `body`, which is negative after an error, and the error number then.
+    func attempt<Value: SignedInteger>(
+        _ call: StaticString,
+        _ body: () -> Value
+    ) -> (value: Value, errno: Int32) {
+        while true {
+            var code = faults?.errno(for: call) ?? 0
+            if code == 0 {
+                let value = body()
+                if value >= 0 { return (value, 0) }
+                code = errno
+            }
+            if code != EINTR { return (-1, code) }
+        }
+    }
+
+    @discardableResult
+    func check<Value: SignedInteger>(
+        _ call: StaticString,
+        _ path: PathBytes? = nil,
+        _ body: () -> Value
+    ) throws(LocalError) -> Value {
+        let (value, code) = attempt(call, body)
+        guard code == 0 else { throw failure(call, code, path) }
+        return value
+    }
+
+    func failure(_ call: StaticString, _ errno: Int32, _ path: PathBytes?) -> LocalError {
+        .systemCall(SystemCallError(call: call.description, errno: errno, path: path?.display))
+    }
+}
+
+// MARK: - Names
+
+extension SystemCalls {
+    /// The meaning of `directory` for paths of the user: relative to the working directory.
+    static var workingDirectory: Int32 { AT_FDCWD }
+
+    static let directoryFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    /// For paths that the user gave, which may lead over links of the user's own.
+    static let followingDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+    static let creationFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    static let lockFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    /// A FIFO or device that took a file's place does not block the open.
+    static let updatingFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    static let readingFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+
+    func open(
+        at directory: Int32,
+        _ path: PathBytes,
+        flags: Int32,
+        mode: UInt32
+    ) throws(LocalError) -> Int32 {
+        try check("openat", path) {
+            unsafe path.withPointer { unsafe osssync_openat(directory, $0, flags, mode) }
+        }
+    }
+
+    /// Opens beneath `directory` in one call, no component being a link; nil if this kernel (or the
+    /// sandbox around us) has no such call.
+    func openBeneath(
+        _ directory: Int32,
+        _ path: PathBytes,
+        flags: Int32
+    ) throws(LocalError) -> Int32? {
+        guard usesOpenat2 else { return nil }
+        let (value, code) = attempt("openat2") {
+            unsafe path.withPointer {
+                unsafe osssync_openat2_beneath(directory, $0, UInt64(flags), 0)
+            }
+        }
+        switch code {
+        case 0: return value
+        case ENOSYS, EPERM, EAGAIN, ENAMETOOLONG: return nil
+        default: throw failure("openat2", code, path)
+        }
+    }
+
+    /// Nil if there is no such name; links are not followed.
+    func status(at directory: Int32, _ name: PathBytes) throws(LocalError) -> FileStatus? {
+        var raw = stat()
+        let (_, code) = attempt("fstatat") {
+            unsafe name.withPointer { unsafe fstatat(directory, $0, &raw, AT_SYMLINK_NOFOLLOW) }
+        }
+        if code == ENOENT { return nil }
+        guard code == 0 else { throw failure("fstatat", code, name) }
+        return FileStatus(raw)
+    }
+
+    func status(of descriptor: Int32) throws(LocalError) -> FileStatus {
+        var raw = stat()
+        try check("fstat") { unsafe fstat(descriptor, &raw) }
+        return FileStatus(raw)
+    }
+
+    /// False if the name is taken.
+    func makeDirectory(
+        at directory: Int32,
+        _ name: PathBytes,
+        mode: UInt32
+    ) throws(LocalError) -> Bool {
+        let (_, code) = attempt("mkdirat") {
+            unsafe name.withPointer { unsafe mkdirat(directory, $0, mode_t(mode)) }
+        }
+        if code == EEXIST { return false }
+        guard code == 0 else { throw failure("mkdirat", code, name) }
+        return true
+    }
+
+    /// Replaces what is at the new name.
+    func rename(
+        from directory: Int32,
+        _ name: PathBytes,
+        to newDirectory: Int32,
+        _ newName: PathBytes
+    ) throws(LocalError) {
+        try check("renameat", newName) {
+            unsafe name.withPointer { name in
+                unsafe newName.withPointer { newName in
+                    unsafe renameat(directory, name, newDirectory, newName)
+                }
+            }
+        }
+    }
+
+    /// False if the new name is taken. File systems without the exclusive form get a look and a
+    /// plain rename.
+    func renameExclusively(
+        from directory: Int32,
+        _ name: PathBytes,
+        to newDirectory: Int32,
+        _ newName: PathBytes
+    ) throws(LocalError) -> Bool {
+        let (_, code) = attempt("renameat2") {
+            unsafe name.withPointer { name in
+                unsafe newName.withPointer { newName in
+                    unsafe osssync_renameat_exclusive(directory, name, newDirectory, newName)
+                }
+            }
+        }
+        switch code {
+        case 0: return true
+        case EEXIST: return false
+        case EINVAL, ENOSYS, ENOTSUP:
+            guard try status(at: newDirectory, newName) == nil else { return false }
+            try rename(from: directory, name, to: newDirectory, newName)
+            return true
+        default: throw failure("renameat2", code, newName)
+        }
+    }
+
+    /// A second name for a file (of a link: for the link itself).
+    func link(
+        from directory: Int32,
+        _ name: PathBytes,
+        to newDirectory: Int32,
+        _ newName: PathBytes
+    ) throws(LocalError) {
+        try check("linkat", newName) {
+            unsafe name.withPointer { name in
+                unsafe newName.withPointer { newName in
+                    unsafe linkat(directory, name, newDirectory, newName, 0)
+                }
+            }
+        }
+    }
+
+    /// False if there is no such name.
+    @discardableResult
+    func unlink(at directory: Int32, _ name: PathBytes) throws(LocalError) -> Bool {
+        let (_, code) = attempt("unlinkat") {
+            unsafe name.withPointer { unsafe unlinkat(directory, $0, 0) }
+        }
+        if code == ENOENT { return false }
+        guard code == 0 else { throw failure("unlinkat", code, name) }
+        return true
+    }
+
+    /// False if it is absent, not empty, not a directory, or a mount point: all reasons to leave it.
+    func removeEmptyDirectory(
+        at directory: Int32,
+        _ name: PathBytes
+    ) throws(LocalError) -> Bool {
+        let (_, code) = attempt("unlinkat") {
+            unsafe name.withPointer { unsafe unlinkat(directory, $0, AT_REMOVEDIR) }
+        }
+        switch code {
+        case 0: return true
+        case ENOENT, ENOTEMPTY, EEXIST, ENOTDIR, EBUSY: return false
+        default: throw failure("unlinkat", code, name)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package import SyncModel
+
+/// Something that a walk found and could not turn into an entry.
+package struct WalkIssue: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
+        /// Links are not followed.
+        case symbolicLink
+        /// Never opened.
+        case special(SpecialFileKind)
+        /// No key can have this name.
+        case nameNotUTF8
+        /// A key would have too many segments.
+        case tooDeep
+        case unreadableDirectory(errno: Int32)
+        case unreadableEntry(errno: Int32)
+        /// It became a directory, or stopped being one, during the walk.
+        case changedDuringWalk
+    }
+
+    /// The path beneath the mirrored directory, without a "/" at its end.
+    package let path: [UInt8]
+    package let reason: Reason
+
+    package init(path: [UInt8], reason: Reason) {
+        self.path = path
+        self.reason = reason
+    }
+
+    /// True if files may exist that the walk did not see, so that no absence proves a deletion.
+    ///
+    /// Where this is false, the walk is complete but for what this issue hides; see ``hides(_:)``.
+    package var makesScanIncomplete: Bool {
+        switch reason {
+        case .symbolicLink, .special, .nameNotUTF8, .tooDeep: false
+        case .unreadableDirectory, .unreadableEntry, .changedDuringWalk: true
+        }
+    }
+
+    /// True for a key at or beneath the path: it has no entry, and yet was not deleted by the user.
+    ///
+    /// So a directory that was moved away and replaced by a link to it does not look like the
+    /// deletion of all it held.
+    package func hides(_ key: ObjectKey) -> Bool {
+        guard key.bytes.starts(with: path) else { return false }
+        return key.bytes.count == path.count || key.bytes[path.count] == UInt8(ascii: "/")
+    }
+
+    package var message: String {
+        let name = displayText(path)
+        switch reason {
+        case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
+        case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
+        case .nameNotUTF8:
+            return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped."
+        case .tooDeep:
+            return "'\(name)' is more than \(RelativePath.maximumDepth) directories deep"
+                + " and is skipped."
+        case .unreadableDirectory(let errno):
+            return "'\(name)' cannot be read (\(errorText(errno))); nothing is deleted in this run."
+        case .unreadableEntry(let errno):
+            return "'\(name)' cannot be looked at (\(errorText(errno)));"
+                + " nothing is deleted in this run."
+        case .changedDuringWalk:
+            return "'\(name)' changed during the scan; nothing is deleted in this run."
+        }
+    }
+}
