@@ -145,7 +145,7 @@ struct SigningTests {
 
     private func authorization(header: String) throws -> String? {
         var request = SignableRequest(
-            method: "PUT",
+            method: .put,
             endpoint: try Endpoint(parsing: nil, region: "cn-hangzhou", addressing: .auto),
             bucket: "examplebucket",
             key: "a.txt",

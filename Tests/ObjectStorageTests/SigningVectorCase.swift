@@ -85,7 +85,7 @@ struct SigningVectorCase: Decodable, Sendable, CustomTestStringConvertible {
 
     func request() throws -> SignableRequest {
         SignableRequest(
-            method: method,
+            method: try #require(HTTPMethod(rawValue: method)),
             endpoint: try endpoint(),
             bucket: bucket,
             key: key.map { ObjectKey($0) },

@@ -13,6 +13,13 @@ enum Vectors {
         return try decoder.decode(type, from: Data(contentsOf: directory.appending(path: name)))
     }
 
+    static func decodeExactly<Value: Decodable>(
+        _ type: Value.Type,
+        from name: String
+    ) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(contentsOf: directory.appending(path: name)))
+    }
+
     private static let directory = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Vectors")
 }

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// The parts of a request that a signature covers.
 package struct SignableRequest: Sendable {
-    package let method: String
+    package let method: HTTPMethod
     /// The value of the `Host` header.
     package let host: String
     package let bucket: String?
@@ -16,7 +16,7 @@ package struct SignableRequest: Sendable {
     package var payloadDigest: String?
 
     package init(
-        method: String,
+        method: HTTPMethod,
         endpoint: Endpoint,
         bucket: String?,
         key: ObjectKey?,

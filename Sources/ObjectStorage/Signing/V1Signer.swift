@@ -45,7 +45,7 @@ package struct V1Signer: Sendable {
         var text: [UInt8] = []
         text.reserveCapacity(512)
         let newline = UInt8(ascii: "\n")
-        text += request.method.utf8
+        text += request.method.rawValue.utf8
         text.append(newline)
         for name in ["content-md5", "content-type"] {
             text += (request.headers.first { isSameHeader($0.0, name) }?.1 ?? "").utf8

@@ -104,7 +104,7 @@ package struct V4Signer: Sendable {
         let (headers, headerNames) = canonicalHeaders(of: request)
         var canonical: [UInt8] = []
         canonical.reserveCapacity(1_024)
-        canonical += request.method.utf8
+        canonical += request.method.rawValue.utf8
         canonical.append(Self.newline)
         if parameters.signsResource {
             request.appendResource(to: &canonical)

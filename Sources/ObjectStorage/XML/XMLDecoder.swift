@@ -1,0 +1,113 @@
+/// The end of an element, with its text if it is a leaf.
+struct XMLField {
+    let element: XMLElement
+    let parent: XMLElement
+    /// 1 for the root.
+    let depth: Int
+    let isLeaf: Bool
+    let nameBytes: ArraySlice<UInt8>
+    let bytes: ArraySlice<UInt8>
+
+    var name: String { String(decoding: nameBytes, as: UTF8.self) }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Makes a value of one kind of document, element by element.
+protocol XMLDecoder {
+    associatedtype Value
+
+    var root: XMLElement { get }
+    mutating func open(_ element: XMLElement, parent: XMLElement) throws(XMLFailure)
+    mutating func close(_ field: XMLField) throws(XMLFailure)
+    func value() throws(XMLFailure) -> Value
+}
+
+extension XMLDecoder {
+    mutating func open(_ element: XMLElement, parent: XMLElement) throws(XMLFailure) {}
+}
+
+/// Decodes a document that comes in pieces; not valid before ``finish()`` has returned.
+struct XMLStream<Decoder: XMLDecoder>: ~Copyable {
+    private var reader: XMLReader
+    private var decoder: Decoder
+
+    init(_ decoder: Decoder, limits: XMLLimits) {
+        self.decoder = decoder
+        reader = XMLReader(limits: limits)
+    }
+
+    mutating func feed(_ chunk: UnsafeRawBufferPointer) throws(XMLFailure) {
+        try unsafe reader.feed(chunk)
+        try deliver()
+    }
+
+    consuming func finish() throws(XMLFailure) -> Decoder.Value {
+        try reader.finish()
+        try deliver()
+        return try decoder.value()
+    }
+
+    private mutating func deliver() throws(XMLFailure) {
+        try reader.drain { (event, bytes) throws(XMLFailure) in
+            if event.depth == 1, event.element != decoder.root {
+                throw .wrongRoot(
+                    found: String(decoding: bytes[event.name], as: UTF8.self),
+                    expected: decoder.root.rawValue
+                )
+            }
+            switch event.kind {
+            case .open: try decoder.open(event.element, parent: event.parent)
+            case .close:
+                try decoder.close(
+                    XMLField(
+                        element: event.element,
+                        parent: event.parent,
+                        depth: event.depth,
+                        isLeaf: event.isLeaf,
+                        nameBytes: bytes[event.name],
+                        bytes: bytes[event.text]
+                    )
+                )
+            }
+        }
+    }
+}
+
+/// Decodes a whole document; an error document in its place is thrown as such.
+func decodeXML<Decoder: XMLDecoder>(
+    _ bytes: [UInt8],
+    _ decoder: Decoder,
+    limits: XMLLimits = .result
+) throws(XMLFailure) -> Decoder.Value {
+    do {
+        return try decodeInChunks(bytes, decoder, limits: limits)
+    } catch .wrongRoot(let found, _) where found == XMLElement.error.rawValue {
+        guard let document = ServiceErrorDocument(body: bytes) else { throw .truncated }
+        throw .errorDocument(document)
+    }
+}
+
+/// Chunks bound what is collected between two deliveries.
+private func decodeInChunks<Decoder: XMLDecoder>(
+    _ bytes: [UInt8],
+    _ decoder: Decoder,
+    limits: XMLLimits
+) throws(XMLFailure) -> Decoder.Value {
+    let chunkSize = 64 << 10
+    var stream = XMLStream(decoder, limits: limits)
+    var failure: XMLFailure?
+    unsafe bytes.withUnsafeBytes { whole in
+        var offset = 0
+        while offset < whole.count, failure == nil {
+            let end = min(offset + chunkSize, whole.count)
+            do throws(XMLFailure) {
+                try unsafe stream.feed(UnsafeRawBufferPointer(rebasing: whole[offset..<end]))
+            } catch {
+                failure = error
+            }
+            offset = end
+        }
+    }
+    if let failure { throw failure }
+    return try stream.finish()
+}

@@ -1,0 +1,51 @@
+internal import SyncModel
+
+/// The leaves right below the root of a small document.
+struct XMLFields {
+    let encoding: XMLKeyEncoding
+    let values: [XMLElement: String]
+    /// The text of a root that is a leaf itself.
+    let rootText: String?
+
+    func required(_ element: XMLElement) throws(XMLFailure) -> String {
+        let value = try require(values[element], element)
+        guard !value.isEmpty else { throw .invalid(element: element.rawValue, value: "") }
+        return value
+    }
+
+    func key() throws(XMLFailure) -> ObjectKey? {
+        guard let text = values[.key] else { return nil }
+        return try encoding.key([UInt8](text.utf8), .key)
+    }
+}
+
+func decodeFields(
+    _ bytes: [UInt8],
+    _ root: XMLElement,
+    style: PercentEncodingStyle
+) throws(XMLFailure) -> XMLFields {
+    try decodeXML(bytes, FieldsDecoder(root: root, encoding: XMLKeyEncoding(style: style)))
+}
+
+private struct FieldsDecoder: XMLDecoder {
+    let root: XMLElement
+    private var encoding: XMLKeyEncoding
+    private var values: [XMLElement: String] = [:]
+    private var rootText: String?
+
+    init(root: XMLElement, encoding: XMLKeyEncoding) {
+        self.root = root
+        self.encoding = encoding
+    }
+
+    mutating func close(_ field: XMLField) throws(XMLFailure) {
+        if field.depth == 1, field.isLeaf { rootText = field.text }
+        guard field.depth == 2, field.isLeaf, field.element != .unknown else { return }
+        if field.element == .encodingType { try encoding.set(field) }
+        try setOnce(&values[field.element], field.text, field.element)
+    }
+
+    func value() throws(XMLFailure) -> XMLFields {
+        XMLFields(encoding: encoding, values: values, rootText: rootText)
+    }
+}
