@@ -7,7 +7,7 @@ internal import SyncModel
 /// are given lives as long as it does.
 @safe struct XMLReader: ~Copyable {
     private let parser: OpaquePointer
-    private let context: CallbackContext
+    private let context: XMLCallbackContext
     private let limits: XMLLimits
     private var fed = 0
 
@@ -19,7 +19,7 @@ internal import SyncModel
         }
         unsafe self.parser = parser
         self.limits = limits
-        context = unsafe CallbackContext(parser: parser, limits: limits)
+        context = unsafe XMLCallbackContext(parser: parser, limits: limits)
         unsafe XML_SetUserData(parser, Unmanaged.passUnretained(context).toOpaque())
         unsafe XML_SetElementHandler(
             parser,
@@ -95,7 +95,7 @@ internal import SyncModel
 /// What a parser's callbacks are given.
 ///
 /// Safe, because only callbacks of this parser use it, while the reader that owns both is alive.
-@safe private final class CallbackContext {
+@safe private final class XMLCallbackContext {
     let parser: OpaquePointer
     let collector: XMLEventCollector
 
@@ -111,7 +111,7 @@ private func collect(
     _ body: (XMLEventCollector) -> Void
 ) {
     guard let data = unsafe data else { preconditionFailure("expat keeps its user data") }
-    let context = unsafe Unmanaged<CallbackContext>.fromOpaque(data).takeUnretainedValue()
+    let context = unsafe Unmanaged<XMLCallbackContext>.fromOpaque(data).takeUnretainedValue()
     // Expat may still report what it had begun when it was stopped.
     guard context.collector.failure == nil else { return }
     body(context.collector)
