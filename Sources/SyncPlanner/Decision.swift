@@ -26,7 +26,8 @@ package indirect enum Decision: Sendable, Hashable {
     /// The empty directory becomes a marker object and gets a row.
     case uploadMarker
     /// The file, or the directory if it is empty then, is removed with the other deletions at the
-    /// end; directories that this leaves empty go with it.
+    /// end. Directories that this leaves empty go with it, but for those with a row of their own:
+    /// their marker would look deleted here.
     case deleteLocal(DeletionReason)
     /// The object is deleted with the other deletions at the end.
     case deleteRemote(DeletionReason)
@@ -38,13 +39,15 @@ package indirect enum Decision: Sendable, Hashable {
     /// The object is a link: a HEAD says what it leads to, and ``decide(_:_:at:)`` is asked again
     /// with an entry whose remote has the target's size, ETag and ``ObjectKind/normal``.
     case resolveLink
-    /// The file, which may be replaced, stands where keys beneath its name need a directory. It
-    /// goes to the trash and its row is removed when the first of them is published. Comes before
-    /// the keys beneath.
+    /// The file, which may be replaced, stands where keys beneath its name need a directory.
+    ///
+    /// It goes to the trash and its row is removed when the first of them is published; it comes
+    /// before them. If in the end none was, ``decide(_:_:)`` says what becomes of the file.
     case replaceByDirectory
-    /// Like ``download(_:)``, but a directory of that name is still there and loses all its entries
-    /// to the deletions of this run: afterwards the download is done if the directory is gone, and
-    /// is a skip for ``SkipReason/shadowedByDirectory`` if not.
+    /// Like ``download(_:)``, but a directory of that name is still there.
+    ///
+    /// All its entries may go with the deletions of this run. If afterwards the directory is gone,
+    /// the download is done, else it is a skip for ``SkipReason/shadowedByDirectory``.
     case downloadAfterDeletions(DownloadReason)
     case skip(SkipReason)
 }

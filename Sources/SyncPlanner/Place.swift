@@ -6,8 +6,8 @@ package import SyncModel
 package enum Place: Sendable, Hashable {
     /// No other key is in the way.
     case free
-    /// A directory of this name is there or needed. If `clears`, all its entries are deleted by
-    /// this run and nothing beneath is in the remote.
+    /// A directory of this name is there or needed. If `clears`, this run perhaps deletes all its
+    /// entries, and nothing beneath is in the remote.
     case shadowed(clears: Bool)
     /// The file of this key, which stays, is where a directory is needed.
     case blocked(by: ObjectKey)
@@ -94,12 +94,14 @@ extension Decision {
         return other
     }
 
-    /// True if nothing of the key is left in the directory after the run's deletions.
+    /// True if perhaps nothing of the key is left in the directory after the run's deletions;
+    /// whether that is so is seen then.
     var clearsLocal: Bool {
         switch self {
         case .deleteLocal, .forget, .nothing(.impliedDirectory): true
         case .conflict(_, let resolution): resolution == .deleteLocal
-        case .nothing, .download, .upload, .compare, .adopt, .refresh, .makeDirectory,
+        case .compare(_, let same, let different): same.clearsLocal || different.clearsLocal
+        case .nothing, .download, .upload, .adopt, .refresh, .makeDirectory,
             .uploadMarker, .deleteRemote, .keepLocalChange, .resolveLink, .replaceByDirectory,
             .downloadAfterDeletions, .skip:
             false

@@ -5,6 +5,12 @@ package struct PlannedItem: Sendable, Hashable {
     package let entry: JoinedEntry
     package let place: Place
     package let decision: Decision
+
+    package init(entry: JoinedEntry, place: Place, decision: Decision) {
+        self.entry = entry
+        self.place = place
+        self.decision = decision
+    }
 }
 
 /// Decides every key, holding back those whose name may turn out to be a directory's.
@@ -117,15 +123,22 @@ package struct PrefixConflicts: Sendable {
             guard entry.key.bytes[name.count] == UInt8(ascii: "/") else { continue }
             if held[index].entry.local == nil {
                 if entry.local != nil { held[index].hasEntries = true }
-                if decision.createsLocal || (entry.local != nil && !decision.clearsLocal) {
-                    held[index].keepsEntries = true
-                }
+                if Self.keepsEntry(entry, decision) { held[index].keepsEntries = true }
             } else if decision.createsLocal {
                 settleObstacle(at: index)
                 if held[index].state == .blocks { place = .blocked(by: held[index].entry.key) }
             }
         }
         return place
+    }
+
+    /// True if the entry is in the directory after the run, whatever the deletions remove.
+    private static func keepsEntry(_ entry: JoinedEntry, _ decision: Decision) -> Bool {
+        if decision.createsLocal { return true }
+        guard let local = entry.local, !decision.clearsLocal else { return false }
+        // A directory beside an object that is skipped is there for its entries only.
+        if case .skip = decision { return !local.isDirectory }
+        return true
     }
 
     private mutating func settleObstacle(at index: Int) {
