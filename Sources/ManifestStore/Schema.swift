@@ -17,10 +17,6 @@ struct Schema: Sendable {
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
 
-    static let beginTransaction = "BEGIN IMMEDIATE"
-    static let commitTransaction = "COMMIT"
-    static let rollbackTransaction = "ROLLBACK"
-
     static let readApplicationID = "PRAGMA application_id"
     static let readVersion = "PRAGMA user_version"
     static let writeApplicationID = "PRAGMA application_id = 1330860889"
@@ -188,7 +184,7 @@ extension Schema {
 
     private static let run = """
         CREATE TABLE run (
-            run_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            run_id INTEGER NOT NULL PRIMARY KEY,
             direction TEXT NOT NULL,
             started_seconds INTEGER NOT NULL,
             started_nanoseconds INTEGER NOT NULL,
