@@ -121,8 +121,9 @@ extension Schema {
         CREATE INDEX entry_by_inode ON entry (inode, size_bytes) WHERE inode <> 0
         """
 
+    /// With the flag as a column, because SQLite would look for it in the table otherwise.
     private static let entrySample = """
-        CREATE INDEX entry_sample ON entry (key) WHERE is_sample = 1
+        CREATE INDEX entry_sample ON entry (key, is_sample) WHERE is_sample = 1
         """
 
     private static let download = """

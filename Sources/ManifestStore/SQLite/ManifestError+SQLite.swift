@@ -16,6 +16,9 @@ extension ManifestError {
         switch code & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT:
             self = .damaged(path: path, detail: detail)
+        case SQLITE_ERROR where detail.utf8.starts(with: "unsupported file format".utf8):
+            // A header that names a format of the schema which no SQLite has.
+            self = .damaged(path: path, detail: detail)
         case SQLITE_FULL:
             self = .diskFull(path: path)
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
