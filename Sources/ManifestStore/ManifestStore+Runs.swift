@@ -11,10 +11,9 @@ extension ManifestStore {
     ) throws(ManifestError) -> RunID {
         try RunRow.check(direction: direction, remote: remote)
         return try transaction { connection throws(ManifestError) in
-            // The last run is never dropped, so its successor's number was never used.
-            let last = try connection.count(.selectLastRunID)
+            let next = max(1, try connection.count(.selectNextRunID))
             let run = StoredRun(
-                id: RunID(Int64(last) + 1),
+                id: RunID(Int64(next)),
                 direction: direction,
                 started: started,
                 remote: remote,

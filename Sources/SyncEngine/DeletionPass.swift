@@ -1,0 +1,133 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+/// Carries out the deletions that a run planned, after the guards allowed them.
+struct DeletionPass: Sendable {
+    /// The largest number of objects in one request.
+    private static let objectsAtOnce = 1_000
+
+    let context: TransferContext
+    let executor: ItemExecutor
+
+    /// Deletes objects in ascending and files in descending key order, so that what a directory
+    /// holds goes before the directory.
+    func run() async throws {
+        try await deleteObjects()
+        try await deleteFiles()
+        try await context.manifest.clearPlannedDeletions(run: context.run)
+    }
+
+    private func deleteObjects() async throws {
+        var last: ObjectKey?
+        while true {
+            try Task.checkCancellation()
+            let batch = try await context.manifest.plannedDeletions(
+                run: context.run,
+                side: .remote,
+                after: last,
+                limit: Self.objectsAtOnce
+            )
+            guard let end = batch.last else { return }
+            last = end.key
+            try await deleteObjects(batch)
+        }
+    }
+
+    private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
+        let keys = batch.map { context.objectKey($0.key) }
+        let store = context.store
+        let failures: [ObjectKey: StorageError]
+        do {
+            failures = try await context.withConnection { () throws(StorageError) in
+                try await store.delete(keys)
+            }
+        } catch {
+            if error == .cancelled { throw CancellationError() }
+            for deletion in batch {
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, error)
+            }
+            return
+        }
+        var changes: [ManifestChange] = []
+        for deletion in batch {
+            if let error = failures[context.objectKey(deletion.key)] {
+                let failure = ItemFailure(error)
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, failure)
+                continue
+            }
+            changes.append(.forget(deletion.key))
+        }
+        try await context.manifest.record(changes)
+        for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
+            context.tracker.count { $0.deleted += 1 }
+            context.item(.deleteRemote, .done, deletion.key, size: deletion.size)
+        }
+    }
+
+    private func deleteFiles() async throws {
+        var last: ObjectKey?
+        while true {
+            try Task.checkCancellation()
+            let batch = try await context.manifest.plannedDeletions(
+                run: context.run,
+                side: .local,
+                before: last,
+                limit: Self.objectsAtOnce
+            )
+            guard let end = batch.last else { return }
+            last = end.key
+            for deletion in batch { try await deleteFile(deletion) }
+        }
+    }
+
+    private func deleteFile(_ deletion: PlannedDeletion) async throws {
+        let directory = context.directory
+        let trashName = executor.trashName
+        let keepsInTrash = context.options.trashDays > 0
+        do {
+            let path = try RelativePath(key: deletion.key)
+            let isRemoved = try await context.disk.run { () throws(LocalError) in
+                guard let identity = deletion.identity else {
+                    return try directory.removeDirectoryIfEmpty(path)
+                }
+                if keepsInTrash {
+                    try directory.moveToTrash(path, expected: identity, run: trashName)
+                } else {
+                    try directory.remove(path, expected: identity)
+                }
+                return true
+            }
+            try await context.manifest.record([.forget(deletion.key)])
+            guard isRemoved else { return }
+            context.tracker.count { $0.deleted += 1 }
+            context.item(.deleteLocal, .done, deletion.key, size: deletion.size)
+            try await pruneParents(of: path)
+        } catch let error as LocalError {
+            let failure: ItemFailure
+            if case .targetChanged = error {
+                failure = .targetChanged
+            } else {
+                failure = .init(error)
+            }
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
+        } catch let error as UnsafeKey {
+            executor.skip(deletion.key, size: deletion.size, message: error.message)
+        }
+    }
+
+    /// Removes the directories that a deletion left empty, up to one that has an object of its own.
+    private func pruneParents(of path: RelativePath) async throws {
+        let directory = context.directory
+        var next = path.parent
+        while let parent = next {
+            if try await context.manifest.entry(parent.key) != nil { return }
+            let isRemoved = try await context.disk.run { () throws(LocalError) in
+                try directory.removeDirectoryIfEmpty(parent)
+            }
+            guard isRemoved else { return }
+            next = parent.parent
+        }
+    }
+}

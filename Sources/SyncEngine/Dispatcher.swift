@@ -1,0 +1,170 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+internal import SyncPlanner
+
+/// Settles at once what needs neither network nor reading, and queues the rest for the workers.
+///
+/// Rows and planned deletions are written in batches: a run that finds ten million unchanged keys
+/// writes nothing, one that deletes a million waits for a few thousand transactions.
+struct Dispatcher {
+    private static let batchSize = 512
+
+    let executor: ItemExecutor
+    let queue: WorkQueue<ItemExecutor.Work>
+    private var changes: [ManifestChange] = []
+    private var deletions: [PlannedDeletion] = []
+
+    init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>) {
+        self.executor = executor
+        self.queue = queue
+    }
+
+    private var context: TransferContext { executor.context }
+
+    mutating func dispatch(_ item: PlannedItem) async throws {
+        let entry = item.entry
+        switch item.decision {
+        case .nothing(let reason):
+            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+        case .forget, .deleteRemote:
+            // What the walk could not take is not what the user deleted.
+            guard !executor.issues.hides(entry.key) else { return }
+            try await drop(item)
+        case .deleteLocal:
+            try await drop(item)
+        case .makeDirectory:
+            try await makeDirectory(entry)
+        case .replaceByDirectory:
+            try await replaceByDirectory(entry)
+        case .downloadAfterDeletions:
+            if !executor.ledger.deferDownload(entry) {
+                let reason = SkipReason.shadowedByDirectory
+                executor.skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+            }
+        case .keepLocalChange, .skip, .resolveLink:
+            await executor.carryOut(item.decision, entry)
+        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
+            let work = ItemExecutor.Work(entry: entry, decision: item.decision)
+            if item.decision.movesBytes { context.tracker.planned(bytes: work.size) }
+            try await queue.push(work, MirrorRun.isLarge(work) ? .large : .small)
+        }
+    }
+
+    private mutating func drop(_ item: PlannedItem) async throws {
+        if case .forget = item.decision {
+            changes.append(.forget(item.entry.key))
+        } else if let deletion = Self.deletion(item.decision, item.entry) {
+            deletions.append(deletion)
+        }
+        if changes.count + deletions.count >= Self.batchSize { try await flush() }
+    }
+
+    /// Writes what was batched.
+    mutating func flush() async throws {
+        if !changes.isEmpty { try await context.manifest.record(changes) }
+        changes = []
+        if !deletions.isEmpty {
+            try await context.manifest.planDeletions(deletions, run: context.run)
+        }
+        deletions = []
+    }
+
+    static func deletion(_ decision: Decision, _ entry: JoinedEntry) -> PlannedDeletion? {
+        if case .deleteRemote = decision {
+            guard let object = entry.remote else { return nil }
+            return PlannedDeletion(
+                key: entry.key,
+                side: .remote,
+                size: object.size,
+                etag: object.etag,
+                identity: nil
+            )
+        }
+        let file = entry.local?.identity
+        return PlannedDeletion(
+            key: entry.key,
+            side: .local,
+            size: file?.size ?? 0,
+            etag: nil,
+            identity: file
+        )
+    }
+
+    private mutating func makeDirectory(_ entry: JoinedEntry) async throws {
+        let directory = context.directory
+        guard let object = entry.remote else { return }
+        do {
+            let path = try RelativePath(key: entry.key)
+            try await context.disk.run { () throws(LocalError) in
+                try directory.makeDirectory(path)
+            }
+        } catch let error as LocalError {
+            executor.fail(.download, entry.key, size: 0, ItemFailure(error))
+            return
+        } catch let error as UnsafeKey {
+            executor.skip(entry.key, size: 0, message: error.message)
+            return
+        }
+        changes.append(
+            .upsert(
+                ManifestEntry(
+                    key: entry.key,
+                    size: 0,
+                    etag: object.etag,
+                    crc64: CRC64(),
+                    lastModified: object.lastModified,
+                    storageClass: object.storageClass,
+                    localModified: Timestamp(seconds: 0),
+                    inode: 0
+                )
+            )
+        )
+        if entry.local == nil {
+            context.tracker.count { $0.transferred += 1 }
+            context.item(.download, .done, entry.key, size: 0)
+        } else {
+            context.tracker.count { $0.adopted += 1 }
+        }
+        if changes.count >= Self.batchSize { try await flush() }
+    }
+
+    /// A recorded file makes room for a directory of its name: at once, because the keys beneath
+    /// come next.
+    private mutating func replaceByDirectory(_ entry: JoinedEntry) async throws {
+        let directory = context.directory
+        guard let file = entry.local?.identity else { return }
+        let trash = executor.trashName
+        do {
+            let path = try RelativePath(key: entry.key)
+            try await context.disk.run { () throws(LocalError) in
+                try directory.moveToTrash(path, expected: file, run: trash)
+            }
+        } catch let error as LocalError {
+            executor.fail(.deleteLocal, entry.key, size: file.size, ItemFailure(error))
+            return
+        } catch let error as UnsafeKey {
+            executor.skip(entry.key, size: file.size, message: error.message)
+            return
+        }
+        changes.append(.forget(entry.key))
+        context.tracker.count { $0.deleted += 1 }
+        context.item(
+            .deleteLocal,
+            .done,
+            entry.key,
+            size: file.size,
+            message: "moved to the trash: the remote has keys beneath this name"
+        )
+    }
+}
+
+extension Decision {
+    /// True if carrying it out surely moves content, which the progress counts.
+    var movesBytes: Bool {
+        switch self {
+        case .download, .upload, .uploadMarker: true
+        default: false
+        }
+    }
+}

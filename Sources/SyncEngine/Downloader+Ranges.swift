@@ -1,0 +1,96 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+extension Downloader {
+    private struct Checkpoint: Sendable {
+        let received: Int64
+        let checksum: CRC64
+    }
+
+    /// Fetches what remains of `range`, checkpointing on the way.
+    func fetch(
+        _ range: RangeProgress,
+        of etag: ETag,
+        into file: OpenFile,
+        checkpointing partialName: String?
+    ) async -> RangeEnd {
+        do {
+            try await context.limiter.acquire()
+        } catch {
+            return .failed(range.index, .other(.cancelled))
+        }
+        defer { context.limiter.release() }
+        let checkpoints = LatestValue<Checkpoint>()
+        let transfer = transfer
+        let never = Int64.max
+        let hasCheckpoint = partialName != nil
+        let sink = FileSink(
+            descriptor: file.descriptor,
+            fileOffset: range.remaining.offset,
+            expectedLength: range.remaining.length,
+            initialChecksum: range.checksum,
+            checkpointInterval: hasCheckpoint ? TransferContext.checkpointInterval : never,
+            maximumUnacknowledged: hasCheckpoint ? TransferContext.maximumUncheckpointed : never,
+            onCheckpoint: { checkpoints.offer(Checkpoint(received: $0, checksum: $1)) },
+            onProgress: { transfer.add($0) }
+        )
+        async let failure = save(checkpoints, of: range, sink, partialName)
+        let end = await get(range, etag, sink)
+        checkpoints.finish()
+        if let failure = await failure { return .failed(range.index, .other(failure)) }
+        return end
+    }
+
+    private func get(_ range: RangeProgress, _ etag: ETag, _ sink: FileSink) async -> RangeEnd {
+        let request = GetRequest(
+            key: context.objectKey(key),
+            range: range.remaining,
+            ifMatch: etag,
+            versionID: nil
+        )
+        do {
+            let metadata = try await context.store.get(request, into: sink)
+            return .finished(range.index, sink.checksum, metadata)
+        } catch {
+            if error.isNotFound { return .failed(range.index, .vanished) }
+            if error.isPreconditionFailed || error.isRangeNotSatisfiable {
+                return .failed(range.index, .objectChanged)
+            }
+            return .failed(range.index, .other(ItemFailure(error)))
+        }
+    }
+
+    /// Writes the checkpoints of one stream as they come and tells the sink that they are safe.
+    private func save(
+        _ checkpoints: LatestValue<Checkpoint>,
+        of range: RangeProgress,
+        _ sink: FileSink,
+        _ partialName: String?
+    ) async -> ItemFailure? {
+        var failure: ItemFailure?
+        while let checkpoint = await checkpoints.next() {
+            guard let partialName else { continue }
+            do {
+                try await context.manifest.saveRange(
+                    key,
+                    RangeCheckpoint(
+                        index: range.index,
+                        offset: range.range.offset,
+                        length: range.range.length,
+                        received: range.received + checkpoint.received,
+                        checksum: checkpoint.checksum,
+                        bootID: context.directory.bootID
+                    ),
+                    partialName: partialName
+                )
+            } catch {
+                failure = ItemFailure(error)
+            }
+            // Also after a failure: the sink must not wait for what will not come.
+            sink.acknowledge(upTo: checkpoint.received)
+        }
+        return failure
+    }
+}

@@ -1,0 +1,115 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+extension ItemFailure {
+    /// What an error of the store means for the item it happened to.
+    init(_ error: StorageError) {
+        if error.isCancelled {
+            self = .cancelled
+        } else if error.isArchived {
+            self = .needsRestore
+        } else if error.isNotFound {
+            self = .vanished
+        } else if error.isAlreadyExists {
+            self = .alreadyExists
+        } else if case .transport(.sourceTooShort) = error.kind {
+            self = .sourceKeepsChanging
+        } else if case .integrity(.sourceTruncated) = error.kind {
+            self = .sourceKeepsChanging
+        } else {
+            self = .storage(
+                message: error.message,
+                requestID: error.requestID,
+                stops: Self.stop(error)
+            )
+        }
+    }
+
+    /// A refused object is one item's failure; refused credentials and a dead remote are the run's.
+    private static func stop(_ error: StorageError) -> RunStop? {
+        switch error.kind {
+        case .credentials: .credentials
+        case .service(_, let code):
+            switch code {
+            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
+                "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "UserDisable",
+                "RequestTimeTooSkewed":
+                .credentials
+            default: nil
+            }
+        case .transport(.tlsFailed), .transport(.dnsFailed), .transport(.connectFailed),
+            .transport(.proxyFailed):
+            .unreachable
+        default: nil
+        }
+    }
+
+    init(_ error: LocalError) {
+        self = .local(message: error.message, stops: nil)
+    }
+
+    init(_ error: ManifestError) {
+        self = .manifest(message: error.message)
+    }
+}
+
+extension SyncError {
+    /// What an error of the store means for a run that cannot go on without the answer.
+    init(_ error: StorageError) {
+        let code: Code
+        if error.isCancelled {
+            code = .cancelled
+        } else if error.isAccessDenied {
+            code = .credentials
+        } else if error.isNoSuchBucket || isUsage(error) {
+            code = .configuration
+        } else {
+            code = .remoteUnreachable
+        }
+        self.init(
+            code: code,
+            message: error.message,
+            underlying: error,
+            requestID: error.requestID
+        )
+    }
+
+    init(_ error: LocalError) {
+        if case .lockHeld = error {
+            self.init(code: .locked, message: error.message, underlying: error)
+        } else {
+            self.init(code: .localState, message: error.message, underlying: error)
+        }
+    }
+
+    init(_ error: ManifestError) {
+        self.init(code: .localState, message: error.message, underlying: error)
+    }
+
+    /// Maps what escapes a group of tasks, whose errors are untyped.
+    init(any error: any Error) {
+        switch error {
+        case let error as SyncError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as LocalError: self.init(error)
+        case let error as ManifestError: self.init(error)
+        case is CancellationError: self = .interrupted
+        case let error as ItemFailure where error == .cancelled: self = .interrupted
+        default:
+            self.init(code: .localState, message: String(describing: error), underlying: error)
+        }
+    }
+
+    static var interrupted: SyncError {
+        SyncError(
+            code: .cancelled,
+            message: "interrupted; run the same command to go on where it stopped"
+        )
+    }
+}
+
+private func isUsage(_ error: StorageError) -> Bool {
+    if case .invalidRequest = error.kind { true } else { false }
+}

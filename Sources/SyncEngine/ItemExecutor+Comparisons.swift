@@ -1,0 +1,93 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+extension ItemExecutor {
+    /// Up to this size an MD5 of the file is cheaper than asking the service for its CRC-64.
+    private static let largestDigest: Int64 = 8 << 20
+
+    /// Compares content and carries out what follows from the answer.
+    func compare(
+        _ entry: JoinedEntry,
+        _ comparison: Comparison,
+        same: Decision,
+        different: Decision
+    ) async {
+        let answer: Answer
+        do {
+            answer = try await self.answer(entry, comparison)
+        } catch let failure as ItemFailure {
+            fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
+            return
+        } catch let error as LocalError {
+            fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(error))
+            return
+        } catch {
+            let message = SyncError(any: error).message
+            fail(.adopt, entry.key, size: 0, .local(message: message, stops: nil))
+            return
+        }
+        if answer.isSame, case .adopt = same {
+            await adopt(entry, checksum: answer.checksum, remote: answer.metadata)
+        } else {
+            await carryOut(answer.isSame ? same : different, entry)
+        }
+    }
+
+    /// What a comparison found.
+    struct Answer: Sendable {
+        let isSame: Bool
+        /// Of the file, where it was read.
+        var checksum: CRC64?
+        /// Of the object, where it was asked for.
+        var metadata: ObjectMetadata?
+    }
+
+    /// Compares content; changes nothing.
+    func answer(_ entry: JoinedEntry, _ comparison: Comparison) async throws -> Answer {
+        switch comparison {
+        case .fileWithRow(let recorded):
+            let checksum = try await fileChecksum(entry)
+            return Answer(isSame: checksum == recorded, checksum: checksum)
+        case .objectWithRow(let recorded):
+            let metadata = try await head(entry.key)
+            let isSame = metadata.crc64 == recorded && metadata.etag == entry.remote?.etag
+            return Answer(isSame: isSame, checksum: recorded, metadata: metadata)
+        case .fileWithObject(let etag):
+            return try await compareFile(entry, etag)
+        }
+    }
+
+    private func fileChecksum(_ entry: JoinedEntry) async throws -> CRC64 {
+        guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
+        return try await checksum(of: try RelativePath(key: entry.key), expected: file)
+    }
+
+    /// The file's MD5 against the ETag where that is cheap and possible, else CRC-64 against
+    /// CRC-64; an object without either is different.
+    private func compareFile(
+        _ entry: JoinedEntry,
+        _ etag: ETag
+    ) async throws -> Answer {
+        guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
+        let path = try RelativePath(key: entry.key)
+        let directory = context.directory
+        if let digest = etag.md5Digest, file.size <= Self.largestDigest {
+            let (found, checksum) = try await context.hashing.run {
+                let open = try directory.openForReading(path)
+                guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
+                let bytes = try open.read(at: 0, length: Int(file.size))
+                return (hexadecimalText(Digest.md5(bytes)), CRC64(of: bytes))
+            }
+            // Equal MD5s settle it; unequal ones only say that the tag may be no MD5 of this.
+            if found == digest { return Answer(isSame: true, checksum: checksum) }
+        }
+        let metadata = try await head(entry.key)
+        guard metadata.etag == etag, let expected = metadata.crc64 else {
+            return Answer(isSame: false, metadata: metadata)
+        }
+        let checksum = try await checksum(of: path, expected: file)
+        return Answer(isSame: checksum == expected, checksum: checksum, metadata: metadata)
+    }
+}

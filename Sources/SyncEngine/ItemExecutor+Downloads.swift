@@ -1,0 +1,178 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+extension ItemExecutor {
+    /// Files of this size and more are worth a question before they are fetched again.
+    static let renames = RenameLookup(smallestWorthAsking: 1 << 20, maximumCandidates: 8)
+
+    /// The object's content goes to the file: from a file that has it already, else by download.
+    func download(_ entry: JoinedEntry, _ displaced: Displacement) async {
+        guard let object = entry.remote else { return }
+        let path: RelativePath
+        do {
+            path = try RelativePath(key: entry.key)
+        } catch {
+            skip(entry.key, size: object.size, message: error.message)
+            return
+        }
+        if entry.base == nil, entry.local == nil, await copyLocal(entry, object, path) { return }
+        let transfer = context.tracker.begin(.download, key: entry.key, size: object.size)
+        let downloader = Downloader(context: context, key: entry.key, transfer: transfer)
+        do {
+            let finished = try await downloader.run(object)
+            let fallback = object.lastModified ?? context.environment.now()
+            await publications.submit(
+                PendingPublication(
+                    publication: Publication(
+                        partialName: finished.partialName,
+                        path: path,
+                        modified: finished.modified ?? fallback,
+                        expected: Self.expected(entry),
+                        displaced: displaced
+                    ),
+                    key: entry.key,
+                    action: .download,
+                    object: finished.object,
+                    checksum: finished.checksum,
+                    lastModified: finished.lastModified ?? object.lastModified,
+                    storageClass: object.storageClass,
+                    transfer: transfer,
+                    hasCheckpoint: finished.hasCheckpoint
+                )
+            )
+        } catch {
+            context.tracker.end(transfer)
+            fail(.download, entry.key, size: object.size, error)
+        }
+    }
+
+    /// What the plan saw at the path; anything else there is somebody's work.
+    static func expected(_ entry: JoinedEntry) -> ExpectedTarget {
+        entry.local?.identity.map { .file($0) } ?? .absent
+    }
+
+    /// Makes a new key's file from an unchanged one with the same content, if there is one.
+    private func copyLocal(
+        _ entry: JoinedEntry,
+        _ object: RemoteObject,
+        _ path: RelativePath
+    ) async -> Bool {
+        guard object.size > 0 else { return false }
+        do {
+            let rows = try await candidates(for: object)
+            guard !rows.isEmpty else { return false }
+            var candidates: [RenameCandidate] = []
+            for row in rows {
+                let file = try await identity(of: row.key)
+                candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
+            }
+            let source: RenameCandidate
+            var metadata: ObjectMetadata?
+            switch Self.renames.localSource(for: object, among: candidates) {
+            case .none: return false
+            case .copy(let candidate): source = candidate
+            case .checksum(let possible):
+                metadata = try await head(entry.key)
+                guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
+                    let match = Self.renames.match(checksum, among: possible)
+                else { return false }
+                source = match
+            }
+            if metadata == nil { metadata = try await head(entry.key) }
+            guard let metadata, metadata.etag == object.etag else { return false }
+            return try await copyLocal(entry, object, path, from: source.row, metadata)
+        } catch {
+            // A copy is a shortcut: whatever is wrong with it, the download will tell or mend.
+            return false
+        }
+    }
+
+    private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {
+        let limit = Self.renames.maximumCandidates
+        let identical = try await context.manifest.entries(
+            etag: object.etag,
+            size: object.size,
+            limit: limit
+        )
+        guard identical.isEmpty, object.size >= Self.renames.smallestWorthAsking else {
+            return identical
+        }
+        return try await context.manifest.entries(size: object.size, limit: limit)
+    }
+
+    private func copyLocal(
+        _ entry: JoinedEntry,
+        _ object: RemoteObject,
+        _ path: RelativePath,
+        from row: ManifestEntry,
+        _ metadata: ObjectMetadata
+    ) async throws -> Bool {
+        let directory = context.directory
+        let sourcePath = try RelativePath(key: row.key)
+        let size = object.size
+        let (name, found) = try await context.hashing.run { () throws(LocalError) in
+            let file = try directory.openForReading(sourcePath)
+            let partial = try directory.createPartial(size: size)
+            do throws(LocalError) {
+                _ = try directory.copyContents(of: file, intoPartial: partial.file, size: size)
+                let range = ByteRange(offset: 0, length: size)
+                return (partial.name, try directory.checksum(of: partial.file, range: range))
+            } catch {
+                // Nothing refers to it yet; a later run sweeps what cannot be removed now.
+                try? directory.removePartial(partial.name)
+                throw error
+            }
+        }
+        guard found == (metadata.crc64 ?? row.crc64) else {
+            try await context.disk.run { () throws(LocalError) in
+                try directory.removePartial(name)
+            }
+            return false
+        }
+        let modified = ModificationTime.of(
+            userMetadata: metadata.userMetadata,
+            lastModified: metadata.lastModified
+        )
+        await publications.submit(
+            PendingPublication(
+                publication: Publication(
+                    partialName: name,
+                    path: path,
+                    modified: modified ?? row.localModified,
+                    expected: Self.expected(entry),
+                    displaced: .replace
+                ),
+                key: entry.key,
+                action: .copyLocal,
+                object: PinnedObject(etag: object.etag, size: size, crc64: found),
+                checksum: found,
+                lastModified: metadata.lastModified ?? object.lastModified,
+                storageClass: object.storageClass,
+                transfer: nil,
+                hasCheckpoint: false
+            )
+        )
+        return true
+    }
+
+    /// The file of a key as it is now, nil if there is none.
+    func identity(of key: ObjectKey) async throws -> FileIdentity? {
+        let path = try RelativePath(key: key)
+        let directory = context.directory
+        let state = try await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        if case .file(let identity) = state { return identity }
+        return nil
+    }
+
+    func head(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
+        let (store, objectKey) = (context.store, context.objectKey(key))
+        return try await context.withConnection { () throws(StorageError) in
+            try await store.head(objectKey, versionID: nil)
+        }
+    }
+}

@@ -1,0 +1,211 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+extension ItemExecutor {
+    /// How often a file that changes while it is read is tried.
+    private static let sourceAttempts = 3
+
+    /// The file's content goes to the object: from an object that has it already, else by upload.
+    func upload(_ entry: JoinedEntry) async {
+        guard let file = entry.local?.identity else { return }
+        let path: RelativePath
+        do {
+            path = try RelativePath(key: entry.key)
+        } catch {
+            skip(entry.key, size: file.size, message: error.message)
+            return
+        }
+        if entry.remote == nil, await copyRemote(entry, file, path) { return }
+        let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
+        defer { context.tracker.end(transfer) }
+        for attempt in 1...Self.sourceAttempts {
+            let uploader = Uploader(
+                context: context,
+                key: entry.key,
+                path: path,
+                transfer: transfer,
+                isNew: entry.remote == nil
+            )
+            do {
+                let finished = try await uploader.run()
+                await recordUpload(entry, finished, transfer)
+                return
+            } catch {
+                if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
+                    transfer.startOver()
+                    continue
+                }
+                fail(.upload, entry.key, size: file.size, Self.explained(error))
+                return
+            }
+        }
+    }
+
+    /// A local file that vanished since the walk is a change like any other.
+    private static func explained(_ failure: ItemFailure) -> ItemFailure {
+        failure == .vanished ? .sourceKeepsChanging : failure
+    }
+
+    private func recordUpload(
+        _ entry: JoinedEntry,
+        _ finished: FinishedUpload,
+        _ transfer: ProgressTracker.Transfer
+    ) async {
+        let row = ManifestEntry(
+            key: entry.key,
+            size: finished.source.size,
+            etag: finished.etag,
+            crc64: finished.checksum,
+            lastModified: finished.lastModified,
+            storageClass: entry.remote?.storageClass ?? .standard,
+            localModified: finished.source.modified,
+            inode: finished.source.inode
+        )
+        var changes: [ManifestChange] = [.upsert(row)]
+        if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
+        guard await record(changes, .upload, entry) else { return }
+        context.tracker.count { $0.transferred += 1 }
+        context.item(
+            .upload,
+            .done,
+            entry.key,
+            size: finished.source.size,
+            transferred: transfer.bytesMoved,
+            resumed: transfer.bytesResumed
+        )
+    }
+
+    /// An empty directory becomes a marker: an empty object whose key ends in "/".
+    func uploadMarker(_ entry: JoinedEntry) async {
+        let (store, objectKey) = (context.store, context.objectKey(entry.key))
+        let request = PutRequest(
+            key: objectKey,
+            contentType: "application/x-directory",
+            userMetadata: [],
+            storageClass: nil,
+            forbidsOverwrite: false,
+            callback: nil
+        )
+        do {
+            let result = try await context.withConnection { () throws(StorageError) in
+                try await store.put(request, body: .bytes([]), onProgress: { _ in })
+            }
+            let row = ManifestEntry(
+                key: entry.key,
+                size: 0,
+                etag: result.etag,
+                crc64: CRC64(),
+                lastModified: nil,
+                storageClass: .standard,
+                localModified: Timestamp(seconds: 0),
+                inode: 0
+            )
+            guard await record([.upsert(row)], .upload, entry) else { return }
+            context.tracker.count { $0.transferred += 1 }
+            context.tracker.finishedItem(bytes: 0)
+            context.item(.upload, .done, entry.key, size: 0)
+        } catch {
+            context.tracker.finishedItem(bytes: 0)
+            fail(.upload, entry.key, size: 0, error)
+        }
+    }
+}
+
+// MARK: - Copies in the bucket
+
+extension ItemExecutor {
+    /// Makes a new key's object from one with the same content, if the bucket has one.
+    private func copyRemote(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async -> Bool {
+        guard file.size > 0 else { return false }
+        do {
+            let rows = try await candidates(for: file)
+            guard !rows.isEmpty else { return false }
+            var candidates: [RenameCandidate] = []
+            for row in rows {
+                let isVanished = try await identity(of: row.key) == nil
+                candidates.append(
+                    RenameCandidate(row: row, file: nil, isVanished: isVanished)
+                )
+            }
+            let source: RenameCandidate
+            switch Self.renames.remoteSource(for: file, at: entry.key, among: candidates) {
+            case .none: return false
+            case .copy(let candidate): source = candidate
+            case .checksum(let possible):
+                let checksum = try await checksum(of: path, expected: file)
+                guard let match = Self.renames.match(checksum, among: possible) else {
+                    return false
+                }
+                source = match
+            }
+            return try await copyRemote(entry, file, from: source.row)
+        } catch {
+            // A copy is a shortcut: whatever is wrong with it, the upload will tell or mend.
+            return false
+        }
+    }
+
+    private func candidates(for file: FileIdentity) async throws -> [ManifestEntry] {
+        let limit = Self.renames.maximumCandidates
+        let same = try await context.manifest.entries(
+            inode: file.inode,
+            size: file.size,
+            limit: limit
+        )
+        guard same.isEmpty, file.size >= Self.renames.smallestWorthAsking else { return same }
+        return try await context.manifest.entries(size: file.size, limit: limit)
+    }
+
+    private func copyRemote(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        from row: ManifestEntry
+    ) async throws -> Bool {
+        let copier = RemoteCopier(context: context)
+        let isSameTime =
+            file.modified.nanosecondsSince1970 == row.localModified.nanosecondsSince1970
+        guard
+            let copy = try await copier.copy(
+                row,
+                to: entry.key,
+                // The copy keeps its source's metadata where that is right already.
+                modified: isSameTime ? nil : file.modified
+            )
+        else { return false }
+        let record = ManifestEntry(
+            key: entry.key,
+            size: row.size,
+            etag: copy.etag,
+            crc64: row.crc64,
+            lastModified: copy.lastModified,
+            storageClass: row.storageClass,
+            localModified: file.modified,
+            inode: file.inode
+        )
+        guard await self.record([.upsert(record)], .copyRemote, entry) else { return true }
+        context.tracker.count { $0.renamed += 1 }
+        context.tracker.finishedItem(bytes: file.size)
+        context.item(.copyRemote, .done, entry.key, size: file.size)
+        return true
+    }
+
+    /// The checksum of the whole file, which must still be the one the walk saw.
+    func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
+        let directory = context.directory
+        return try await context.hashing.run {
+            let file = try directory.openForReading(path)
+            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
+            let range = ByteRange(offset: 0, length: expected.size)
+            let checksum = try directory.checksum(of: file, range: range)
+            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
+            return checksum
+        }
+    }
+}

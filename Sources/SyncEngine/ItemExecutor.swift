@@ -1,0 +1,258 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+/// Carries out the decision on one key: what moves bytes or reads files, in a worker.
+struct ItemExecutor: Sendable {
+    let context: TransferContext
+    let ledger: RunLedger
+    let publications: PublicationQueue
+    let issues: ScanIssues
+
+    /// Where an upload or a comparison needs more than the decision: what was planned.
+    struct Work: Sendable {
+        let entry: JoinedEntry
+        let decision: Decision
+
+        /// Bytes that may move, for the lanes and the progress.
+        var size: Int64 {
+            entry.remote.map(\.size) ?? entry.local?.identity?.size ?? 0
+        }
+    }
+
+    func run(_ work: Work) async {
+        await carryOut(work.decision, work.entry)
+    }
+
+    /// Every case that a worker can meet; the plan's own loop settles the others.
+    func carryOut(_ decision: Decision, _ entry: JoinedEntry) async {
+        switch decision {
+        case .download(let reason):
+            let isForced = reason == .replacesLocalChange
+            await download(entry, isForced ? .moveToTrash(run: trashName) : .replace)
+        case .upload:
+            await upload(entry)
+        case .uploadMarker:
+            await uploadMarker(entry)
+        case .compare(let comparison, let same, let different):
+            await compare(entry, comparison, same: same, different: different)
+        case .conflict(let kind, let resolution):
+            await settle(entry, kind, resolution)
+        case .adopt:
+            await adopt(entry, checksum: entry.base?.crc64, remote: nil)
+        case .refresh:
+            await refresh(entry)
+        case .deleteLocal, .deleteRemote:
+            await planDeletion(decision, entry)
+        case .keepLocalChange:
+            keepLocalChange(entry)
+        case .skip(let reason):
+            skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+        case .resolveLink:
+            skip(entry.key, size: 0, message: "the link object's target is missing or a link too")
+        case .nothing, .forget, .makeDirectory, .replaceByDirectory, .downloadAfterDeletions:
+            break
+        }
+    }
+
+    var trashName: String { "run-\(context.run.value)" }
+}
+
+// MARK: - Endings
+
+extension ItemExecutor {
+    /// Counts and reports an item that was not done, and stops the run if nothing can be done.
+    func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
+        let state: ItemState
+        switch failure {
+        case .cancelled:
+            // The run's own end says so; the item is neither failed nor done.
+            ledger.keepCheckpoint(of: key)
+            ledger.countFailed()
+            return
+        case .vanished:
+            ledger.countFailed()
+            state = .skipped
+        case .needsRestore, .targetChanged, .sourceKeepsChanging, .tooLarge:
+            context.tracker.count { $0.skipped += 1 }
+            ledger.countSkipped()
+            state = .skipped
+        case .alreadyExists:
+            context.tracker.count { $0.conflicts += 1 }
+            ledger.countFailed()
+            state = .skipped
+        case .keepsChanging, .corrupt, .uploadVanished, .storage, .local, .manifest:
+            ledger.keepCheckpoint(of: key)
+            context.tracker.count { $0.failed += 1 }
+            ledger.countFailed()
+            state = .failed
+        }
+        context.item(
+            action,
+            state,
+            key,
+            size: size,
+            message: failure.message,
+            requestID: failure.requestID
+        )
+        guard let stop = failure.stops else { return }
+        let code: SyncError.Code =
+            switch stop {
+            case .credentials: .credentials
+            case .unreachable: .remoteUnreachable
+            case .localState: .localState
+            }
+        ledger.stop(
+            SyncError(
+                code: code,
+                message: failure.message,
+                underlying: failure,
+                requestID: failure.requestID
+            )
+        )
+    }
+
+    func skip(_ key: ObjectKey, size: Int64, message: String) {
+        context.tracker.count { $0.skipped += 1 }
+        ledger.countSkipped()
+        context.item(.skip, .skipped, key, size: size, message: message)
+    }
+
+    /// Reports what the walk could not take.
+    ///
+    /// Links and special files are left out by design: they are named, and the run is in step
+    /// without them. Anything else that the walk could not take is missing from the mirror.
+    func report(_ issue: WalkIssue) {
+        switch issue.reason {
+        case .symbolicLink, .special: break
+        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
+            context.tracker.count { $0.skipped += 1 }
+        }
+        context.item(.skip, .skipped, ObjectKey(issue.path), size: 0, message: issue.message)
+    }
+
+    func keepLocalChange(_ entry: JoinedEntry) {
+        context.tracker.count { $0.localChanges += 1 }
+        context.item(
+            .skip,
+            .skipped,
+            entry.key,
+            size: entry.local?.identity?.size ?? 0,
+            message: "changed locally; a pull keeps it (--force replaces it)"
+        )
+    }
+
+    /// Writes rows; false and a reported failure if the manifest refuses.
+    @discardableResult
+    func record(
+        _ changes: [ManifestChange],
+        _ action: ItemAction,
+        _ entry: JoinedEntry
+    ) async -> Bool {
+        do {
+            try await context.manifest.record(changes)
+            return true
+        } catch {
+            fail(action, entry.key, size: 0, ItemFailure(error))
+            return false
+        }
+    }
+}
+
+// MARK: - Records
+
+extension ItemExecutor {
+    /// Both sides hold the same content: the row is written from what they are now.
+    func adopt(_ entry: JoinedEntry, checksum: CRC64?, remote: ObjectMetadata?) async {
+        guard let object = entry.remote, let file = entry.local?.identity else { return }
+        let checksum = object.size == 0 ? CRC64() : checksum
+        let row = ManifestEntry(
+            key: entry.key,
+            size: object.size,
+            etag: remote?.etag ?? object.etag,
+            crc64: checksum,
+            lastModified: object.lastModified,
+            storageClass: object.storageClass,
+            localModified: file.modified,
+            inode: file.inode
+        )
+        let changes: [ManifestChange] = [
+            .upsert(row), .finishDownload(entry.key), .finishUpload(entry.key),
+        ]
+        guard await record(changes, .adopt, entry) else { return }
+        context.tracker.count { $0.adopted += 1 }
+        context.item(.adopt, .done, entry.key, size: object.size)
+    }
+
+    /// The file has the recorded content: the row gets its mtime and inode.
+    func refresh(_ entry: JoinedEntry) async {
+        guard let base = entry.base, let file = entry.local?.identity else { return }
+        let row = ManifestEntry(
+            key: base.key,
+            size: base.size,
+            etag: base.etag,
+            crc64: base.crc64,
+            lastModified: base.lastModified,
+            storageClass: base.storageClass,
+            localModified: file.modified,
+            inode: file.inode
+        )
+        guard await record([.upsert(row)], .adopt, entry) else { return }
+        context.tracker.count { $0.unchanged += 1 }
+    }
+
+    func planDeletion(_ decision: Decision, _ entry: JoinedEntry) async {
+        guard let deletion = Dispatcher.deletion(decision, entry) else { return }
+        do {
+            try await context.manifest.planDeletions([deletion], run: context.run)
+        } catch {
+            fail(.deleteLocal, entry.key, size: 0, ItemFailure(error))
+        }
+    }
+}
+
+// MARK: - Conflicts
+
+extension ItemExecutor {
+    private func settle(
+        _ entry: JoinedEntry,
+        _ kind: ConflictKind,
+        _ resolution: ConflictResolution
+    ) async {
+        context.tracker.count { $0.conflicts += 1 }
+        let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
+        let message = kind.message + "; " + resolution.message
+        context.item(.conflict, .skipped, entry.key, size: size, message: message)
+        switch resolution {
+        case .downloadKeepingLocal:
+            await download(entry, .keepBeside(suffix: conflictSuffix))
+        case .download:
+            await download(entry, .moveToTrash(run: trashName))
+        case .upload:
+            await upload(entry)
+        case .deleteLocal:
+            await planDeletion(.deleteLocal(.known), entry)
+        case .deleteRemote:
+            await planDeletion(.deleteRemote(.known), entry)
+        case .leaveBoth:
+            // What is not settled is not in step; nothing may be deleted on its account.
+            ledger.countSkipped()
+        case .stopRun:
+            ledger.stop(
+                SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")
+            )
+        }
+    }
+
+    /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.
+    private var conflictSuffix: String {
+        let host = context.environment.hostName.utf8.prefix(32).filter { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+        }
+        let time = CivilTime(context.environment.now()).basicText
+        return ".conflict-\(time)-\(String(decoding: host, as: UTF8.self))"
+    }
+}

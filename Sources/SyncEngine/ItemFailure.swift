@@ -1,0 +1,81 @@
+package import SyncModel
+
+/// Why one item ended without being done; the run goes on.
+package enum ItemFailure: Error, Sendable, Hashable {
+    /// The object was gone when it was asked for; the next run sees that in its listing.
+    case vanished
+    /// The object was replaced again and again while it was fetched.
+    case keepsChanging
+    /// The content does not have the checksum the service states, twice.
+    case corrupt(expected: CRC64, found: CRC64)
+    /// The local file changed while it was read.
+    case sourceKeepsChanging
+    /// The local file changed since the plan was made.
+    case targetChanged
+    /// The content must be restored before it can be read.
+    case needsRestore
+    /// The service no longer knows the multipart upload, twice.
+    case uploadVanished
+    /// The object exists though it was absent in the listing: somebody else wrote it.
+    case alreadyExists
+    /// The file is too large for the service.
+    case tooLarge(size: Int64)
+    /// The run was interrupted.
+    case cancelled
+    /// The service refused or could not be reached; the text says what to do.
+    case storage(message: String, requestID: String?, stops: RunStop?)
+    /// The disk refused; the text says what to do.
+    case local(message: String, stops: RunStop?)
+    /// The manifest refused.
+    case manifest(message: String)
+
+    /// What it means for the whole run, if more than this item.
+    package enum RunStop: Sendable, Hashable {
+        case credentials
+        case unreachable
+        case localState
+    }
+
+    package var stops: RunStop? {
+        switch self {
+        case .storage(_, _, let stops), .local(_, let stops): stops
+        case .manifest: .localState
+        default: nil
+        }
+    }
+
+    package var requestID: String? {
+        if case .storage(_, let requestID, _) = self { requestID } else { nil }
+    }
+
+    /// What failed and what to do, safe to print; the key stands in the event beside it.
+    package var message: String {
+        switch self {
+        case .vanished:
+            "the object was deleted after it was listed; the next run settles it"
+        case .keepsChanging:
+            "the object was replaced \(DownloadState.maximumRestarts + 1) times while it was "
+                + "fetched; the local file is untouched, run again when it rests"
+        case .corrupt(let expected, let found):
+            "the content has CRC-64 \(found.value) and the service states \(expected.value), twice; "
+                + "the local file is untouched"
+        case .sourceKeepsChanging:
+            "the file is being written; it is uploaded by a run that finds it at rest"
+        case .targetChanged:
+            "the file changed after the plan was made and was left as it is; run again"
+        case .needsRestore:
+            "the object is archived and must be restored before it can be read"
+        case .uploadVanished:
+            "the service dropped the unfinished upload; the next run starts it again"
+        case .alreadyExists:
+            "another writer made the object after it was listed; it was left as it is, run again"
+        case .tooLarge(let size):
+            "the file has \(size) bytes and the service takes at most "
+                + "\(PartLayout.maximumObjectSize)"
+        case .cancelled:
+            "interrupted; what was transferred is kept for the next run"
+        case .storage(let message, _, _), .local(let message, _), .manifest(let message):
+            message
+        }
+    }
+}

@@ -1,0 +1,221 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+extension MirrorEngine {
+    private static let interruptedLimit = 1_000
+    private static let issueLimit = 100
+
+    /// Counts what a pull and a push would do, and names what was interrupted; changes nothing and
+    /// reads no content.
+    package func status(options: RunOptions) async throws(SyncError) -> StatusReport {
+        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
+        do {
+            return try await status(session, options)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private func status(
+        _ session: MirrorSession,
+        _ options: RunOptions
+    ) async throws -> StatusReport {
+        let run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: .pull,
+            options: options,
+            onEvent: { _ in }
+        )
+        let rows = try await session.manifest.entryCount()
+        let issues = IssueTexts(limit: Self.issueLimit)
+        let lister = try await run.makeLister(rows: rows)
+        let scan = LocalScan(directory: session.directory) { issues.add($0.message) }
+        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
+        var pull = WorkCounter(.pull, options, prefix: settings.prefix)
+        var push = WorkCounter(.push, options, prefix: settings.prefix)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Their failures reach the plan through their channels.
+            group.addTask { try? await lister.run() }
+            group.addTask { try? await scan.run() }
+            defer { group.cancelAll() }
+            while let entry = try await loop.next() {
+                pull.add(entry)
+                push.add(entry)
+            }
+        }
+        pull.finish()
+        push.finish()
+        if let error = loop.listingFailure { throw error }
+        let context = run.parts(RunID(0)).context
+        var interrupted: [InterruptedTransfer] = []
+        try await Housekeeping(context: context).forEachDownload { checkpoint in
+            interrupted.append(InterruptedTransfer(checkpoint))
+        }
+        try await Housekeeping(context: context).forEachUpload { checkpoint in
+            interrupted.append(InterruptedTransfer(checkpoint))
+        }
+        return StatusReport(
+            pull: pull.work,
+            push: push.work,
+            interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
+            recorded: rows,
+            issues: issues.texts
+        )
+    }
+
+    /// Drops checkpoints: deletes partial files and aborts multipart uploads.
+    ///
+    /// `path` is a file or directory beneath the mirrored one; nil means all.
+    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
+        let selected = path.map { ObjectKey(Self.relative($0)) }
+        let run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: .pull,
+            options: .housekeeping,
+            onEvent: { _ in }
+        )
+        do {
+            let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
+            var report = CancelReport()
+            var downloads: [DownloadCheckpoint] = []
+            try await housekeeping.forEachDownload { downloads.append($0) }
+            for checkpoint in downloads where Self.selects(selected, checkpoint.key) {
+                try await housekeeping.drop(checkpoint)
+                report.downloadsDropped += 1
+                report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished
+            }
+            var uploads: [UploadCheckpoint] = []
+            try await housekeeping.forEachUpload { uploads.append($0) }
+            for checkpoint in uploads where Self.selects(selected, checkpoint.key) {
+                try await housekeeping.drop(checkpoint)
+                report.uploadsAborted += 1
+                report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished
+            }
+            try await session.manifest.checkpointAndClose()
+            return report
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// A path as the shell completes it: without "./" before and "/" behind.
+    private static func relative(_ path: String) -> [UInt8] {
+        var bytes = [UInt8](path.utf8)[...]
+        while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
+        while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
+        return [UInt8](bytes)
+    }
+
+    private static func selects(_ selected: ObjectKey?, _ key: ObjectKey) -> Bool {
+        guard let selected, !selected.isEmpty else { return true }
+        return key == selected
+            || key.hasPrefix(ObjectKey(selected.bytes + [UInt8(ascii: "/")]))
+    }
+}
+
+extension RunOptions {
+    /// For work that plans nothing.
+    fileprivate static let housekeeping = RunOptions(
+        isDryRun: true,
+        deletesKnown: false,
+        deletesExtra: false,
+        deletionLimit: .count(0),
+        allowsEmpty: false,
+        allowsRebinding: false,
+        replacesLocalChanges: false,
+        conflictPolicy: .skip,
+        comparesContent: false,
+        connectionLimit: 1,
+        partSize: 1 << 20,
+        durability: .full,
+        trashDays: 0
+    )
+}
+
+extension InterruptedTransfer {
+    init(_ checkpoint: DownloadCheckpoint) {
+        self.init(
+            action: .download,
+            key: checkpoint.key.display,
+            size: checkpoint.size,
+            bytesFinished: checkpoint.ranges.reduce(0) { $0 + $1.received }
+        )
+    }
+
+    init(_ checkpoint: UploadCheckpoint) {
+        self.init(
+            action: .upload,
+            key: checkpoint.key.display,
+            size: checkpoint.source.size,
+            bytesFinished: checkpoint.parts.reduce(0) { $0 + $1.size }
+        )
+    }
+}
+
+/// The first few things that a walk could not take.
+private final class IssueTexts: Sendable {
+    private let limit: Int
+    private let collected = Mutex<[String]>([])
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var texts: [String] { collected.withLock { $0 } }
+
+    func add(_ text: String) {
+        collected.withLock { if $0.count < limit { $0.append(text) } }
+    }
+}
+
+/// Counts the decisions of one direction.
+private struct WorkCounter {
+    private var decider: PrefixConflicts
+    private(set) var work = PlannedWork()
+
+    init(_ direction: SyncDirection, _ options: RunOptions, prefix: ObjectKey) {
+        decider = PrefixConflicts(policy: DecisionPolicy(direction, options, prefix: prefix))
+    }
+
+    mutating func add(_ entry: JoinedEntry) {
+        decider.add(entry)
+        count()
+    }
+
+    mutating func finish() {
+        decider.finish()
+        count()
+    }
+
+    private mutating func count() {
+        while let item = decider.next() { count(item) }
+    }
+
+    private mutating func count(_ item: PlannedItem) {
+        switch item.decision {
+        case .nothing(.unchanged), .forget, .refresh, .adopt: work.unchanged += 1
+        case .nothing: break
+        case .download, .downloadAfterDeletions, .makeDirectory:
+            if case .makeDirectory = item.decision, item.entry.local != nil { return }
+            transfer(item.entry.remote?.size ?? 0)
+        case .upload, .uploadMarker: transfer(item.entry.local?.identity?.size ?? 0)
+        case .compare: work.comparisons += 1
+        case .deleteLocal, .deleteRemote, .replaceByDirectory: work.deletions += 1
+        case .conflict: work.conflicts += 1
+        case .keepLocalChange: work.localChanges += 1
+        case .skip, .resolveLink: work.skipped += 1
+        }
+    }
+
+    private mutating func transfer(_ bytes: Int64) {
+        work.transfers += 1
+        work.bytes = work.bytes.addingReportingOverflow(bytes).partialValue
+    }
+}

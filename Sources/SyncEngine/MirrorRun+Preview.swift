@@ -1,0 +1,139 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+extension MirrorRun {
+    /// A dry run: everything is listed, walked and compared, nothing is changed.
+    func preview() async throws(SyncError) -> RunSummary {
+        let started = settings.environment.monotonic()
+        let requestsBefore = settings.signal.requestCount
+        let parts = parts(RunID(0))
+        onEvent(
+            .started(
+                direction: direction,
+                directory: displayText(settings.directory.utf8),
+                remote: settings.displayRemote
+            )
+        )
+        announce(session.warnings)
+        let preview = Preview(parts: parts)
+        do {
+            let rows = try await session.manifest.entryCount()
+            let findings = try await plan(rows: rows, preview.executor.issues) { item in
+                try await preview.show(item)
+            }
+            if let error = findings.listingFailure { throw error }
+        } catch {
+            throw SyncError(any: error)
+        }
+        var summary = parts.context.tracker.summary
+        summary.seconds = seconds(since: started)
+        summary.requests = settings.signal.requestCount - requestsBefore
+        onEvent(.finished(summary))
+        return summary
+    }
+
+    /// Plans without workers: every item goes to `body`, in key order.
+    func plan(
+        rows: Int,
+        _ issues: ScanIssues,
+        _ body: (PlannedItem) async throws -> Void
+    ) async throws -> Findings {
+        let lister = try await makeLister(rows: rows)
+        let scan = LocalScan(directory: session.directory) { issues.report($0) }
+        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
+        var decider = PrefixConflicts(
+            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Their failures reach the plan through their channels.
+            group.addTask { try? await lister.run() }
+            group.addTask { try? await scan.run() }
+            defer { group.cancelAll() }
+            while let entry = try await loop.next() {
+                decider.add(entry)
+                while let item = decider.next() { try await body(item) }
+            }
+            decider.finish()
+            while let item = decider.next() { try await body(item) }
+        }
+        return findings(loop, issues)
+    }
+}
+
+/// Says what a run would do with each item.
+private struct Preview: Sendable {
+    let parts: MirrorRun.Parts
+
+    var executor: ItemExecutor { parts.executor }
+    private var context: TransferContext { parts.context }
+
+    func show(_ item: PlannedItem) async throws {
+        try await show(item.decision, item.entry)
+    }
+
+    private func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
+        let remoteSize = entry.remote?.size ?? 0
+        let localSize = entry.local?.identity?.size ?? 0
+        switch decision {
+        case .nothing(let reason):
+            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+        case .forget, .refresh:
+            context.tracker.count { $0.unchanged += 1 }
+        case .download(let reason), .downloadAfterDeletions(let reason):
+            show(.download, entry, size: remoteSize, reason.message)
+        case .makeDirectory:
+            if entry.local == nil { show(.download, entry, size: 0, "a new directory") }
+        case .upload(let reason):
+            show(.upload, entry, size: localSize, reason.message)
+        case .uploadMarker:
+            show(.upload, entry, size: 0, "an empty directory")
+        case .compare(let comparison, let same, let different):
+            let answer = try await executor.answer(entry, comparison)
+            try await show(answer.isSame ? same : different, entry)
+        case .adopt:
+            context.tracker.count { $0.adopted += 1 }
+            context.item(.adopt, .planned, entry.key, size: remoteSize)
+        case .deleteLocal(let reason):
+            guard !executor.issues.hides(entry.key) else { return }
+            delete(.deleteLocal, entry, size: localSize, reason.message)
+        case .replaceByDirectory:
+            let message = "moved to the trash: the remote has keys beneath this name"
+            delete(.deleteLocal, entry, size: localSize, message)
+        case .deleteRemote(let reason):
+            guard !executor.issues.hides(entry.key) else { return }
+            delete(.deleteRemote, entry, size: remoteSize, reason.message)
+        case .conflict(let kind, let resolution):
+            context.tracker.count { $0.conflicts += 1 }
+            let message = kind.message + "; " + resolution.message
+            context.item(.conflict, .planned, entry.key, size: remoteSize, message: message)
+        case .keepLocalChange, .skip, .resolveLink:
+            await executor.carryOut(decision, entry)
+        }
+    }
+
+    private func show(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        context.tracker.count { summary in
+            summary.transferred += 1
+            summary.bytes = summary.bytes.addingReportingOverflow(size).partialValue
+        }
+        context.item(action, .planned, entry.key, size: size, message: message)
+    }
+
+    private func delete(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        context.tracker.count { $0.deleted += 1 }
+        context.item(action, .planned, entry.key, size: size, message: message)
+    }
+}

@@ -1,0 +1,374 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+/// One run from its first listing to its record.
+struct MirrorRun: Sendable {
+    /// Files above this size count as large: few at once, each with several streams.
+    private static let largeItem: Int64 = 32 << 20
+    private static let laneCapacity = 2_048
+    private static let progressInterval = Duration.milliseconds(200)
+    /// Listings side by side, and rows of the manifest for each.
+    private static let listingWidth = 6
+    private static let rowsPerListing = 8_000
+
+    let settings: MirrorSettings
+    let session: MirrorSession
+    let direction: SyncDirection
+    let options: RunOptions
+    let onEvent: @Sendable (SyncEvent) -> Void
+
+    /// What a run is made of once it has a number.
+    struct Parts {
+        let context: TransferContext
+        let ledger: RunLedger
+        let publications: PublicationQueue
+        let executor: ItemExecutor
+    }
+
+    func perform() async throws(SyncError) -> RunSummary {
+        let started = settings.environment.monotonic()
+        let requestsBefore = settings.signal.requestCount
+        let parts: Parts
+        do {
+            parts = try await begin()
+        } catch {
+            throw SyncError(any: error)
+        }
+        announce(session.warnings)
+        settings.signal.attach(limiter: parts.context.limiter) { message in
+            onEvent(.warning(message: message))
+        }
+        var failure: SyncError?
+        do {
+            try await withServices(parts) { try await transferAndDelete(parts) }
+        } catch {
+            failure = parts.ledger.stop ?? SyncError(any: error)
+        }
+        // Also after an interruption: what is verified need not be fetched again.
+        await parts.publications.flush()
+        settings.signal.detach()
+        failure = failure ?? parts.ledger.stop
+        var summary = parts.context.tracker.summary
+        summary.runID = parts.context.run.value
+        summary.seconds = seconds(since: started)
+        summary.requests = settings.signal.requestCount - requestsBefore
+        failure = await close(parts, summary, failure)
+        onEvent(.finished(summary))
+        if let failure { throw failure }
+        return summary
+    }
+
+    private func begin() async throws -> Parts {
+        let run = try await session.manifest.beginRun(
+            direction: direction.rawValue,
+            started: settings.environment.now(),
+            remote: settings.displayRemote
+        )
+        onEvent(
+            .started(
+                direction: direction,
+                directory: displayText(settings.directory.utf8),
+                remote: settings.displayRemote
+            )
+        )
+        let parts = parts(run)
+        try await Housekeeping(context: parts.context).sweepBefore()
+        return parts
+    }
+
+    func parts(_ run: RunID) -> Parts {
+        let limiter = ConnectionLimiter(
+            maximum: options.connectionLimit,
+            monotonic: settings.environment.monotonic
+        )
+        let context = TransferContext(
+            store: settings.store,
+            prefix: settings.prefix,
+            directory: session.directory,
+            manifest: session.manifest,
+            limiter: limiter,
+            tracker: ProgressTracker(direction: direction),
+            environment: settings.environment,
+            options: options,
+            run: run,
+            disk: BlockingQueue("disk"),
+            hashing: BlockingQueue("hash"),
+            emit: onEvent
+        )
+        let ledger = RunLedger()
+        let reporter = FailureReporter()
+        let publications = PublicationQueue(context: context) { key, action, failure in
+            reporter.report(key, action, failure)
+        }
+        let issues = ScanIssues()
+        let executor = ItemExecutor(
+            context: context,
+            ledger: ledger,
+            publications: publications,
+            issues: issues
+        )
+        issues.attach { executor.report($0) }
+        reporter.attach { key, action, failure in
+            executor.fail(action, key, size: 0, failure)
+        }
+        return Parts(
+            context: context,
+            ledger: ledger,
+            publications: publications,
+            executor: executor
+        )
+    }
+
+    func announce(_ warnings: [String]) {
+        for warning in warnings { onEvent(.warning(message: warning)) }
+        if !session.isSameDirectory {
+            onEvent(
+                .warning(
+                    message: "this directory is not the one the manifest was made with (a copy or "
+                        + "another disk); nothing is deleted in this run"
+                )
+            )
+        }
+    }
+
+    func seconds(since start: Duration) -> Double {
+        let duration = settings.environment.monotonic() - start
+        let (seconds, attoseconds) = duration.components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    /// Runs `body` beside the regular publication and the progress reports.
+    private func withServices(
+        _ parts: Parts,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (tracker, publications) = (parts.context.tracker, parts.publications)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await publications.publishRegularly() }
+            group.addTask {
+                while !Task.isCancelled {
+                    do {
+                        try await settings.environment.sleep(Self.progressInterval)
+                    } catch {
+                        return
+                    }
+                    onEvent(.progress(tracker.snapshot()))
+                }
+            }
+            defer { group.cancelAll() }
+            try await body()
+        }
+        onEvent(.progress(tracker.snapshot()))
+    }
+}
+
+// MARK: - Transfers
+
+extension MirrorRun {
+    private func transferAndDelete(_ parts: Parts) async throws {
+        let rows = try await session.manifest.entryCount()
+        let findings = try await transfer(parts, rows: rows)
+        await parts.publications.flush()
+        if let stop = parts.ledger.stop { throw stop }
+        try Task.checkCancellation()
+        try await delete(parts, findings, rows: rows)
+        await parts.publications.flush()
+        if let stop = parts.ledger.stop { throw stop }
+        let isClean = findings.isListingProven && parts.ledger.failedItems == 0
+        if isClean { try await Housekeeping(context: parts.context).sweepAfter(direction) }
+        if let error = findings.listingFailure {
+            let failure = SyncError(any: error)
+            if failure.code == .credentials || failure.code == .configuration
+                || failure.code == .remoteUnreachable, findings.listedObjects == 0
+            {
+                throw failure
+            }
+            parts.context.tracker.count { $0.failed += 1 }
+            onEvent(
+                .warning(
+                    message: "the listing of the remote could not be read to its end: "
+                        + failure.message
+                )
+            )
+        }
+    }
+
+    /// What the plan's streams were, for the guards of deletion.
+    struct Findings: Sendable {
+        var listedObjects = 0
+        var walkedEntries = 0
+        var isListingProven = false
+        var isScanProven = false
+        var listingFailure: (any Error)?
+    }
+
+    private func transfer(_ parts: Parts, rows: Int) async throws -> Findings {
+        let lister = try await makeLister(rows: rows)
+        let issues = parts.executor.issues
+        let scan = LocalScan(directory: session.directory) { issues.report($0) }
+        let connections = options.connectionLimit
+        let queue = WorkQueue<ItemExecutor.Work>(
+            laneCapacity: Self.laneCapacity,
+            largeLimit: max(1, connections / TransferContext.streamsPerFile)
+        )
+        let (executor, ledger) = (parts.executor, parts.ledger)
+        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
+        var decider = PrefixConflicts(
+            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Their failures reach the plan through their channels.
+            group.addTask { try? await lister.run() }
+            group.addTask { try? await scan.run() }
+            for _ in 0..<connections {
+                group.addTask {
+                    while ledger.stop == nil, let (work, lane) = await queue.next() {
+                        await executor.run(work)
+                        queue.finished(lane)
+                    }
+                    if let stop = ledger.stop { throw stop }
+                }
+            }
+            do {
+                var dispatcher = Dispatcher(executor: executor, queue: queue)
+                while let entry = try await loop.next() {
+                    decider.add(entry)
+                    if let stop = ledger.stop { throw stop }
+                    while let item = decider.next() { try await dispatcher.dispatch(item) }
+                }
+                decider.finish()
+                while let item = decider.next() { try await dispatcher.dispatch(item) }
+                try await dispatcher.flush()
+                parts.context.tracker.planIsComplete()
+                queue.close()
+                try await group.waitForAll()
+            } catch {
+                queue.close()
+                group.cancelAll()
+                throw error
+            }
+        }
+        return findings(loop, issues)
+    }
+
+    func findings(_ loop: PlanLoop, _ issues: ScanIssues) -> Findings {
+        Findings(
+            listedObjects: loop.listedObjects,
+            walkedEntries: loop.walkedEntries,
+            isListingProven: loop.listingFailure == nil && loop.join.coversEverything,
+            isScanProven: issues.isScanProven,
+            listingFailure: loop.listingFailure
+        )
+    }
+
+    /// Listings side by side, cut where the manifest says that the keys are.
+    func makeLister(rows: Int) async throws -> RemoteLister {
+        let count = max(1, rows / Self.rowsPerListing)
+        return RemoteLister(
+            store: settings.store,
+            prefix: settings.prefix,
+            splits: try await session.manifest.splitKeys(count: count),
+            width: Self.listingWidth
+        )
+    }
+
+    static func isLarge(_ work: ItemExecutor.Work) -> Bool { work.size > largeItem }
+}
+
+// MARK: - Deletions and the end
+
+extension MirrorRun {
+    private func delete(_ parts: Parts, _ findings: Findings, rows: Int) async throws {
+        let context = parts.context
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        let cap: DeletionCap =
+            switch options.deletionLimit {
+            case .count(let count): .count(count)
+            case .percent(let share): .percent(share)
+            }
+        let judge = DeletionGuard(
+            direction: Direction(direction),
+            deletions: planned.local + planned.remote,
+            rows: rows,
+            listedObjects: findings.listedObjects,
+            walkedEntries: findings.walkedEntries,
+            isListingProven: findings.isListingProven,
+            isScanProven: findings.isScanProven,
+            failedItems: parts.ledger.failedItems,
+            skippedItems: parts.ledger.skippedItems,
+            isSameRemote: true,
+            isSameDirectory: session.isSameDirectory || planned.local + planned.remote == 0,
+            isManifestRebuilt: session.isManifestRebuilt,
+            allowsEmpty: options.allowsEmpty,
+            cap: cap
+        )
+        switch judge.verdict {
+        case .allowed:
+            try await DeletionPass(context: context, executor: parts.executor).run()
+            for entry in parts.ledger.deferred { await parts.executor.download(entry, .replace) }
+        case .refused(let refusal):
+            try await context.manifest.clearPlannedDeletions(run: context.run)
+            context.tracker.count { $0.deletionsHeldBack = refusal.message }
+            if refusal.isSafetyRefusal {
+                parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
+            }
+            for entry in parts.ledger.deferred {
+                let reason = SkipReason.shadowedByDirectory
+                parts.executor.skip(
+                    entry.key,
+                    size: entry.remote?.size ?? 0,
+                    message: reason.message
+                )
+            }
+        }
+    }
+
+    /// Records the run; the failure it ends with, which may be the record's own.
+    private func close(
+        _ parts: Parts,
+        _ summary: RunSummary,
+        _ failure: SyncError?
+    ) async -> SyncError? {
+        let outcome: RunOutcome =
+            switch failure?.code {
+            case nil: summary.isInStep ? .complete : .incomplete
+            case .cancelled?: .cancelled
+            case .refused?: .refused
+            default: .failed
+            }
+        let record = RunRecord(
+            outcome: outcome,
+            seconds: summary.seconds,
+            counts: RunCounts(summary),
+            message: failure?.message ?? summary.deletionsHeldBack
+        )
+        do {
+            try await session.manifest.finishRun(parts.context.run, record)
+            try await session.manifest.checkpointAndClose()
+            return failure
+        } catch {
+            return failure ?? SyncError(any: error)
+        }
+    }
+}
+
+extension RunCounts {
+    init(_ summary: RunSummary) {
+        self.init()
+        transferred = Int64(summary.transferred)
+        transferredBytes = summary.bytes
+        resumedBytes = summary.bytesResumed
+        deleted = Int64(summary.deleted)
+        renamed = Int64(summary.renamed)
+        adopted = Int64(summary.adopted)
+        unchanged = Int64(summary.unchanged)
+        conflicts = Int64(summary.conflicts)
+        failed = Int64(summary.failed)
+        skipped = Int64(summary.skipped)
+        localChanges = Int64(summary.localChanges)
+        requests = Int64(summary.requests)
+    }
+}

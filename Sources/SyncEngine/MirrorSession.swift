@@ -1,0 +1,123 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+
+/// A directory that is open and locked, with its manifest: what every use of a mirror begins with.
+struct MirrorSession: Sendable {
+    let directory: MirrorDirectory
+    let manifest: ManifestStore
+    let lock: DirectoryLock?
+    /// True if the manifest was set aside as unusable and begun anew.
+    let isManifestRebuilt: Bool
+    let isSameDirectory: Bool
+    let warnings: [String]
+
+    private enum Setting {
+        static let dialect = "remote.dialect"
+        static let host = "remote.endpoint-host"
+        static let bucket = "remote.bucket"
+        static let prefix = "remote.prefix"
+        static let root = "directory.root"
+    }
+
+    /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
+    /// `allowsRebinding`, another remote than the recorded one is taken as the new one.
+    static func open(
+        _ settings: MirrorSettings,
+        locks: Bool,
+        allowsRebinding: Bool
+    ) async throws(SyncError) -> MirrorSession {
+        do {
+            let queue = BlockingQueue("open")
+            let (directory, lock, isNetwork) = try await queue.run {
+                () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
+                let directory = try MirrorDirectory(
+                    path: settings.directory,
+                    stateDirectory: settings.stateDirectory,
+                    homeDirectory: settings.homeDirectory,
+                    createsIfMissing: locks
+                )
+                let lock = locks ? try directory.lock() : nil
+                return (directory, lock, try directory.stateIsOnNetworkFileSystem())
+            }
+            let (manifest, outcome) = try await ManifestStore.open(
+                directory: directory.stateDirectoryPath,
+                now: settings.environment.now(),
+                usesWriteAheadLog: !isNetwork
+            )
+            var warnings: [String] = []
+            var isRebuilt = false
+            if case .recreated(let name, let reason) = outcome {
+                isRebuilt = true
+                warnings.append(
+                    "the manifest could not be used (\(reason)) and was set aside"
+                        + (name.map { " as '\($0)'" } ?? "")
+                        + "; it is rebuilt by comparing content, and nothing is deleted in this run"
+                )
+            }
+            if isNetwork {
+                warnings.append(
+                    "the state is on a network file system, where locks and recovery are weaker;"
+                        + " --state-dir can put it on a local disk"
+                )
+            }
+            try await checkRemote(settings, manifest, allowsRebinding, records: locks)
+            let isSame = try await checkRoot(directory, manifest, records: locks)
+            return MirrorSession(
+                directory: directory,
+                manifest: manifest,
+                lock: lock,
+                isManifestRebuilt: isRebuilt,
+                isSameDirectory: isSame,
+                warnings: warnings
+            )
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private static func checkRemote(
+        _ settings: MirrorSettings,
+        _ manifest: ManifestStore,
+        _ allowsRebinding: Bool,
+        records: Bool
+    ) async throws {
+        let found = settings.identity
+        let values = [
+            (name: Setting.dialect, value: found.dialect),
+            (name: Setting.host, value: found.endpointHost),
+            (name: Setting.bucket, value: found.bucket),
+            (name: Setting.prefix, value: found.prefix),
+        ]
+        for (name, value) in values {
+            guard let recorded = try await manifest.setting(name), recorded != value else {
+                continue
+            }
+            guard allowsRebinding else {
+                let what = displayText(recorded.utf8)
+                throw SyncError(
+                    code: .refused,
+                    message: "the manifest of '\(displayText(settings.directory.utf8))' was made "
+                        + "with another remote (\(name) was '\(what)'), and "
+                        + "'\(settings.displayRemote)' is not it; nothing was changed. "
+                        + "If the remote moved on purpose, say --rebind"
+                )
+            }
+        }
+        guard records else { return }
+        try await manifest.setSettings(values.map { (name: $0.name, value: $0.value) })
+    }
+
+    /// False if the directory is another one than last time: a copy, or another disk's.
+    private static func checkRoot(
+        _ directory: MirrorDirectory,
+        _ manifest: ManifestStore,
+        records: Bool
+    ) async throws -> Bool {
+        let identity = try directory.rootIdentity()
+        let found = String(identity.inode)
+        let recorded = try await manifest.setting(Setting.root)
+        if records { try await manifest.setSetting(Setting.root, found) }
+        return recorded == nil || recorded == found
+    }
+}

@@ -1,0 +1,127 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+/// Feeds the merge from the three streams and yields its entries one by one.
+struct PlanLoop {
+    /// Rows of the manifest that are read at once.
+    private static let rowsAtOnce = 1_000
+
+    let manifest: ManifestStore
+    let lister: RemoteLister
+    let scan: LocalScan
+    private(set) var join = MergeJoin()
+    private var listing = RemoteLister.Position()
+    private var lastRow: ObjectKey?
+    /// Objects that the listing had.
+    private(set) var listedObjects = 0
+    /// Files and directories that the walk had.
+    private(set) var walkedEntries = 0
+    /// Why the listing ended before its end, nil if it did not.
+    private(set) var listingFailure: (any Error)?
+
+    init(manifest: ManifestStore, lister: RemoteLister, scan: LocalScan) {
+        self.manifest = manifest
+        self.lister = lister
+        self.scan = scan
+    }
+
+    /// The next key with what the three sides say of it, nil at the end.
+    ///
+    /// - Throws: What makes the whole plan impossible: a broken order, the manifest, the walk's
+    ///   root, a cancellation. A listing that ends early does not throw: what it said is used,
+    ///   and ``listingFailure`` says that it is not the whole.
+    mutating func next() async throws -> JoinedEntry? {
+        while true {
+            switch try join.next() {
+            case .joined(let entry): return entry
+            case .finished: return nil
+            case .needs(.remote): try await feedRemote()
+            case .needs(.base): try await feedBase()
+            case .needs(.local): try await feedLocal()
+            }
+        }
+    }
+
+    private mutating func feedRemote() async throws {
+        do {
+            guard let objects = try await lister.next(&listing) else {
+                join.finish(.remote)
+                return
+            }
+            listedObjects += objects.count
+            try join.feed(remote: objects)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            if (error as? StorageError)?.isCancelled == true { throw CancellationError() }
+            listingFailure = error
+            join.abandon(.remote)
+        }
+    }
+
+    private mutating func feedBase() async throws {
+        let rows = try await manifest.entries(
+            after: lastRow,
+            through: nil,
+            limit: Self.rowsAtOnce
+        )
+        guard let last = rows.last else {
+            join.finish(.base)
+            return
+        }
+        lastRow = last.key
+        try join.feed(base: rows)
+    }
+
+    private mutating func feedLocal() async throws {
+        guard let entries = try await scan.next() else {
+            join.finish(.local)
+            return
+        }
+        walkedEntries += entries.count
+        try join.feed(local: entries)
+    }
+}
+
+/// The walk of the directory, run ahead of its use on a thread of its own.
+final class LocalScan: Sendable {
+    private static let entriesAtOnce = 1_000
+    private static let batchesAhead = 8
+
+    private let directory: MirrorDirectory
+    private let queue = BlockingQueue("walk")
+    private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
+    private let onIssue: @Sendable (WalkIssue) -> Void
+
+    init(directory: MirrorDirectory, onIssue: @escaping @Sendable (WalkIssue) -> Void) {
+        self.directory = directory
+        self.onIssue = onIssue
+    }
+
+    /// Walks to the end; runs beside ``next()``.
+    func run() async throws {
+        do {
+            let directory = directory
+            let walk = directory.walk()
+            while true {
+                let batch = try await queue.run { () throws(LocalError) in
+                    try walk.next(limit: Self.entriesAtOnce)
+                }
+                for issue in batch.issues { onIssue(issue) }
+                if !batch.entries.isEmpty { try await batches.send(batch.entries) }
+                if batch.isFinished { break }
+            }
+            batches.finish()
+        } catch {
+            batches.finish(throwing: error)
+            throw error
+        }
+    }
+
+    func next() async throws -> [LocalEntry]? {
+        try await batches.next()
+    }
+}

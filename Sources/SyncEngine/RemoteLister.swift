@@ -1,0 +1,143 @@
+internal import ObjectStorage
+internal import SyncModel
+
+/// The remote's objects in key order, listed ahead of use by several listings side by side.
+///
+/// The key space is cut at `splits`; each segment is one listing that starts after its lower bound
+/// and stops at its upper one, and holds a few pages at most. The segments are read in order, so
+/// the result is one ordered stream whose memory does not depend on the number of objects.
+final class RemoteLister: Sendable {
+    /// Pages that one segment may hold before its listing waits.
+    private static let pagesAhead = 8
+
+    private struct Segment: Sendable {
+        let after: ObjectKey?
+        let through: ObjectKey?
+        let pages: BoundedChannel<[RemoteObject]>
+    }
+
+    private let store: any ObjectStore
+    private let prefix: ObjectKey
+    private let segments: [Segment]
+    private let width: Int
+
+    /// `prefix` is empty or ends in "/", and the objects' keys come without it; `splits` are keys
+    /// without it, ascending; `width` is how many listings run side by side.
+    init(store: any ObjectStore, prefix: ObjectKey, splits: [ObjectKey], width: Int) {
+        self.store = store
+        self.prefix = prefix
+        self.width = max(1, width)
+        let bounds: [ObjectKey?] = [nil] + splits.map { ObjectKey(prefix.bytes + $0.bytes) } + [nil]
+        segments = zip(bounds, bounds.dropFirst()).map { after, through in
+            Segment(
+                after: after,
+                through: through,
+                pages: BoundedChannel(capacity: Self.pagesAhead)
+            )
+        }
+    }
+
+    /// Lists until the end or a failure; runs beside ``next(_:)``.
+    func run() async throws {
+        var remaining = segments[...]
+        do {
+            try await forEachBounded(limit: width) {
+                remaining.popFirst()
+            } body: { segment in
+                do {
+                    try await self.list(segment)
+                    segment.pages.finish()
+                } catch {
+                    segment.pages.finish(throwing: error)
+                    throw error
+                }
+            }
+        } catch {
+            // Segments that were never begun have a reader that must not wait for ever.
+            for segment in segments { segment.pages.finish(throwing: error) }
+            throw error
+        }
+    }
+
+    /// Where a reader is.
+    struct Position: Sendable {
+        fileprivate var segment = 0
+    }
+
+    /// The next objects, keys without the prefix; nil at the end.
+    func next(_ position: inout Position) async throws -> [RemoteObject]? {
+        while position.segment < segments.count {
+            if let page = try await segments[position.segment].pages.next() { return page }
+            position.segment += 1
+        }
+        return nil
+    }
+
+    private func list(_ segment: Segment) async throws {
+        var checker = ListingGuard()
+        var request = ListRequest(
+            prefix: prefix,
+            startAfter: segment.after,
+            delimiter: nil,
+            maximumKeys: 1_000
+        )
+        while true {
+            let page = try await store.list(request)
+            try checker.accept(page, request: request)
+            let (objects, isPastEnd) = try await inside(segment, page.objects)
+            if !objects.isEmpty { try await segment.pages.send(objects) }
+            guard let next = page.next, !isPastEnd else { return }
+            request.token = next
+            request.startAfter = nil
+        }
+    }
+
+    /// The page's objects up to the segment's upper bound, without the prefix.
+    private func inside(
+        _ segment: Segment,
+        _ page: [RemoteObject]
+    ) async throws -> (objects: [RemoteObject], isPastEnd: Bool) {
+        var objects: [RemoteObject] = []
+        objects.reserveCapacity(page.count)
+        for object in page {
+            if let through = segment.through, through < object.key { return (objects, true) }
+            let key = ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count)))
+            // The prefix itself is the mirrored directory's own marker.
+            if key.isEmpty { continue }
+            objects.append(try await resolved(object, key: key))
+        }
+        return (objects, false)
+    }
+
+    /// The object under its relative key.
+    ///
+    /// A symlink object is described by its target, as a GET of it will be; one without a usable
+    /// target keeps its kind, by which the plan leaves it alone.
+    private func resolved(
+        _ object: RemoteObject,
+        key: ObjectKey
+    ) async throws(StorageError) -> RemoteObject {
+        var size = object.size
+        var etag = object.etag
+        var kind = object.kind
+        if kind == .symlink {
+            do {
+                let target = try await store.head(object.key, versionID: nil)
+                size = target.size
+                etag = target.etag ?? object.etag
+                kind = .normal
+            } catch  where error.isNotFound || error.status == 400 {
+                // SymlinkTargetNotExist or InvalidTargetType.
+            }
+        }
+        return RemoteObject(
+            key: key,
+            size: size,
+            etag: etag,
+            lastModified: object.lastModified,
+            storageClass: object.storageClass,
+            kind: kind,
+            restoreState: object.restoreState
+        )
+    }
+}

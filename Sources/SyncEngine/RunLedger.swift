@@ -1,0 +1,51 @@
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// What the items of a run leave behind for its end: whether it must stop, what holds deletions
+/// back, which checkpoints the next run needs.
+final class RunLedger: Sendable {
+    private struct State {
+        var stop: SyncError?
+        var failed = 0
+        var skipped = 0
+        var keptCheckpoints: Set<ObjectKey> = []
+        var deferred: [JoinedEntry] = []
+    }
+
+    /// Downloads that wait for a directory to be deleted are rare; more than this are skipped.
+    private static let deferredLimit = 10_000
+
+    private let state = Mutex(State())
+
+    /// The first reason to end the run, nil while there is none.
+    var stop: SyncError? { state.withLock { $0.stop } }
+    var failedItems: Int { state.withLock { $0.failed } }
+    var skippedItems: Int { state.withLock { $0.skipped } }
+    var deferred: [JoinedEntry] { state.withLock { $0.deferred } }
+
+    func stop(_ error: SyncError) {
+        state.withLock { $0.stop = $0.stop ?? error }
+    }
+
+    func countFailed() { state.withLock { $0.failed += 1 } }
+    func countSkipped() { state.withLock { $0.skipped += 1 } }
+
+    /// The key's checkpoint is of use to the next run.
+    func keepCheckpoint(of key: ObjectKey) {
+        state.withLock { _ = $0.keptCheckpoints.insert(key) }
+    }
+
+    func keepsCheckpoint(of key: ObjectKey) -> Bool {
+        state.withLock { $0.keptCheckpoints.contains(key) }
+    }
+
+    /// False if there are too many already.
+    func deferDownload(_ entry: JoinedEntry) -> Bool {
+        state.withLock { state in
+            guard state.deferred.count < Self.deferredLimit else { return false }
+            state.deferred.append(entry)
+            return true
+        }
+    }
+}

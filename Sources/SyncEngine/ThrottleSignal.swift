@@ -1,0 +1,52 @@
+package import ObjectStorage
+internal import Synchronization
+
+/// Carries what the storage client observes to the run that is under way.
+///
+/// The client is made before the run and outlives it; `attach` names who listens.
+package final class ThrottleSignal: Sendable {
+    private struct Listeners {
+        var limiter: ConnectionLimiter?
+        var onWarning: (@Sendable (String) -> Void)?
+        var hasWarnedOfClock = false
+    }
+
+    private let requests = Atomic<Int>(0)
+    private let listeners = Mutex(Listeners())
+
+    package init() {}
+
+    /// Requests sent so far, retries included.
+    package var requestCount: Int { requests.load(ordering: .relaxed) }
+
+    func attach(limiter: ConnectionLimiter, onWarning: @escaping @Sendable (String) -> Void) {
+        listeners.withLock { $0 = Listeners(limiter: limiter, onWarning: onWarning) }
+    }
+
+    func detach() {
+        listeners.withLock { $0 = Listeners() }
+    }
+
+    /// Takes one observation; never blocks.
+    package func observe(_ observation: StorageObservation) {
+        switch observation {
+        case .requestSent:
+            requests.add(1, ordering: .relaxed)
+        case .succeeded:
+            listeners.withLock { $0.limiter }?.succeeded()
+        case .throttled:
+            listeners.withLock { $0.limiter }?.throttled()
+        case .clockCorrected(let seconds):
+            let warn = listeners.withLock { listeners in
+                defer { listeners.hasWarnedOfClock = true }
+                return listeners.hasWarnedOfClock ? nil : listeners.onWarning
+            }
+            warn?(
+                "this machine's clock is \(abs(seconds)) s \(seconds > 0 ? "behind" : "ahead of") "
+                    + "the service's; requests are signed by the service's clock, mend this one"
+            )
+        case .retrying:
+            break
+        }
+    }
+}

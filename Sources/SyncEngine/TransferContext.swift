@@ -1,0 +1,77 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+/// What the transfers of one run share.
+struct TransferContext: Sendable {
+    /// Ranges or parts of one file that are under way at once.
+    static let streamsPerFile = 4
+    /// Bytes between two checkpoints of one stream.
+    static let checkpointInterval: Int64 = 2 << 20
+    /// Bytes of one stream that a kill may cost; above it the stream waits for its checkpoint.
+    static let maximumUncheckpointed: Int64 = 4 << 20
+
+    let store: any ObjectStore
+    let prefix: ObjectKey
+    let directory: MirrorDirectory
+    let manifest: ManifestStore
+    let limiter: ConnectionLimiter
+    let tracker: ProgressTracker
+    let environment: EngineEnvironment
+    let options: RunOptions
+    let run: RunID
+    /// Opening, creating and stating files.
+    let disk: BlockingQueue
+    /// Reading whole files for their checksums.
+    let hashing: BlockingQueue
+    let emit: @Sendable (SyncEvent) -> Void
+
+    /// The whole key of an object, prefix included.
+    func objectKey(_ key: ObjectKey) -> ObjectKey {
+        ObjectKey(prefix.bytes + key.bytes)
+    }
+
+    /// Waits for a connection, runs `request` and gives the connection back.
+    func withConnection<Value: Sendable>(
+        _ request: () async throws(StorageError) -> Value
+    ) async throws(ItemFailure) -> Value {
+        do {
+            try await limiter.acquire()
+        } catch {
+            throw ItemFailure.cancelled
+        }
+        defer { limiter.release() }
+        do {
+            return try await request()
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    func item(
+        _ action: ItemAction,
+        _ state: ItemState,
+        _ key: ObjectKey,
+        size: Int64,
+        transferred: Int64 = 0,
+        resumed: Int64 = 0,
+        message: String? = nil,
+        requestID: String? = nil
+    ) {
+        emit(
+            .item(
+                ItemEvent(
+                    action: action,
+                    state: state,
+                    key: key.display,
+                    size: size,
+                    bytesTransferred: transferred,
+                    bytesResumed: resumed,
+                    message: message,
+                    requestID: requestID
+                )
+            )
+        )
+    }
+}

@@ -1,0 +1,211 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+extension Uploader {
+    func perform(
+        _ effect: UploadState.Effect,
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ shell: inout Shell
+    ) async -> [UploadState.Effect] {
+        switch effect {
+        case .put: return await put(&state, &shell)
+        case .initiate: return await initiate(&state, layout, &shell)
+        case .listParts(let upload): return await listParts(upload, &state, layout, shell)
+        case .complete(let upload, let parts):
+            return await complete(upload, parts, &state, &shell)
+        case .settle(let expected): return await settle(expected, &state, &shell)
+        case .abort(let upload):
+            // What cannot be aborted now is found by `uploads` and by the bucket's lifecycle.
+            try? await abort(upload)
+        case .dropCheckpoint:
+            guard shell.hasCheckpoint else { return [] }
+            shell.hasCheckpoint = false
+            shell.recorded = [:]
+            // A row that stays is judged again by the next run.
+            try? await context.manifest.dropUpload(key)
+        case .finish(let checksum): finish(checksum, &shell)
+        case .fail(let failure, _): shell.result = .failure(failure)
+        case .upload, .cancelParts: break
+        }
+        return []
+    }
+
+    private func request(_ shell: Shell) -> PutRequest {
+        PutRequest(
+            key: context.objectKey(key),
+            contentType: ContentType.guess(for: key),
+            userMetadata: [
+                (
+                    name: ModificationTime.metadataName,
+                    value: ModificationTime.text(shell.source.modified)
+                ),
+                (name: Self.tokenMetadataName, value: shell.token),
+            ],
+            storageClass: nil,
+            forbidsOverwrite: isNew,
+            callback: nil
+        )
+    }
+
+    private func put(
+        _ state: inout UploadState,
+        _ shell: inout Shell
+    ) async -> [UploadState.Effect] {
+        context.item(.upload, .started, key, size: shell.source.size)
+        let range = ByteRange(offset: 0, length: shell.source.size)
+        let (store, request, transfer) = (context.store, request(shell), transfer)
+        let file = shell.file
+        let body = RequestBody.file(
+            FileRegion(
+                descriptor: file.descriptor,
+                range: range
+            )
+        )
+        do {
+            try await context.limiter.acquire()
+        } catch {
+            return state.failed(.other(.cancelled))
+        }
+        defer { context.limiter.release() }
+        do throws(StorageError) {
+            let result = try await store.put(
+                request,
+                body: range.isEmpty ? .bytes([]) : body,
+                onProgress: { transfer.add($0) }
+            )
+            shell.confirmed = (result.etag, nil)
+            return state.finishedPut(checksum: result.crc64 ?? result.sentChecksum)
+        } catch {
+            return state.failed(Self.failure(error, settlesAlreadyExists: true))
+        }
+    }
+
+    private func initiate(
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ shell: inout Shell
+    ) async -> [UploadState.Effect] {
+        transfer.startOver()
+        context.item(.upload, .started, key, size: shell.source.size)
+        do {
+            // The row first: an upload whose answer is lost is then known to be ours.
+            try await context.manifest.beginUpload(
+                UploadCheckpoint(
+                    key: key,
+                    uploadID: nil,
+                    partSize: layout.partSize,
+                    source: shell.source,
+                    token: shell.token,
+                    started: context.environment.now(),
+                    parts: []
+                )
+            )
+            shell.hasCheckpoint = true
+            let (store, request) = (context.store, request(shell))
+            let upload = try await context.withConnection { () throws(StorageError) in
+                try await store.initiateMultipartUpload(request)
+            }
+            try await context.manifest.setUploadID(key, upload, token: shell.token)
+            return state.initiated(upload)
+        } catch let failure as ItemFailure {
+            return state.failed(.other(failure))
+        } catch {
+            return state.failed(.other(.manifest(message: SyncError(any: error).message)))
+        }
+    }
+
+    private func complete(
+        _ upload: UploadID,
+        _ parts: [UploadState.SentPart],
+        _ state: inout UploadState,
+        _ shell: inout Shell
+    ) async -> [UploadState.Effect] {
+        guard (try? shell.file.identity()) == shell.source else {
+            return state.failed(.sourceChanged)
+        }
+        let request = CompleteRequest(
+            key: context.objectKey(key),
+            upload: upload,
+            parts: parts.map { part in
+                UploadedPart(
+                    number: part.number,
+                    size: part.size,
+                    etag: part.etag,
+                    crc64: part.checksum
+                )
+            },
+            forbidsOverwrite: isNew,
+            callback: nil
+        )
+        do {
+            let result = try await context.store.completeMultipartUpload(request)
+            shell.confirmed = (result.etag, nil)
+            return state.completed(checksum: result.crc64)
+        } catch {
+            if error.serviceCode == "InvalidPart" || error.serviceCode == "InvalidPartOrder" {
+                return state.failed(.partsRefused)
+            }
+            return state.failed(Self.failure(error, settlesAlreadyExists: true))
+        }
+    }
+
+    /// Asks for the object and compares what only the upload that made it can have.
+    private func settle(
+        _ expected: CRC64?,
+        _ state: inout UploadState,
+        _ shell: inout Shell
+    ) async -> [UploadState.Effect] {
+        do {
+            let metadata = try await context.store.head(context.objectKey(key), versionID: nil)
+            let isOurs =
+                metadata.userMetadata[Self.tokenMetadataName] == shell.token
+                && metadata.size == shell.source.size
+                && (expected == nil || metadata.crc64 == nil || metadata.crc64 == expected)
+            if isOurs, let etag = metadata.etag {
+                shell.confirmed = (etag, metadata.lastModified)
+                return state.settled(isOurs: true, checksum: metadata.crc64 ?? expected)
+            }
+            return state.settled(isOurs: false, checksum: nil)
+        } catch {
+            if error.isNotFound { return state.settled(isOurs: false, checksum: nil) }
+            return state.failed(.other(ItemFailure(error)))
+        }
+    }
+
+    private func finish(_ checksum: CRC64?, _ shell: inout Shell) {
+        guard let confirmed = shell.confirmed else {
+            shell.result = .failure(.uploadVanished)
+            return
+        }
+        shell.result = .success(
+            FinishedUpload(
+                etag: confirmed.etag,
+                checksum: checksum,
+                lastModified: confirmed.lastModified,
+                source: shell.source,
+                hasCheckpoint: shell.hasCheckpoint
+            )
+        )
+    }
+
+    static func failure(
+        _ error: StorageError,
+        settlesAlreadyExists: Bool
+    ) -> UploadState.Failure {
+        if error.isNoSuchUpload { return .noSuchUpload }
+        let failure = ItemFailure(error)
+        if failure == .sourceKeepsChanging { return .sourceChanged }
+        // A repeated request may meet the object that its own lost first attempt made.
+        if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
+        switch error.kind {
+        case .transport, .protocolViolation:
+            let isLost = error.mayHaveReachedServer && !error.isCancelled
+            return isLost ? .answerLost(failure) : .other(failure)
+        default:
+            return .other(failure)
+        }
+    }
+}

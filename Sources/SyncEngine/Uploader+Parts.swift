@@ -1,0 +1,129 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+extension Uploader {
+    func send(
+        _ upload: UploadID,
+        _ number: PartNumber,
+        _ range: ByteRange,
+        of file: OpenFile,
+        _ source: FileIdentity
+    ) async -> PartEnd {
+        do {
+            try await context.limiter.acquire()
+        } catch {
+            return .failed(.other(.cancelled))
+        }
+        defer { context.limiter.release() }
+        guard (try? file.identity()) == source else { return .failed(.sourceChanged) }
+        let transfer = transfer
+        let part: UploadedPart
+        do {
+            part = try await context.store.uploadPart(
+                context.objectKey(key),
+                upload,
+                number,
+                body: .file(FileRegion(descriptor: file.descriptor, range: range)),
+                onProgress: { transfer.add($0) }
+            )
+        } catch {
+            if error.isNoSuchUpload { return .failed(.noSuchUpload) }
+            let failure = ItemFailure(error)
+            return .failed(failure == .sourceKeepsChanging ? .sourceChanged : .other(failure))
+        }
+        guard (try? file.identity()) == source, let checksum = part.crc64 else {
+            return .failed(.sourceChanged)
+        }
+        do {
+            try await context.manifest.savePart(
+                key,
+                UploadPartCheckpoint(
+                    number: number,
+                    size: range.length,
+                    etag: part.etag,
+                    crc64: checksum
+                ),
+                uploadID: upload
+            )
+        } catch {
+            return .failed(.other(ItemFailure(error)))
+        }
+        return .sent(
+            UploadState.SentPart(
+                number: number,
+                size: range.length,
+                etag: part.etag,
+                checksum: checksum
+            )
+        )
+    }
+}
+
+// MARK: - Parts of an earlier run
+
+extension Uploader {
+    func listParts(
+        _ upload: UploadID,
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ shell: Shell
+    ) async -> [UploadState.Effect] {
+        let (store, objectKey) = (context.store, context.objectKey(key))
+        var known: [UploadState.SentPart] = []
+        var marker: PartNumber?
+        repeat {
+            let after = marker
+            do {
+                let page = try await store.listParts(objectKey, upload, after: after)
+                for part in page.parts {
+                    guard let part = await agreed(part, layout, shell) else { continue }
+                    known.append(part)
+                }
+                if let next = page.next, let after, next <= after { break }
+                marker = page.next
+            } catch {
+                return state.failed(Self.failure(error, settlesAlreadyExists: false))
+            }
+        } while marker != nil
+        let resumed = known.reduce(0) { $0 + $1.size }
+        transfer.setResumed(resumed)
+        context.item(.upload, .resumed, key, size: shell.source.size, resumed: resumed)
+        return state.listed(known)
+    }
+
+    /// A listed part, if it holds the bytes of the file as it is now.
+    private func agreed(
+        _ part: UploadedPart,
+        _ layout: PartLayout,
+        _ shell: Shell
+    ) async -> UploadState.SentPart? {
+        guard part.number.index < layout.partCount else { return nil }
+        let range = layout.range(ofPartAt: part.number.index)
+        guard part.size == range.length else { return nil }
+        if let recorded = shell.recorded[part.number], recorded.etag == part.etag,
+            let checksum = recorded.crc64, part.crc64 == nil || part.crc64 == checksum
+        {
+            return UploadState.SentPart(
+                number: part.number,
+                size: part.size,
+                etag: part.etag,
+                checksum: checksum
+            )
+        }
+        // Sent before the row was written: the file itself says whether it is the same.
+        guard let theirs = part.crc64 else { return nil }
+        let (directory, file) = (context.directory, shell.file)
+        let ours = try? await context.hashing.run { () throws(LocalError) in
+            try directory.checksum(of: file, range: range)
+        }
+        guard ours == theirs else { return nil }
+        return UploadState.SentPart(
+            number: part.number,
+            size: part.size,
+            etag: part.etag,
+            checksum: theirs
+        )
+    }
+}

@@ -1,0 +1,177 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+/// An object that is at the service and holds what the file held.
+struct FinishedUpload: Sendable {
+    let etag: ETag
+    let checksum: CRC64?
+    let lastModified: Timestamp?
+    /// The file's state whose content was sent.
+    let source: FileIdentity
+    /// True if the row of a checkpoint must be dropped with the record.
+    let hasCheckpoint: Bool
+}
+
+/// Carries out what ``UploadState`` decides, for one file.
+struct Uploader: Sendable {
+    /// The metadata that names the upload which made an object, so that a lost answer can be
+    /// settled.
+    static let tokenMetadataName = "osssync-upload"
+    private static let tokenLength = 26
+
+    let context: TransferContext
+    let key: ObjectKey
+    let path: RelativePath
+    let transfer: ProgressTracker.Transfer
+    /// True if the listing had no object of this key: one that exists then is somebody else's.
+    let isNew: Bool
+
+    /// What the shell knows beside the machine.
+    struct Shell {
+        let file: OpenFile
+        let source: FileIdentity
+        var token: String
+        var effects: [UploadState.Effect] = []
+        var hasCheckpoint = false
+        /// Parts that the manifest knows, by number.
+        var recorded: [PartNumber: UploadPartCheckpoint] = [:]
+        var confirmed: (etag: ETag, lastModified: Timestamp?)?
+        var result: Result<FinishedUpload, ItemFailure>?
+    }
+
+    enum PartEnd: Sendable {
+        case sent(UploadState.SentPart)
+        case failed(UploadState.Failure)
+    }
+
+    /// Sends the file as it is now.
+    ///
+    /// - Throws: Why it could not be; a checkpoint is kept where the next run can go on from it.
+    ///   `sourceKeepsChanging` if the file changed while it was read: nothing was made of it.
+    func run() async throws(ItemFailure) -> FinishedUpload {
+        let (file, source) = try await open()
+        let preferred = context.options.partSize
+        guard let layout = PartLayout(objectSize: source.size, preferredPartSize: preferred) else {
+            throw .tooLarge(size: source.size)
+        }
+        let token = context.environment.randomName(Self.tokenLength)
+        var shell = Shell(file: file, source: source, token: token)
+        var state: UploadState
+        do {
+            (state, shell.effects) = try await begin(layout, &shell)
+        } catch {
+            throw error as? ItemFailure ?? .manifest(message: SyncError(any: error).message)
+        }
+        while shell.result == nil {
+            await runGeneration(&state, layout, &shell)
+        }
+        guard let result = shell.result else { throw .cancelled }
+        return try result.get()
+    }
+
+    private func open() async throws(ItemFailure) -> (OpenFile, FileIdentity) {
+        let (directory, path) = (context.directory, path)
+        do {
+            return try await context.disk.run { () throws(LocalError) in
+                let file = try directory.openForReading(path)
+                return (file, try file.identity())
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    /// Runs effects and parts until the end, or until every part under way must stop.
+    private func runGeneration(
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ shell: inout Shell
+    ) async {
+        await withTaskGroup(of: PartEnd.self) { group in
+            while shell.result == nil {
+                guard shell.effects.isEmpty else {
+                    let effect = shell.effects.removeFirst()
+                    switch effect {
+                    case .upload(let upload, let number, let range):
+                        let (file, source) = (shell.file, shell.source)
+                        group.addTask {
+                            await send(upload, number, range, of: file, source)
+                        }
+                    case .cancelParts:
+                        group.cancelAll()
+                        while await group.next() != nil {}
+                        return
+                    default:
+                        shell.effects += await perform(effect, &state, layout, &shell)
+                    }
+                    continue
+                }
+                guard let end = await group.next() else {
+                    shell.result = .failure(.cancelled)
+                    return
+                }
+                switch end {
+                case .sent(let part): shell.effects += state.uploaded(part)
+                case .failed(let failure): shell.effects += state.failed(failure)
+                }
+            }
+        }
+    }
+}
+
+extension Uploader {
+    /// The machine and its first effects: from a checkpoint that is still true, or from the start.
+    func begin(
+        _ layout: PartLayout,
+        _ shell: inout Shell
+    ) async throws -> (UploadState, [UploadState.Effect]) {
+        let isMultipart = layout.objectSize > layout.partSize
+        let streams = TransferContext.streamsPerFile
+        if let checkpoint = try await context.manifest.uploadCheckpoint(key) {
+            let recorded = PartLayout(
+                objectSize: shell.source.size,
+                recordedPartSize: checkpoint.partSize
+            )
+            if let recorded, recorded == layout, let upload = checkpoint.uploadID,
+                Self.isSame(checkpoint.source, shell.source)
+            {
+                shell.hasCheckpoint = true
+                shell.token = checkpoint.token
+                for part in checkpoint.parts { shell.recorded[part.number] = part }
+                var state = UploadState(layout: layout, isMultipart: true, streamLimit: streams)
+                let effects = state.resume(upload)
+                return (state, effects)
+            }
+            try await discard(checkpoint)
+        }
+        var state = UploadState(layout: layout, isMultipart: isMultipart, streamLimit: streams)
+        let effects = state.start()
+        return (state, effects)
+    }
+
+    /// True if the file is the one the upload began with: a rename keeps all of this, a write does
+    /// not.
+    private static func isSame(_ recorded: FileIdentity, _ found: FileIdentity) -> Bool {
+        recorded.size == found.size && recorded.modified == found.modified
+            && recorded.inode == found.inode
+    }
+
+    /// Aborts the upload of a checkpoint that is of no use any more, and forgets it.
+    private func discard(_ checkpoint: UploadCheckpoint) async throws {
+        if let upload = checkpoint.uploadID {
+            try await abort(upload)
+        } else {
+            try await UploadCleaner(context: context).abortUnanswered(checkpoint)
+        }
+        try await context.manifest.dropUpload(key)
+    }
+
+    func abort(_ upload: UploadID) async throws(ItemFailure) {
+        let (store, objectKey) = (context.store, context.objectKey(key))
+        try await context.withConnection { () throws(StorageError) in
+            try await store.abortMultipartUpload(objectKey, upload)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Synchronization
+import Testing
+
+@testable import SyncEngine
+
+@Suite("Waiting and limits")
+struct ConcurrencyTests {
+    @Test func `never more requests at once than the limit`() async throws {
+        let limiter = ConnectionLimiter(maximum: 3, monotonic: { .zero })
+        let gauge = Gauge()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await limiter.acquire()
+                    gauge.enter()
+                    await Task.yield()
+                    gauge.leave()
+                    limiter.release()
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect((1...3).contains(gauge.peak))
+    }
+
+    @Test func `throttling halves the limit once a second and success raises it slowly`() {
+        let time = Box(Duration.zero)
+        let limiter = ConnectionLimiter(maximum: 16, monotonic: { time.value.withLock { $0 } })
+        limiter.throttled()
+        limiter.throttled()
+        #expect(limiter.limit == 8)
+        time.value.withLock { $0 = .seconds(2) }
+        limiter.throttled()
+        #expect(limiter.limit == 4)
+        for _ in 0..<32 { limiter.succeeded() }
+        #expect(limiter.limit == 5)
+        for _ in 0..<10_000 { limiter.succeeded() }
+        #expect(limiter.limit == 16)
+    }
+
+    @Test func `a cancelled wait takes no place`() async throws {
+        let limiter = ConnectionLimiter(maximum: 1, monotonic: { .zero })
+        try await limiter.acquire()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await limiter.acquire() }
+            group.cancelAll()
+            await #expect(throws: CancellationError.self) { try await group.next() }
+        }
+        limiter.release()
+        try await limiter.acquire()
+        limiter.release()
+    }
+
+    @Test func `a channel passes everything in order and holds few`() async throws {
+        let channel = BoundedChannel<Int>(capacity: 2)
+        let received = try await withThrowingTaskGroup(of: [Int].self) { group in
+            group.addTask {
+                for number in 0..<1_000 { try await channel.send(number) }
+                channel.finish()
+                return []
+            }
+            group.addTask {
+                var numbers: [Int] = []
+                while let number = try await channel.next() { numbers.append(number) }
+                return numbers
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(received == Array(0..<1_000))
+    }
+
+    @Test func `a channel's failure comes after its elements`() async throws {
+        struct Broken: Error {}
+        let channel = BoundedChannel<Int>(capacity: 2)
+        try await channel.send(1)
+        channel.finish(throwing: Broken())
+        #expect(try await channel.next() == 1)
+        await #expect(throws: Broken.self) { try await channel.next() }
+    }
+
+    @Test func `large items never take every worker`() async throws {
+        let queue = WorkQueue<Int>(laneCapacity: 8, largeLimit: 1)
+        try await queue.push(1, .large)
+        try await queue.push(2, .large)
+        try await queue.push(3, .small)
+        #expect(await queue.next()?.0 == 1)
+        #expect(await queue.next()?.0 == 3)
+        queue.finished(.small)
+        queue.finished(.large)
+        #expect(await queue.next()?.0 == 2)
+        queue.finished(.large)
+        queue.close()
+        #expect(await queue.next() == nil)
+    }
+
+    @Test func `every pushed item is delivered once`() async throws {
+        let queue = WorkQueue<Int>(laneCapacity: 4, largeLimit: 2)
+        let delivered = Box<[Int]>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    while let (item, lane) = await queue.next() {
+                        delivered.value.withLock { $0.append(item) }
+                        await Task.yield()
+                        queue.finished(lane)
+                    }
+                }
+            }
+            for item in 0..<2_000 { try await queue.push(item, item % 7 == 0 ? .large : .small) }
+            queue.close()
+            try await group.waitForAll()
+        }
+        #expect(delivered.value.withLock { $0.sorted() } == Array(0..<2_000))
+    }
+
+    @Test func `bounded tasks never exceed their number`() async throws {
+        let gauge = Gauge()
+        var remaining = 100
+        try await forEachBounded(limit: 4) { () -> Int? in
+            remaining -= 1
+            return remaining >= 0 ? remaining : nil
+        } body: { _ in
+            gauge.enter()
+            await Task.yield()
+            gauge.leave()
+        }
+        #expect((1...4).contains(gauge.peak))
+    }
+}
+
+private final class Box<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+
+    init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+}
+
+/// Counts how many are inside and how many there were at most.
+private final class Gauge: Sendable {
+    private let state = Mutex((now: 0, peak: 0))
+
+    var peak: Int { state.withLock { $0.peak } }
+
+    func enter() {
+        state.withLock { state in
+            state.now += 1
+            state.peak = max(state.peak, state.now)
+        }
+    }
+
+    func leave() {
+        state.withLock { $0.now -= 1 }
+    }
+}
