@@ -1,0 +1,179 @@
+import SyncModel
+import SyncPlanner
+import Testing
+
+/// What each direction does about one kind of conflict under one choice.
+private struct Row: CustomTestStringConvertible {
+    var kind: ConflictKind
+    var choice: ConflictChoice
+    var deletes: Bool
+    var pull: ConflictResolution
+    var push: ConflictResolution
+    var sync: ConflictResolution
+
+    init(
+        _ kind: ConflictKind,
+        _ choice: ConflictChoice,
+        deletes: Bool = false,
+        _ pull: ConflictResolution,
+        _ push: ConflictResolution,
+        _ sync: ConflictResolution
+    ) {
+        self.kind = kind
+        self.choice = choice
+        self.deletes = deletes
+        self.pull = pull
+        self.push = push
+        self.sync = sync
+    }
+
+    var testDescription: String { "\(kind), \(choice), deletes: \(deletes)" }
+}
+
+private let rows: [Row] = [
+    Row(.bothNew, .keepBoth, .downloadKeepingLocal, .leaveBoth, .downloadKeepingLocal),
+    Row(.bothNew, .local, .leaveBoth, .upload, .upload),
+    Row(.bothNew, .remote, .download, .leaveBoth, .download),
+    Row(.bothChanged, .keepBoth, .downloadKeepingLocal, .leaveBoth, .downloadKeepingLocal),
+    Row(.bothChanged, .local, .leaveBoth, .upload, .upload),
+    Row(.bothChanged, .remote, .download, .leaveBoth, .download),
+    Row(.remoteNewer, .keepBoth, .download, .leaveBoth, .download),
+    Row(.remoteNewer, .local, .leaveBoth, .upload, .upload),
+    Row(.remoteNewer, .remote, .download, .leaveBoth, .download),
+    Row(.localGoneRemoteChanged, .keepBoth, .download, .leaveBoth, .download),
+    Row(.localGoneRemoteChanged, .local, .leaveBoth, .leaveBoth, .leaveBoth),
+    Row(
+        .localGoneRemoteChanged,
+        .local,
+        deletes: true,
+        .leaveBoth,
+        .deleteRemote,
+        .deleteRemote
+    ),
+    Row(.localGoneRemoteChanged, .remote, .download, .leaveBoth, .download),
+    Row(.localChangedRemoteGone, .keepBoth, .leaveBoth, .leaveBoth, .upload),
+    Row(.localChangedRemoteGone, .local, .leaveBoth, .upload, .upload),
+    Row(.localChangedRemoteGone, .remote, .leaveBoth, .leaveBoth, .leaveBoth),
+    Row(
+        .localChangedRemoteGone,
+        .remote,
+        deletes: true,
+        .deleteLocal,
+        .leaveBoth,
+        .deleteLocal
+    ),
+]
+
+@Suite("Conflicts")
+struct ConflictTests {
+    @Test(arguments: rows)
+    fileprivate func `each choice has one outcome for each direction`(row: Row) {
+        func outcome(_ direction: Direction) -> ConflictResolution {
+            resolution(
+                of: row.kind,
+                policy(direction, deletes: row.deletes, conflict: row.choice)
+            )
+        }
+        #expect(outcome(.pull) == row.pull)
+        #expect(outcome(.push) == row.push)
+        #expect(outcome(.sync) == row.sync)
+    }
+
+    @Test(arguments: ConflictKind.allCases, Direction.allCases)
+    func `skip leaves both sides and fail stops the run`(
+        kind: ConflictKind,
+        direction: Direction
+    ) {
+        for deletes in [false, true] {
+            let skip = policy(direction, deletes: deletes, conflict: .skip)
+            #expect(resolution(of: kind, skip) == .leaveBoth)
+            let fail = policy(direction, deletes: deletes, conflict: .fail)
+            #expect(resolution(of: kind, fail) == .stopRun)
+        }
+    }
+
+    @Test(arguments: ConflictKind.allCases, ConflictChoice.allCases)
+    func `a direction never changes the side it reads from`(
+        kind: ConflictKind,
+        choice: ConflictChoice
+    ) {
+        for deletes in [false, true] {
+            let pull = resolution(of: kind, policy(.pull, deletes: deletes, conflict: choice))
+            #expect(pull != .upload && pull != .deleteRemote)
+            let push = resolution(of: kind, policy(.push, deletes: deletes, conflict: choice))
+            #expect(![.download, .downloadKeepingLocal, .deleteLocal].contains(push))
+        }
+    }
+
+    @Test(arguments: Direction.allCases)
+    func `equal content is never a conflict`(direction: Direction) {
+        let fail = policy(direction, conflict: .fail)
+        let empty = decide(
+            entry(local: file(size: 0), remote: object(size: 0)),
+            fail
+        )
+        #expect(empty == .adopt)
+        let equal = decide(entry(local: file(), remote: object()), fail)
+        guard case .compare(_, .adopt, .conflict(.bothNew, .stopRun)) = equal else {
+            Issue.record("\(equal)")
+            return
+        }
+    }
+
+    @Test func `a conflict that needs an archived object is a skip`() {
+        let entry = entry(
+            base: row(),
+            local: file(size: 5),
+            remote: object(size: 6, storageClass: .coldArchive)
+        )
+        let skipped = Decision.skip(.needsRestore(.coldArchive, isOngoing: false))
+        #expect(decide(entry, policy(.pull)) == skipped)
+        #expect(decide(entry, policy(.pull, conflict: .remote)) == skipped)
+        #expect(
+            decide(entry, policy(.pull, conflict: .skip)) == .conflict(.bothChanged, .leaveBoth)
+        )
+        #expect(decide(entry, policy(.push, conflict: .local)) == .conflict(.bothChanged, .upload))
+    }
+
+    @Test func `a conflict that needs an impossible upload is a skip`() {
+        let local = entry(local: file(size: 5), remote: object(size: 6))
+        #expect(
+            decide(local, policy(.push, conflict: .local, maximumKeyLength: 3))
+                == .skip(.keyTooLong(length: 12, maximum: 3))
+        )
+    }
+
+    @Test(
+        arguments: [
+            (
+                ConflictKind.bothNew,
+                "both sides have it, with different content, and it was never synced"
+            ),
+            (.bothChanged, "both sides changed it since the last run"),
+            (.remoteNewer, "the remote changed it since the last run"),
+            (.localGoneRemoteChanged, "it was removed here and changed in the remote"),
+            (.localChangedRemoteGone, "it was changed here and removed in the remote"),
+        ]
+    )
+    func `a conflict says how it came about`(kind: ConflictKind, message: String) {
+        #expect(kind.message == message)
+    }
+
+    @Test(
+        arguments: [
+            (
+                ConflictResolution.downloadKeepingLocal,
+                "the local version is kept beside the remote one"
+            ),
+            (.download, "the remote version replaces the local one"),
+            (.upload, "the local version goes to the remote"),
+            (.deleteLocal, "the local version goes to the trash"),
+            (.deleteRemote, "the remote version is deleted"),
+            (.leaveBoth, "neither side was touched; choose with --on-conflict local or remote"),
+            (.stopRun, "the run ends here, as --on-conflict fail asks"),
+        ]
+    )
+    func `a resolution says what it does`(resolution: ConflictResolution, message: String) {
+        #expect(resolution.message == message)
+    }
+}

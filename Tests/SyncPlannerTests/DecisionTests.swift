@@ -1,0 +1,233 @@
+import SyncModel
+import SyncPlanner
+import Testing
+
+@Suite("Single decisions")
+struct DecisionTests {
+    @Test func `a moved inode is a touched file, unless inodes are not judged`() {
+        let moved = entry(base: row(), local: file(inode: 78), remote: object())
+        #expect(
+            decide(moved, policy(.pull))
+                == .compare(
+                    .fileWithRow(Recorded.crc64),
+                    same: .refresh,
+                    different: .keepLocalChange
+                )
+        )
+        #expect(decide(moved, policy(.pull, judgesInodes: false)) == .nothing(.unchanged))
+        let unknown = entry(base: row(inode: 0), local: file(inode: 78), remote: object())
+        #expect(decide(unknown, policy(.pull)) == .nothing(.unchanged))
+    }
+
+    @Test func `one nanosecond is a touch`() {
+        let later = Timestamp(seconds: 1_700_000_000, nanoseconds: 6)
+        #expect(
+            LocalChange(of: file(modified: later), since: row(), judgesInodes: true) == .touched
+        )
+    }
+
+    @Test func `a file dated beyond the representable years is not touched for ever`() {
+        let far = Timestamp(seconds: 99_999_999_999)
+        let stored = Timestamp(nanosecondsSince1970: far.nanosecondsSince1970)
+        let change = LocalChange(
+            of: file(modified: far),
+            since: row(modified: stored),
+            judgesInodes: true
+        )
+        #expect(change == .same)
+    }
+
+    @Test(arguments: Direction.allCases)
+    func `an empty touched file needs no comparison`(direction: Direction) {
+        let touched = entry(
+            base: row(size: 0),
+            local: file(size: 0, inode: 5),
+            remote: object(size: 0)
+        )
+        #expect(decide(touched, policy(direction)) == .refresh)
+    }
+
+    @Test func `a touched file of a row without checksum is compared with the object`() {
+        let touched = entry(base: row(crc64: nil), local: file(inode: 5), remote: object())
+        #expect(
+            decide(touched, policy(.push))
+                == .compare(
+                    .fileWithObject(Recorded.etag),
+                    same: .refresh,
+                    different: .upload(.changed)
+                )
+        )
+    }
+
+    @Test func `a touched file that nothing can vouch for counts as changed`() {
+        let touched = entry(base: row(crc64: nil), local: file(inode: 5))
+        #expect(decide(touched, policy(.pull)) == .keepLocalChange)
+        #expect(
+            decide(touched, policy(.pull, deletes: true))
+                == .conflict(.localChangedRemoteGone, .leaveBoth)
+        )
+        #expect(
+            decide(touched, policy(.sync, deletes: true))
+                == .conflict(.localChangedRemoteGone, .upload)
+        )
+    }
+
+    @Test func `checksum without a recorded checksum trusts the mtime where it must`() {
+        let unchanged = entry(base: row(crc64: nil), local: file())
+        #expect(
+            decide(unchanged, policy(.pull, deletes: true, checksum: true)) == .deleteLocal(.known)
+        )
+    }
+
+    @Test func `two different MD5s are a new version without a question`() {
+        let other = ETag(wire: "\"FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF\"")
+        let changed = entry(base: row(), local: file(), remote: object(etag: other))
+        #expect(decide(changed, policy(.pull)) == .download(.changed))
+        // A conflict must be certain.
+        #expect(
+            decide(changed, policy(.push))
+                == .compare(
+                    .objectWithRow(Recorded.crc64),
+                    same: .adopt,
+                    different: .conflict(.remoteNewer, .leaveBoth)
+                )
+        )
+    }
+
+    @Test func `the same MD5 in another case is still asked about`() {
+        let lower = ETag(wire: "\"0123456789abcdef0123456789abcdef\"")
+        let changed = entry(base: row(), local: file(), remote: object(etag: lower))
+        #expect(
+            decide(changed, policy(.pull))
+                == .compare(
+                    .objectWithRow(Recorded.crc64),
+                    same: .adopt,
+                    different: .download(.changed)
+                )
+        )
+    }
+
+    @Test func `a rewritten object without recorded checksum is downloaded, or compared by a push`()
+    {
+        let tag = ETag(wire: "x-9")
+        let changed = entry(base: row(crc64: nil), local: file(), remote: object(etag: tag))
+        #expect(decide(changed, policy(.sync)) == .download(.changed))
+        #expect(
+            decide(changed, policy(.push))
+                == .compare(
+                    .fileWithObject(tag),
+                    same: .adopt,
+                    different: .conflict(.remoteNewer, .leaveBoth)
+                )
+        )
+    }
+
+    @Test(arguments: Direction.allCases)
+    func `an empty object with a new tag is adopted`(direction: Direction) {
+        let changed = entry(
+            base: row(size: 0),
+            local: file(size: 0),
+            remote: object(size: 0, etag: ETag(wire: "x"))
+        )
+        #expect(decide(changed, policy(direction)) == .adopt)
+    }
+
+    @Test(
+        arguments: [StorageClass.archive, .coldArchive, .deepColdArchive, .init(name: "GLACIER")],
+        [nil, RestoreState.ongoing]
+    )
+    func `an archived object is skipped and nothing is deleted for it`(
+        storageClass: StorageClass,
+        restore: RestoreState?
+    ) {
+        let remote = object(size: 7, storageClass: storageClass, restoreState: restore)
+        let skip = Decision.skip(.needsRestore(storageClass, isOngoing: restore == .ongoing))
+        let everything = policy(.pull, deletes: true, extra: true, force: true, conflict: .remote)
+        #expect(decide(entry(remote: remote), everything) == skip)
+        #expect(decide(entry(base: row(), remote: remote), everything) == skip)
+        #expect(decide(entry(base: row(), local: file(), remote: remote), everything) == skip)
+        #expect(
+            decide(entry(base: row(), local: file(size: 8), remote: remote), everything) == skip
+        )
+        #expect(decide(entry(local: file(size: 8), remote: remote), everything) == skip)
+    }
+
+    @Test func `a restored object is downloaded`() {
+        let remote = object(storageClass: .archive, restoreState: .restored)
+        #expect(decide(entry(remote: remote), policy(.pull)) == .download(.new))
+    }
+
+    @Test func `an archived object that is as recorded is unchanged`() {
+        let remote = object(storageClass: .archive)
+        for direction in Direction.allCases {
+            let same = entry(base: row(), local: file(), remote: remote)
+            #expect(decide(same, policy(direction, deletes: true)) == .nothing(.unchanged))
+        }
+    }
+
+    @Test func `a file that replaces an archived object is uploaded`() {
+        let changed = entry(
+            base: row(),
+            local: file(size: 1),
+            remote: object(storageClass: .archive)
+        )
+        #expect(decide(changed, policy(.push)) == .upload(.changed))
+    }
+
+    @Test func `links are looked up, or skipped`() {
+        let link = object(size: 17, kind: .symlink)
+        #expect(decide(entry(remote: link), policy(.pull)) == .resolveLink)
+        #expect(
+            decide(entry(base: row(), local: file(), remote: link), policy(.push)) == .resolveLink
+        )
+        #expect(
+            decide(entry(remote: link), policy(.sync, followsLinks: false)) == .skip(.linkObject)
+        )
+        // A push that would not touch it asks nothing.
+        #expect(decide(entry(remote: link), policy(.push)) == .nothing(.onlyRemote))
+        #expect(
+            decide(entry(remote: link), policy(.push, followsLinks: false)) == .nothing(.onlyRemote)
+        )
+    }
+
+    @Test func `a link's target is judged like any object`() {
+        let linked = entry(base: row(), local: file(), remote: object(size: 17, kind: .symlink))
+        let resolved = linked.replacing(remote: object())
+        #expect(decide(resolved, policy(.pull), at: .free) == .nothing(.unchanged))
+    }
+
+    @Test func `what no object can be is not uploaded`() {
+        let long = ObjectKey([UInt8](repeating: UInt8(ascii: "a"), count: 200))
+        #expect(
+            decide(entry(long, local: file(long)), policy(.push, maximumKeyLength: 199))
+                == .skip(.keyTooLong(length: 200, maximum: 199))
+        )
+        #expect(
+            decide(entry(long, local: file(long)), policy(.push, maximumKeyLength: 200))
+                == .upload(.new)
+        )
+        let limit = PartLayout.maximumObjectSize
+        #expect(decide(entry(local: file(size: limit)), policy(.push)) == .upload(.new))
+        #expect(
+            decide(entry(local: file(size: limit + 1)), policy(.push))
+                == .skip(.fileTooLarge(size: limit + 1))
+        )
+        let marker: ObjectKey = "dir/"
+        #expect(
+            decide(
+                entry(marker, local: directory(marker, isEmpty: true)),
+                policy(.push, maximumKeyLength: 3)
+            ) == .skip(.keyTooLong(length: 4, maximum: 3))
+        )
+    }
+
+    @Test func `comparisons say what they need`() {
+        let crc = CRC64(value: 1)
+        #expect(Comparison.fileWithRow(crc).readsFile)
+        #expect(!Comparison.fileWithRow(crc).needsRemoteDigest)
+        #expect(Comparison.fileWithObject(Recorded.etag).readsFile)
+        #expect(Comparison.fileWithObject(Recorded.etag).needsRemoteDigest)
+        #expect(!Comparison.objectWithRow(crc).readsFile)
+        #expect(Comparison.objectWithRow(crc).needsRemoteDigest)
+    }
+}

@@ -1,0 +1,200 @@
+import SyncPlanner
+import Testing
+
+/// A guard that allows everything asked of it.
+private func content(
+    _ direction: Direction = .sync,
+    deletions: Int = 3,
+    rows: Int = 100,
+    cap: DeletionCap = .percent(50)
+) -> DeletionGuard {
+    DeletionGuard(
+        direction: direction,
+        deletions: deletions,
+        rows: rows,
+        listedObjects: 90,
+        walkedEntries: 95,
+        isListingProven: true,
+        isScanProven: true,
+        failedItems: 0,
+        skippedItems: 0,
+        isSameRemote: true,
+        isSameDirectory: true,
+        isManifestRebuilt: false,
+        allowsEmpty: false,
+        cap: cap
+    )
+}
+
+private struct Doubt: CustomTestStringConvertible {
+    let name: String
+    let refusal: DeletionRefusal
+    let message: String
+    let isSafetyRefusal: Bool
+    let change: @Sendable (inout DeletionGuard) -> Void
+
+    var testDescription: String { name }
+}
+
+private let doubts: [Doubt] = [
+    Doubt(
+        name: "another remote",
+        refusal: .remoteChanged,
+        message: "the remote is not the one this directory was last mirrored with; nothing was"
+            + " deleted. If that is intended, run again with --rebind.",
+        isSafetyRefusal: true,
+        change: { $0.isSameRemote = false }
+    ),
+    Doubt(
+        name: "another directory",
+        refusal: .directoryChanged,
+        message: "the directory is not the one that was last mirrored, or its disk is not"
+            + " mounted; nothing was deleted. If that is intended, run again with --rebind.",
+        isSafetyRefusal: true,
+        change: { $0.isSameDirectory = false }
+    ),
+    Doubt(
+        name: "an empty listing",
+        refusal: .emptyListing(rows: 100),
+        message: "the listing of the remote is empty, and the manifest has 100 entries; nothing"
+            + " was deleted. If that is right, run again with --allow-empty.",
+        isSafetyRefusal: true,
+        change: { $0.listedObjects = 0 }
+    ),
+    Doubt(
+        name: "an empty directory",
+        refusal: .emptyDirectory(rows: 100),
+        message: "the directory is empty, and the manifest has 100 entries; nothing was deleted."
+            + " If that is right, run again with --allow-empty.",
+        isSafetyRefusal: true,
+        change: { $0.walkedEntries = 0 }
+    ),
+    Doubt(
+        name: "a rebuilt manifest",
+        refusal: .manifestRebuilt(deletions: 3),
+        message: "3 deletions were held back: the manifest was rebuilt in this run. Run again.",
+        isSafetyRefusal: false,
+        change: { $0.isManifestRebuilt = true }
+    ),
+    Doubt(
+        name: "an incomplete listing",
+        refusal: .listingUnproven(deletions: 3),
+        message: "3 deletions were held back: the listing of the remote is incomplete. Run again.",
+        isSafetyRefusal: false,
+        change: { $0.isListingProven = false }
+    ),
+    Doubt(
+        name: "an incomplete walk",
+        refusal: .scanUnproven(deletions: 3),
+        message: "3 deletions were held back: the directory could not be read completely.",
+        isSafetyRefusal: false,
+        change: { $0.isScanProven = false }
+    ),
+    Doubt(
+        name: "a failed item",
+        refusal: .itemsFailed(1, deletions: 3),
+        message: "3 deletions were held back: 1 item failed. Run again.",
+        isSafetyRefusal: false,
+        change: { $0.failedItems = 1 }
+    ),
+    Doubt(
+        name: "skipped items",
+        refusal: .itemsSkipped(2, deletions: 3),
+        message: "3 deletions were held back: 2 items had to be skipped.",
+        isSafetyRefusal: false,
+        change: { $0.skippedItems = 2 }
+    ),
+]
+
+@Suite("The guard of deletions")
+struct DeletionGuardTests {
+    @Test func `nothing in doubt is allowed`() {
+        #expect(content().verdict == .allowed)
+    }
+
+    @Test(arguments: doubts)
+    fileprivate func `each doubt refuses, with its reason`(doubt: Doubt) {
+        var facts = content()
+        doubt.change(&facts)
+        #expect(facts.verdict == .refused(doubt.refusal))
+        #expect(doubt.refusal.message == doubt.message)
+        #expect(doubt.refusal.isSafetyRefusal == doubt.isSafetyRefusal)
+    }
+
+    @Test(arguments: doubts)
+    fileprivate func `without deletions only a wrong place is refused`(doubt: Doubt) {
+        var facts = content(deletions: 0)
+        doubt.change(&facts)
+        let expected: DeletionVerdict =
+            doubt.isSafetyRefusal ? .refused(doubt.refusal) : .allowed
+        #expect(facts.verdict == expected)
+    }
+
+    @Test func `an empty side matters only where it is read from`() {
+        var push = content(.push)
+        push.listedObjects = 0
+        #expect(push.verdict == .allowed)
+        var pull = content(.pull)
+        pull.walkedEntries = 0
+        #expect(pull.verdict == .allowed)
+    }
+
+    @Test func `an empty side may be allowed, and is nothing where nothing was recorded`() {
+        var facts = content()
+        facts.listedObjects = 0
+        facts.walkedEntries = 0
+        facts.allowsEmpty = true
+        #expect(facts.verdict == .allowed)
+        facts.allowsEmpty = false
+        facts.rows = 0
+        facts.cap = .count(5)
+        #expect(facts.verdict == .allowed)
+    }
+
+    @Test func `a listing that broke off at once is incomplete and not empty`() {
+        var facts = content()
+        facts.listedObjects = 0
+        facts.isListingProven = false
+        #expect(facts.verdict == .refused(.listingUnproven(deletions: 3)))
+    }
+
+    @Test(
+        arguments: [
+            (10, 10, DeletionCap.percent(50), true), (11, 11, .percent(50), false),
+            (11, 22, .percent(50), true), (11, 21, .percent(50), false),
+            (50, 100, .percent(50), true), (51, 100, .percent(50), false),
+            (10, 10, .percent(0), true), (11, 1_000, .percent(0), false),
+            (11, 1_000, .percent(-3), false), (1_000, 1_000, .percent(100), true),
+            (1_000, 0, .percent(100), true), (11, 0, .percent(99), false),
+            (5, 1_000, .count(5), true), (6, 1_000, .count(5), false), (1, 1, .count(0), false),
+            (.max, .max, .percent(50), false), (12, .max, .percent(50), false),
+        ] as [(Int, Int, DeletionCap, Bool)]
+    )
+    func `the limit is exact, and a percentage is never asked of ten or fewer`(
+        deletions: Int,
+        rows: Int,
+        cap: DeletionCap,
+        isAllowed: Bool
+    ) {
+        let verdict = content(deletions: deletions, rows: rows, cap: cap).verdict
+        let refused = DeletionVerdict.refused(
+            .tooMany(deletions: deletions, rows: rows, cap: cap)
+        )
+        #expect(verdict == (isAllowed ? .allowed : refused))
+    }
+
+    @Test func `a limit names the numbers and the way on`() {
+        #expect(
+            DeletionRefusal.tooMany(deletions: 60, rows: 100, cap: .percent(50)).message
+                == "60 deletions were held back: the limit is 50% of the 100 entries in the"
+                + " manifest. If that is right, run again with --max-delete 60."
+        )
+        let count = DeletionRefusal.tooMany(deletions: 1, rows: 1, cap: .count(0))
+        #expect(
+            count.message
+                == "1 deletion was held back: the limit is 0, of 1 entry in the manifest."
+                + " If that is right, run again with --max-delete 1."
+        )
+        #expect(count.isSafetyRefusal)
+    }
+}

@@ -1,0 +1,246 @@
+import SyncModel
+import SyncPlanner
+import Testing
+
+@Suite("A name that is a file's and a directory's")
+struct PrefixConflictTests {
+    private func decisions(_ items: [PlannedItem]) -> [ObjectKey: Decision] {
+        Dictionary(uniqueKeysWithValues: items.map { ($0.entry.key, $0.decision) })
+    }
+
+    @Test(arguments: [Direction.pull, .sync])
+    func `the directory wins and the object is skipped`(direction: Direction) throws {
+        let items = try plan(policy(direction), remote: [object("a"), object("a/b")])
+        #expect(
+            decisions(items) == ["a": .skip(.shadowedByDirectory), "a/b": .download(.new)]
+        )
+    }
+
+    @Test func `keys that sort between them change nothing`() throws {
+        let between: [ObjectKey] = ["a!", "a-x", "a-x/y", "a.txt"]
+        let remote = (["a"] + between + ["a/b", "a0"]).map { object($0) }
+        let found = decisions(try plan(policy(.pull), remote: remote, batch: 1))
+        #expect(found["a"] == .skip(.shadowedByDirectory))
+        #expect(found["a-x"] == .skip(.shadowedByDirectory))
+        for key in ["a!", "a-x/y", "a.txt", "a/b", "a0"] as [ObjectKey] {
+            #expect(found[key] == .download(.new))
+        }
+    }
+
+    @Test func `nested directories win on every level`() throws {
+        let remote = ["a", "a/b", "a/b/c", "a/b/c/d"].map { object(ObjectKey($0)) }
+        let found = decisions(try plan(policy(.pull), remote: remote))
+        #expect(found["a"] == .skip(.shadowedByDirectory))
+        #expect(found["a/b"] == .skip(.shadowedByDirectory))
+        #expect(found["a/b/c"] == .skip(.shadowedByDirectory))
+        #expect(found["a/b/c/d"] == .download(.new))
+    }
+
+    @Test func `a marker is a directory too`() throws {
+        let remote = [object("a"), object("a/", size: 0)]
+        let found = decisions(try plan(policy(.pull), remote: remote))
+        #expect(found == ["a": .skip(.shadowedByDirectory), "a/": .makeDirectory])
+    }
+
+    @Test(arguments: [Direction.pull, .sync])
+    func `three runs decide alike`(direction: Direction) throws {
+        var world = World()
+        for key in ["a", "a-x", "a/b", "a/b/c"] as [ObjectKey] {
+            let content = World.Content(id: world.fresh(), size: 5)
+            world.objects[key] = World.Stored(content: content, etag: world.tag(world.fresh()))
+        }
+        let before = world.objects
+        let policy = policy(direction, deletes: true)
+        let first = try world.run(policy)
+        #expect(first.leftAlone == ["a", "a/b"])
+        for _ in 0..<2 {
+            let next = try world.run(policy)
+            #expect(!next.didSomething)
+            #expect(next.leftAlone == ["a", "a/b"])
+        }
+        #expect(world.objects == before)
+        #expect(Set(world.files.keys) == ["a-x", "a/b/c"])
+        #expect(world.violations.isEmpty)
+    }
+
+    @Test func `a file that is as recorded gives way before the keys beneath`() throws {
+        let items = try plan(
+            policy(.pull),
+            remote: [object("a/b"), object("a/c")],
+            base: [row("a")],
+            local: [file("a")]
+        )
+        #expect(items.map(\.entry.key) == ["a", "a/b", "a/c"])
+        #expect(
+            items.map(\.decision) == [.replaceByDirectory, .download(.new), .download(.new)]
+        )
+    }
+
+    @Test func `it gives way although its object is still there, which is left alone`() throws {
+        let items = try plan(
+            policy(.sync, deletes: true),
+            remote: [object("a"), object("a/b")],
+            base: [row("a")],
+            local: [file("a")]
+        )
+        #expect(items.map(\.decision) == [.replaceByDirectory, .download(.new)])
+    }
+
+    @Test(arguments: [Direction.pull, .sync])
+    func `a changed or unknown file stays and the keys beneath wait`(direction: Direction) throws {
+        let changed = try plan(
+            policy(direction),
+            remote: [object("a/b"), object("a/c/d")],
+            base: [row("a")],
+            local: [file("a", size: 1)]
+        )
+        #expect(
+            decisions(changed) == [
+                "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                "a/c/d": .skip(.blockedByFile("a")),
+            ]
+        )
+        let unknown = try plan(policy(direction), remote: [object("a/b")], local: [file("a")])
+        #expect(
+            decisions(unknown) == [
+                "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+            ]
+        )
+    }
+
+    @Test func `flags that give the file up let the directory in`() throws {
+        let forced = try plan(
+            policy(.pull, force: true),
+            remote: [object("a/b")],
+            base: [row("a")],
+            local: [file("a", size: 1)]
+        )
+        #expect(forced.map(\.decision) == [.replaceByDirectory, .download(.new)])
+        let extra = try plan(
+            policy(.pull, extra: true),
+            remote: [object("a/b")],
+            local: [file("a")]
+        )
+        #expect(extra.map(\.decision) == [.replaceByDirectory, .download(.new)])
+    }
+
+    @Test func `a touched file is refreshed first and gives way in the next run`() throws {
+        let items = try plan(
+            policy(.pull),
+            remote: [object("a/b")],
+            base: [row("a")],
+            local: [file("a", inode: 9)]
+        )
+        #expect(
+            decisions(items) == [
+                "a": .compare(
+                    .fileWithRow(Recorded.crc64),
+                    same: .refresh,
+                    different: .skip(.blocksDirectory)
+                ),
+                "a/b": .skip(.blockedByFile("a")),
+            ]
+        )
+        let forced = try plan(
+            policy(.pull, force: true),
+            remote: [object("a/b")],
+            base: [row("a")],
+            local: [file("a", inode: 9)]
+        )
+        #expect(forced.first?.decision == .replaceByDirectory)
+    }
+
+    @Test func `a file is not moved for keys that cannot come`() throws {
+        let items = try plan(
+            policy(.pull),
+            remote: [object("a"), object("a/../b"), object("a/b", storageClass: .archive)],
+            base: [row("a")],
+            local: [file("a")]
+        )
+        #expect(
+            decisions(items) == [
+                "a": .nothing(.unchanged), "a/../b": .skip(.unsafeName(.dotComponent)),
+                "a/b": .skip(.needsRestore(.archive, isOngoing: false)),
+            ]
+        )
+    }
+
+    @Test func `a directory that the run empties makes room for the file afterwards`() throws {
+        let remote = [object("a")]
+        let base = [row("a/b"), row("a/c/d")]
+        let local = [
+            directory("a/", isEmpty: false), file("a/b"), directory("a/c/", isEmpty: false),
+            file("a/c/d"),
+        ]
+        let items = try plan(policy(.pull, deletes: true), remote: remote, base: base, local: local)
+        let found = decisions(items)
+        #expect(found["a"] == .downloadAfterDeletions(.new))
+        #expect(found["a/b"] == .deleteLocal(.known))
+        #expect(items.last?.entry.key == "a")
+        let keeping = try plan(policy(.pull), remote: remote, base: base, local: local)
+        #expect(decisions(keeping)["a"] == .skip(.shadowedByDirectory))
+    }
+
+    @Test func `a directory with a file that stays makes no room`() throws {
+        let items = try plan(
+            policy(.pull, deletes: true),
+            remote: [object("a")],
+            base: [row("a/b")],
+            local: [directory("a/", isEmpty: false), file("a/b"), file("a/mine")]
+        )
+        #expect(decisions(items)["a"] == .skip(.shadowedByDirectory))
+    }
+
+    @Test func `a directory that a file became stays a directory`() throws {
+        // The user replaced a known file by a directory of that name.
+        let items = try plan(
+            policy(.sync, deletes: true),
+            remote: [object("a")],
+            base: [row("a")],
+            local: [directory("a/", isEmpty: false), file("a/b")]
+        )
+        #expect(
+            decisions(items) == [
+                "a": .deleteRemote(.known), "a/": .nothing(.impliedDirectory),
+                "a/b": .upload(.new),
+            ]
+        )
+    }
+
+    @Test func `a push holds nothing back`() throws {
+        let items = try plan(
+            policy(.push),
+            remote: [object("a/b")],
+            local: [file("a"), file("a-x")]
+        )
+        #expect(items.map(\.entry.key) == ["a", "a-x", "a/b"])
+        #expect(
+            items.map(\.decision) == [.upload(.new), .upload(.new), .nothing(.onlyRemote)]
+        )
+        #expect(items.allSatisfy { $0.place == .free })
+    }
+
+    @Test func `every key comes out once, however deep the names nest`() throws {
+        var names: [ObjectKey] = []
+        var text = "a"
+        for _ in 0..<255 {
+            names.append(ObjectKey(text))
+            text += "-"
+        }
+        let items = try plan(policy(.pull), remote: names.map { object($0) }, batch: 7)
+        #expect(items.map(\.entry.key).sorted() == names)
+        #expect(items.allSatisfy { $0.decision == .download(.new) })
+    }
+
+    @Test func `a link is looked up before a directory is let in its place`() throws {
+        let link = object("a", size: 17, kind: .symlink)
+        let items = try plan(policy(.pull), remote: [link, object("a/b")])
+        #expect(decisions(items)["a"] == .skip(.shadowedByDirectory))
+        let alone = try plan(policy(.pull), remote: [link])
+        #expect(alone.map(\.decision) == [.resolveLink])
+        let blocked = entry("a/l", remote: object("a/l", size: 17, kind: .symlink))
+        #expect(
+            decide(blocked, policy(.pull), at: .blocked(by: "a")) == .skip(.blockedByFile("a"))
+        )
+    }
+}
