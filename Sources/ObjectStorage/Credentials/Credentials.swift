@@ -21,3 +21,50 @@ package struct Credentials: Sendable, Hashable {
         self.expires = expires
     }
 }
+
+extension Credentials {
+    /// Checks what a source has found.
+    ///
+    /// Blanks around the texts, as line ends of files leave them, are removed; control characters
+    /// inside would end the header that carries them.
+    init(
+        source: String,
+        id: String?,
+        secret: String?,
+        token: String?,
+        expires: Timestamp?
+    ) throws(CredentialsError) {
+        let id = Self.trimmed(id)
+        let secret = Self.trimmed(secret)
+        let token = Self.trimmed(token)
+        if id.isEmpty, secret.isEmpty { throw .absent(source: source) }
+        guard !id.isEmpty else { throw .incomplete(source: source, missing: "an access key ID") }
+        guard !secret.isEmpty else {
+            throw .incomplete(source: source, missing: "an access key secret")
+        }
+        for text in [id, secret, token] {
+            guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                throw .invalid(source: source, reason: "a key has a control character")
+            }
+        }
+        self.init(
+            accessKeyID: id,
+            accessKeySecret: Secret(secret),
+            securityToken: token.isEmpty ? nil : Secret(token),
+            expires: expires
+        )
+    }
+
+    /// True if a store that refused one will refuse the other.
+    func isSameKey(as other: Credentials) -> Bool {
+        accessKeyID == other.accessKeyID && accessKeySecret == other.accessKeySecret
+            && securityToken == other.securityToken
+    }
+
+    private static func trimmed(_ text: String?) -> String {
+        var text = (text ?? "").utf8[...]
+        while let first = text.first, first <= 0x20 { text.removeFirst() }
+        while let last = text.last, last <= 0x20 { text.removeLast() }
+        return String(Substring(text))
+    }
+}

@@ -1,0 +1,91 @@
+package import SyncModel
+
+/// Keeps a source's credentials until shortly before they end, and asks it once for all callers
+/// that wait at the same time.
+package actor CachedCredentials: CredentialsProvider {
+    private let source: any CredentialsProvider
+    private let now: @Sendable () -> Timestamp
+    private var kept: Credentials?
+    /// When `kept` should be replaced; nil if it never ends.
+    private var renewal: Timestamp?
+    private var isAsking = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Seconds before the end at which credentials are renewed.
+    package static let margin: Int64 = 180
+    /// Seconds without another attempt after one that failed while the old ones still served.
+    private static let pause: Int64 = 10
+
+    package init(_ source: any CredentialsProvider, now: @escaping @Sendable () -> Timestamp) {
+        self.source = source
+        self.now = now
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials {
+        while true {
+            if let kept, isFresh { return kept }
+            if isAsking {
+                await askingEnds()
+                continue
+            }
+            isAsking = true
+            defer { endAsking() }
+            do throws(CredentialsError) {
+                let found = try await source.credentials()
+                keep(found)
+                return found
+            } catch {
+                // Old ones that still serve are better than none.
+                guard let kept, let expires = kept.expires, now() < expires else { throw error }
+                renewal = min(Timestamp(seconds: now().seconds + Self.pause), expires)
+                return kept
+            }
+        }
+    }
+
+    package func refresh(
+        rejected: Credentials
+    ) async throws(CredentialsError) -> Credentials? {
+        while true {
+            // Another caller may have replaced them since `rejected` was used.
+            if let kept, !kept.isSameKey(as: rejected) { return kept }
+            if isAsking {
+                await askingEnds()
+                continue
+            }
+            isAsking = true
+            defer { endAsking() }
+            guard let found = try await source.refresh(rejected: rejected) else { return nil }
+            keep(found)
+            return found
+        }
+    }
+
+    private var isFresh: Bool {
+        guard let renewal else { return true }
+        return now() < renewal
+    }
+
+    /// Credentials that live less than twice the margin are renewed after half their life.
+    private func keep(_ credentials: Credentials) {
+        kept = credentials
+        guard let expires = credentials.expires else {
+            renewal = nil
+            return
+        }
+        let rest = expires.seconds - now().seconds
+        let wait = rest > 2 * Self.margin ? rest - Self.margin : max(rest / 2, 1)
+        renewal = Timestamp(seconds: now().seconds + wait)
+    }
+
+    private func askingEnds() async {
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func endAsking() {
+        isAsking = false
+        let resumed = waiting
+        waiting = []
+        for continuation in resumed { continuation.resume() }
+    }
+}

@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A small file of the user's, read whole, with what its owner and mode say.
+package struct ConfigurationFile: Sendable {
+    package let path: String
+    package let bytes: [UInt8]
+    /// Why its secrets are not the user's alone; nil if they are.
+    package let exposure: String?
+
+    private static let maximumSize = 1 << 20
+
+    /// Reads the file; nil if there is none.
+    package init?(path: String) throws(CredentialsError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw .unreadableFile(path: path, errno: errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw .unreadableFile(path: path, errno: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .invalid(source: path, reason: "it is not a regular file")
+        }
+        bytes = try Self.read(descriptor, path: path)
+        self.path = path
+        exposure = Self.exposure(mode: status.st_mode, owner: status.st_uid)
+    }
+
+    /// Throws unless only the user can read and change the file: call it before a secret of it is
+    /// used.
+    package func requirePrivacy() throws(CredentialsError) {
+        if let exposure { throw .exposedFile(path: path, reason: exposure) }
+    }
+
+    static func exposure(mode: mode_t, owner: uid_t) -> String? {
+        if owner != geteuid(), owner != 0 { return "belongs to another user" }
+        return mode & 0o077 == 0 ? nil : "is open to other users"
+    }
+
+    private static func read(_ descriptor: Int32, path: String) throws(CredentialsError) -> [UInt8]
+    {
+        var result: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                #if canImport(Glibc)
+                unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                #else
+                unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+                #endif
+            }
+            if count == 0 { return result }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw .unreadableFile(path: path, errno: errno)
+            }
+            result += chunk[..<count]
+            guard result.count <= maximumSize else {
+                throw .invalid(source: path, reason: "it is larger than \(maximumSize) bytes")
+            }
+        }
+    }
+}

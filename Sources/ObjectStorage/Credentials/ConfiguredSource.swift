@@ -1,0 +1,164 @@
+/// What a profile of a configuration file says about its credentials.
+package enum ConfiguredSource: Sendable, Hashable {
+    case keys(Credentials)
+    case process(command: String)
+    case uri(String)
+    case instanceRole(name: String?)
+
+    /// Reads a section of an INI file in the manner of ossutil; nil if it says nothing.
+    package init?(_ section: INIDocument.Section, source: String) throws(CredentialsError) {
+        func value(_ key: String) -> String? {
+            section[key].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        switch value("mode").map(INIDocument.normalized(_:)) {
+        case nil, "ak", "ststoken": break
+        case "ecsramrole":
+            self = .instanceRole(name: value("ecs-role-name"))
+            return
+        case "process":
+            guard let command = value("credential-process") else {
+                throw .incomplete(source: source, missing: "a credential-process")
+            }
+            self = .process(command: command)
+            return
+        case "credentialsuri", "credentialuri":
+            guard let address = value("credential-uri") ?? value("credentials-uri") else {
+                throw .incomplete(source: source, missing: "a credential-uri")
+            }
+            self = .uri(address)
+            return
+        default: throw .unsupportedMode(source: source, mode: value("mode") ?? "")
+        }
+        do throws(CredentialsError) {
+            self = .keys(
+                try Credentials(
+                    source: source,
+                    id: value("access-key-id"),
+                    secret: value("access-key-secret"),
+                    token: value("sts-token") ?? value("security-token"),
+                    expires: nil
+                )
+            )
+        } catch .absent {
+            if let command = value("credential-process") {
+                self = .process(command: command)
+            } else if let address = value("credential-uri") {
+                self = .uri(address)
+            } else {
+                return nil
+            }
+        } catch {
+            throw error
+        }
+    }
+
+    /// True if the file itself holds the secret, or decides what program is run.
+    var needsPrivateFile: Bool {
+        switch self {
+        case .keys, .process: true
+        case .uri, .instanceRole: false
+        }
+    }
+}
+
+/// What sources that are not texts need.
+package struct CredentialsContext: Sendable {
+    package let environment: [String: String]
+    package let http: CredentialsHTTP
+    package let processTimeLimit: Duration
+
+    package init(
+        environment: [String: String],
+        http: @escaping CredentialsHTTP,
+        processTimeLimit: Duration
+    ) {
+        self.environment = environment
+        self.http = http
+        self.processTimeLimit = processTimeLimit
+    }
+
+    package func provider(
+        for source: ConfiguredSource
+    ) throws(CredentialsError) -> any CredentialsProvider {
+        switch source {
+        case .keys(let credentials): return StaticCredentials(credentials)
+        case .process(let command):
+            return try CredentialsProcess(
+                command: command,
+                environment: environment,
+                timeLimit: processTimeLimit
+            )
+        case .uri(let address): return CredentialsURI(address: address, http: http)
+        case .instanceRole(let name):
+            let settings = InstanceRoleCredentials.Settings(
+                environment: environment,
+                roleName: name,
+                isRequired: true
+            )
+            guard let settings else {
+                throw .requestFailed(
+                    source: "the ECS instance role",
+                    reason: "it is disabled by ALIBABA_CLOUD_ECS_METADATA_DISABLED"
+                )
+            }
+            return InstanceRoleCredentials(settings, http: http)
+        }
+    }
+}
+
+/// Credentials that a file's profile holds or names; the file is read anew each time, as other
+/// tools write new tokens into it.
+package struct FileCredentials: CredentialsProvider {
+    /// How the file is read.
+    package enum Format: Sendable, Hashable {
+        /// `~/.ossutilconfig`, of both versions.
+        case ossutil
+        /// `~/.aliyun/config.json`.
+        case aliyun
+        /// One INI section of this name, with the keys of ossutil.
+        case section(String)
+    }
+
+    private let path: String
+    private let format: Format
+    /// Nil for the file's own default.
+    private let profile: String?
+    private let context: CredentialsContext
+
+    package init(path: String, format: Format, profile: String?, context: CredentialsContext) {
+        self.path = path
+        self.format = format
+        self.profile = profile
+        self.context = context
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials {
+        guard let file = try ConfigurationFile(path: path), let source = try source(in: file) else {
+            throw .absent(source: path)
+        }
+        if source.needsPrivateFile { try file.requirePrivacy() }
+        return try await context.provider(for: source).credentials()
+    }
+
+    private func source(in file: ConfigurationFile) throws(CredentialsError) -> ConfiguredSource? {
+        switch format {
+        case .ossutil: return try OssutilConfig(file).source(profile: profile)
+        case .aliyun: return try AliyunConfig(file).source(profile: profile)
+        case .section(let name):
+            let document = try INIDocument(file)
+            guard let section = document[section: name] else { return nil }
+            return try ConfiguredSource(section, source: path)
+        }
+    }
+}
+
+extension INIDocument {
+    /// Reads a file of another tool.
+    package init(_ file: ConfigurationFile) throws(CredentialsError) {
+        do throws(INIError) {
+            try self.init(parsing: file.bytes, duplicates: .lastCounts)
+        } catch {
+            throw .invalid(source: file.path, reason: error.message)
+        }
+    }
+}

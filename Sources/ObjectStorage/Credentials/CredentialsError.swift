@@ -1,0 +1,58 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Why there are no credentials; no case holds a secret.
+package enum CredentialsError: Error, Sendable, Hashable {
+    /// This source is not set up; another one may be.
+    case absent(source: String)
+    /// No source is set up.
+    case none(tried: [String])
+    case incomplete(source: String, missing: String)
+    case invalid(source: String, reason: String)
+    /// A file with secrets that is not the user's alone.
+    case exposedFile(path: String, reason: String)
+    case unreadableFile(path: String, errno: Int32)
+    case unsupportedMode(source: String, mode: String)
+    case processFailed(reason: String)
+    case requestFailed(source: String, reason: String)
+    case cancelled
+
+    package var message: String {
+        switch self {
+        case .absent(let source): "\(source): not set up"
+        case .none(let tried):
+            "no credentials were found (tried: "
+                + tried.map(displayed(_:)).joined(separator: ", ")
+                + "); set OSS_ACCESS_KEY_ID and OSS_ACCESS_KEY_SECRET"
+        case .incomplete(let source, let missing):
+            "\(displayed(source)) has credentials without \(missing)"
+        case .invalid(let source, let reason): "\(displayed(source)): \(displayed(reason))"
+        case .exposedFile(let path, let reason):
+            "'\(displayed(path))' holds secrets and \(reason); run: chmod 600 '\(displayed(path))'"
+        case .unreadableFile(let path, let errno):
+            "'\(displayed(path))' can't be read (\(reason(errno)))"
+        case .unsupportedMode(let source, let mode):
+            "\(displayed(source)) asks for credentials of the mode '\(displayed(mode))', which "
+                + "osssync does not support; use an access key, a credentials process or the "
+                + "ECS role"
+        case .processFailed(let reason): "the credentials process \(displayed(reason))"
+        case .requestFailed(let source, let reason): "\(displayed(source)): \(displayed(reason))"
+        case .cancelled: "cancelled while credentials were fetched"
+        }
+    }
+
+    private func reason(_ errno: Int32) -> String {
+        switch errno {
+        case EACCES, EPERM: "permission denied"
+        case ELOOP: "too many symbolic links"
+        default: "error \(errno)"
+        }
+    }
+
+    private func displayed(_ text: String) -> String { displayText(text.utf8) }
+}

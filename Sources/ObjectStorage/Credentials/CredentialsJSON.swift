@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import SyncModel
+
+/// The forms in which processes and services hand out credentials (oss-protocol, "Process and URI
+/// sources"): those of OSS and the metadata service, of the aliyun tool, and of the aws tools.
+struct CredentialsJSON: Decodable {
+    let code: String?
+    let mode: String?
+    let id: String?
+    let secret: String?
+    let token: String?
+    let expiration: String?
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Name.self)
+        func first(_ names: String...) throws -> String? {
+            for name in names {
+                let key = Name(stringValue: name)
+                if let text = try container.decodeIfPresent(String.self, forKey: key) {
+                    return text
+                }
+            }
+            return nil
+        }
+        code = try first("Code")
+        mode = try first("mode")
+        id = try first("AccessKeyId", "access_key_id")
+        secret = try first("AccessKeySecret", "SecretAccessKey", "access_key_secret")
+        token = try first("SecurityToken", "SessionToken", "sts_token")
+        expiration = try first("Expiration", "expiration")
+    }
+
+    /// Nothing of `body` goes into an error.
+    static func credentials(
+        of body: [UInt8],
+        source: String
+    ) throws(CredentialsError) -> Credentials {
+        guard let found = try? JSONDecoder().decode(Self.self, from: Data(body)) else {
+            throw .invalid(source: source, reason: "the answer is not the JSON of credentials")
+        }
+        if let code = found.code, code != "Success" {
+            throw .requestFailed(
+                source: source,
+                reason: "the answer's code is '\(displayText(code.utf8.prefix(64)))'"
+            )
+        }
+        do throws(CredentialsError) {
+            return try Credentials(
+                source: source,
+                id: found.id,
+                secret: found.secret,
+                token: found.token,
+                expires: try found.expires(source: source)
+            )
+        } catch .absent {
+            throw .incomplete(source: source, missing: "an access key")
+        } catch {
+            throw error
+        }
+    }
+
+    private func expires(source: String) throws(CredentialsError) -> Timestamp? {
+        guard let expiration, !expiration.isEmpty else { return nil }
+        let zone = "+00:00"
+        let text =
+            expiration.hasSuffix(zone) ? expiration.dropLast(zone.count) + "Z" : expiration[...]
+        guard let time = Timestamp(extendedText: text) else {
+            throw .invalid(source: source, reason: "the time of expiration can't be read")
+        }
+        return time
+    }
+}

@@ -1,0 +1,69 @@
+internal import Synchronization
+
+/// Where credentials come from.
+///
+/// The sources ask anew at every call; ``CachedCredentials`` is what keeps them.
+package protocol CredentialsProvider: Sendable {
+    func credentials() async throws(CredentialsError) -> Credentials
+    /// Called after a store has refused `rejected`; nil if there are no other ones.
+    func refresh(rejected: Credentials) async throws(CredentialsError) -> Credentials?
+}
+
+extension CredentialsProvider {
+    /// Asks the source once more.
+    package func refresh(
+        rejected: Credentials
+    ) async throws(CredentialsError) -> Credentials? {
+        let found = try await credentials()
+        return found.isSameKey(as: rejected) ? nil : found
+    }
+}
+
+/// Credentials that were given.
+package struct StaticCredentials: CredentialsProvider {
+    private let value: Credentials
+
+    package init(_ value: Credentials) {
+        self.value = value
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials { value }
+}
+
+/// The first source that is set up.
+///
+/// A source that is set up but broken is an error: to go on would mean to act as somebody else.
+package final class CredentialsChain: CredentialsProvider {
+    private let sources: [any CredentialsProvider]
+    /// The one that answered last.
+    private let chosen = Mutex<Int?>(nil)
+
+    package init(_ sources: [any CredentialsProvider]) {
+        self.sources = sources
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials {
+        var tried: [String] = []
+        for (index, source) in sources.enumerated() {
+            do throws(CredentialsError) {
+                let found = try await source.credentials()
+                chosen.withLock { $0 = index }
+                return found
+            } catch .absent(let name) {
+                tried.append(name)
+            } catch .none(let names) {
+                tried += names
+            } catch {
+                throw error
+            }
+        }
+        throw .none(tried: tried)
+    }
+
+    package func refresh(
+        rejected: Credentials
+    ) async throws(CredentialsError) -> Credentials? {
+        guard let index = chosen.withLock({ $0 }) else { return try await credentials() }
+        return try await sources[index].refresh(rejected: rejected)
+    }
+}

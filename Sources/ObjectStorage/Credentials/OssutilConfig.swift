@@ -1,0 +1,86 @@
+/// `~/.ossutilconfig`, as both versions of ossutil write it (oss-protocol, "Credentials and
+/// configuration users already have").
+package struct OssutilConfig: Sendable {
+    private let document: INIDocument
+    private let path: String
+    /// The section that only the first version has.
+    private static let firstVersionSection = "Credentials"
+
+    package init(_ file: ConfigurationFile) throws(CredentialsError) {
+        document = try INIDocument(file)
+        path = file.path
+    }
+
+    private var isFirstVersion: Bool { document[section: Self.firstVersionSection] != nil }
+
+    /// What the profile says of its credentials; nil if there is none, or it says nothing.
+    package func source(profile: String?) throws(CredentialsError) -> ConfiguredSource? {
+        guard let section = section(profile: profile) else {
+            guard let profile, profile != "default" else { return nil }
+            throw .invalid(source: path, reason: "it has no profile '\(profile)'")
+        }
+        if isFirstVersion, let address = document[section: "AkService"]?["ecsAk"],
+            section["access-key-id"] == nil
+        {
+            return .uri(address)
+        }
+        return try ConfiguredSource(section, source: path)
+    }
+
+    /// What the profile says of a bucket's place.
+    package func place(profile: String?, bucket: String?) -> ConfiguredPlace {
+        let section = section(profile: profile)
+        let region = section?["region"]
+        if isFirstVersion {
+            if let host = exact("Bucket-Cname", bucket) {
+                return ConfiguredPlace(endpoint: host, region: region, addressing: "cname")
+            }
+            let host = exact("Bucket-Endpoint", bucket) ?? section?["endpoint"]
+            return ConfiguredPlace(endpoint: host, region: region, addressing: nil)
+        }
+        let own = bucket.flatMap {
+            document[section: "buckets " + $0] ?? document[section: "bucket " + $0]
+        }
+        return ConfiguredPlace(
+            endpoint: own?["endpoint"] ?? section?["endpoint"],
+            region: own?["region"] ?? region,
+            addressing: own?["addressing-style"] ?? section?["addressing-style"],
+            signature: own?["sign-version"] ?? section?["sign-version"]
+        )
+    }
+
+    private func section(profile: String?) -> INIDocument.Section? {
+        if isFirstVersion { return document[section: Self.firstVersionSection] }
+        let name = profile ?? "default"
+        if name == "default", let section = document[section: "default"] { return section }
+        return document[section: "profile " + name]
+    }
+
+    private func exact(_ section: String, _ bucket: String?) -> String? {
+        bucket.flatMap { document[section: section]?.value(exactly: $0) }
+    }
+}
+
+/// Where a configuration file says that a bucket is, in the file's own words.
+package struct ConfiguredPlace: Sendable, Hashable {
+    package let endpoint: String?
+    package let region: String?
+    /// `virtual`, `path` or `cname`.
+    package let addressing: String?
+    /// `v1` or `v4`.
+    package let signature: String?
+
+    /// Empty texts are absent ones.
+    package init(
+        endpoint: String?,
+        region: String?,
+        addressing: String?,
+        signature: String? = nil
+    ) {
+        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        self.endpoint = present(endpoint)
+        self.region = present(region)
+        self.addressing = present(addressing)
+        self.signature = present(signature)
+    }
+}
