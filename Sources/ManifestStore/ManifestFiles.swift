@@ -19,6 +19,8 @@ struct ManifestFiles: Sendable {
     /// What SQLite keeps beside a database; a stranger's would be taken for part of ours.
     static let companionSuffixes = ["-wal", "-shm", "-journal"]
     static let asidePrefix = "manifest.corrupt-"
+    /// How many damaged databases are kept, so that a failing disk does not fill itself with them.
+    static let keptAsideCount = 4
 
     let directory: String
 
@@ -96,6 +98,20 @@ struct ManifestFiles: Sendable {
         return isAnythingMoved ? name : nil
     }
 
+    /// Removes all but the newest databases that were set aside; names sort by time.
+    func pruneAside() throws(ManifestError) {
+        let names = try names(withPrefix: Self.asidePrefix)
+        let databases = names.filter { name in
+            !Self.companionSuffixes.contains { name.hasSuffix($0) }
+        }
+        for name in databases.sorted().dropLast(Self.keptAsideCount) {
+            // A directory under the name was never ours and stays.
+            guard case .regular = try kind(of: path(name)) else { continue }
+            for suffix in Self.companionSuffixes { try remove(path(name) + suffix) }
+            try remove(path(name))
+        }
+    }
+
     // MARK: - System calls
 
     private func create(_ path: String, flags: Int32) throws(ManifestError) {
@@ -123,6 +139,19 @@ struct ManifestFiles: Sendable {
         let result = unsafe Darwin.rename(path, newPath)
         #endif
         guard result == 0 else { throw failure("rename", path) }
+    }
+
+    private func names(withPrefix prefix: String) throws(ManifestError) -> [String] {
+        guard let stream = unsafe opendir(directory) else { throw failure("opendir", directory) }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+                unsafe String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.utf8.starts(with: prefix.utf8) { names.append(name) }
+        }
+        return names
     }
 
     private func remove(_ path: String) throws(ManifestError) {

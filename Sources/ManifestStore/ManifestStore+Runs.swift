@@ -11,9 +11,10 @@ extension ManifestStore {
     ) throws(ManifestError) -> RunID {
         try RunRow.check(direction: direction, remote: remote)
         return try transaction { connection throws(ManifestError) in
-            let next = max(1, try connection.count(.selectNextRunID))
+            // The last run is never dropped, so its successor's number was never used.
+            let last = try connection.count(.selectLastRunID)
             let run = StoredRun(
-                id: RunID(Int64(next)),
+                id: RunID(Int64(last) + 1),
                 direction: direction,
                 started: started,
                 remote: remote,

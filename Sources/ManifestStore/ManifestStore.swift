@@ -69,11 +69,12 @@ package actor ManifestStore {
 
     /// Moves the log into the main file and closes; later calls throw ``ManifestError/closed``.
     ///
-    /// - Throws: ``ManifestError`` if the disk refused; what was committed is in the log then.
+    /// - Throws: ``ManifestError`` if the disk refused; it is closed all the same, and what was
+    ///   committed is in the log then.
     package func checkpointAndClose() throws(ManifestError) {
-        guard case .open = state else { return }
-        try withConnection { connection throws(ManifestError) in try connection.close() }
+        guard case .open(let connection) = state else { return }
         state = .closed
+        try connection.emptyLog()
     }
 
     /// True: a commit waits until the disk has it; false: until the system has it, which survives a

@@ -17,10 +17,6 @@ struct Schema: Sendable {
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
 
-    static let beginTransaction = "BEGIN IMMEDIATE"
-    static let commitTransaction = "COMMIT"
-    static let rollbackTransaction = "ROLLBACK"
-
     static let readApplicationID = "PRAGMA application_id"
     static let readVersion = "PRAGMA user_version"
     static let writeApplicationID = "PRAGMA application_id = 1330860889"
@@ -125,8 +121,9 @@ extension Schema {
         CREATE INDEX entry_by_inode ON entry (inode, size_bytes) WHERE inode <> 0
         """
 
+    /// With the flag as a column, because SQLite would look for it in the table otherwise.
     private static let entrySample = """
-        CREATE INDEX entry_sample ON entry (key) WHERE is_sample = 1
+        CREATE INDEX entry_sample ON entry (key, is_sample) WHERE is_sample = 1
         """
 
     private static let download = """
@@ -188,7 +185,7 @@ extension Schema {
 
     private static let run = """
         CREATE TABLE run (
-            run_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            run_id INTEGER NOT NULL PRIMARY KEY,
             direction TEXT NOT NULL,
             started_seconds INTEGER NOT NULL,
             started_nanoseconds INTEGER NOT NULL,

@@ -5,6 +5,9 @@
 enum Query: String, CaseIterable, Sendable {
     // MARK: - The store itself
 
+    case begin = "BEGIN IMMEDIATE"
+    case commit = "COMMIT"
+    case rollback = "ROLLBACK"
     case insertStore = "INSERT INTO store (number, identity, generation) VALUES (1, ?, 0)"
     case selectIdentity = "SELECT identity FROM store WHERE number = 1"
     case advanceGeneration = "UPDATE store SET generation = generation + 1 WHERE number = 1"
@@ -192,9 +195,7 @@ enum Query: String, CaseIterable, Sendable {
             row_check
         ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
-    case selectNextRunID = """
-        SELECT seq + 1 FROM sqlite_sequence WHERE name = 'run'
-        """
+    case selectLastRunID = "SELECT max(run_id) FROM run"
     case selectRun = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,

@@ -30,8 +30,9 @@ enum DownloadRow {
         try Requirement.notNegative(checkpoint.size, "a download's size")
         try Requirement.positive(checkpoint.rangeSize, "a range size")
         try Requirement.length(checkpoint.etag.text, "an ETag", limit: ManifestLimits.etag)
-        let nameLimit = ManifestLimits.fileName
-        try Requirement.length(checkpoint.partialName, "a partial's name", limit: nameLimit)
+        guard isFileName(checkpoint.partialName) else {
+            throw .invalidValue("a partial's name is no file name")
+        }
         var previous = -1
         for range in checkpoint.ranges {
             guard range.index > previous else {
@@ -48,6 +49,14 @@ enum DownloadRow {
     static func check(_ range: RangeCheckpoint) throws(ManifestError) {
         if let problem = problem(of: range) { throw .invalidValue(problem) }
         try Requirement.length(range.bootID, "a boot id", limit: ManifestLimits.token)
+    }
+
+    /// A name that leads nowhere else than into the directory of the partials.
+    private static func isFileName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        return !bytes.isEmpty && bytes.count <= ManifestLimits.fileName && name != "."
+            && name != ".."
+            && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0)
     }
 
     private static func problem(of range: RangeCheckpoint) -> String? {
@@ -77,6 +86,7 @@ enum DownloadRow {
         let rangeSize = try row.count("its range size")
         try row.finish()
         guard rangeSize > 0 else { throw row.failure("its range size is 0") }
+        guard isFileName(name) else { throw row.failure("its partial's name is no file name") }
         let ranges = try ranges(key)
         for range in ranges where range.offset + range.length > size {
             throw row.failure("its range \(range.index) reaches beyond its end")

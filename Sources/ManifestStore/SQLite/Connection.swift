@@ -18,9 +18,6 @@ internal import CSQLite
     private let handle: OpaquePointer
     private var statements: [Query: PreparedStatement] = [:]
 
-    /// How many transactions that changed something were committed.
-    private(set) var transactionCount = 0
-
     init(path: String, mode: Mode) throws(ManifestError) {
         self.path = path
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -53,22 +50,21 @@ internal import CSQLite
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Finalizes the statements and closes, so that a failure of the last write is seen.
-    func close() throws(ManifestError) {
+    /// Moves the log into the main file, so that a failure is seen before `deinit` closes.
+    ///
+    /// While another process reads, the log stays for the next opening, and nothing is lost.
+    func emptyLog() throws(ManifestError) {
         statements.removeAll()
-        // Everything is committed: what `deinit` closes afterwards has nothing left to lose.
-        var logFrames: Int32 = 0
-        var movedFrames: Int32 = 0
-        try check(
-            unsafe sqlite3_wal_checkpoint_v2(
-                handle,
-                nil,
-                SQLITE_CHECKPOINT_TRUNCATE,
-                &logFrames,
-                &movedFrames
-            ),
-            "sqlite3_wal_checkpoint_v2"
+        try check(unsafe sqlite3_busy_timeout(handle, 0), "sqlite3_busy_timeout")
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            handle,
+            nil,
+            SQLITE_CHECKPOINT_TRUNCATE,
+            nil,
+            nil
         )
+        guard code & 0xFF != SQLITE_BUSY else { return }
+        try check(code, "sqlite3_wal_checkpoint_v2")
     }
 
     /// Keeps closing from moving the log into the main file: for a database that is not ours to
@@ -180,12 +176,11 @@ extension Connection {
     func transaction<Result>(
         _ body: () throws(ManifestError) -> Result
     ) throws(ManifestError) -> Result {
-        try execute(Schema.beginTransaction)
+        try run(.begin)
         do {
             let result = try body()
             try run(.advanceGeneration)
-            try execute(Schema.commitTransaction)
-            transactionCount += 1
+            try run(.commit)
             return result
         } catch {
             rollBack()
@@ -198,11 +193,6 @@ extension Connection {
         // SQLite has rolled back by itself after some errors, and a failed rollback leaves the
         // transaction to be discarded when the database is opened next.
         guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
-        _ = try? execute(Schema.rollbackTransaction)
+        try? run(.rollback)
     }
-
-    /// The number of rows that the last statement changed.
-    var changedRowCount: Int { Int(unsafe sqlite3_changes(handle)) }
-
-    var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 }

@@ -14,7 +14,10 @@ extension ManifestError {
     init(_ code: Int32, _ call: String, on connection: OpaquePointer?, path: String) {
         let detail = unsafe Self.detail(code, call, connection)
         switch code & 0xFF {
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH:
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT:
+            self = .damaged(path: path, detail: detail)
+        case SQLITE_ERROR where detail.utf8.starts(with: "unsupported file format".utf8):
+            // A header that names a format of the schema which no SQLite has.
             self = .damaged(path: path, detail: detail)
         case SQLITE_FULL:
             self = .diskFull(path: path)

@@ -1,0 +1,231 @@
+import ManifestStore
+import SyncModel
+import Testing
+
+@Suite("Runs")
+struct RunTests {
+    private func begin(_ store: ManifestStore, at seconds: Int64 = 5) async throws -> RunID {
+        try await store.beginRun(
+            direction: "sync",
+            started: Timestamp(seconds: seconds, nanoseconds: 6),
+            remote: "oss://bucket/prefix"
+        )
+    }
+
+    @Test func `a run that was killed has no end, and a finished one has all its numbers`()
+        async throws
+    {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let killed = try await begin(store)
+        let finished = try await begin(store, at: 9)
+        let record = RunRecord(
+            outcome: .incomplete,
+            seconds: 1.5,
+            counts: Sample.counts,
+            message: "two keys are unsafe"
+        )
+        try await store.finishRun(finished, record)
+        let runs = try await store.runs(limit: 10)
+        #expect(runs.map(\.id) == [finished, killed])
+        #expect(runs.map(\.record) == [record, nil])
+        #expect(runs.first?.direction == "sync")
+        #expect(runs.first?.remote == "oss://bucket/prefix")
+        #expect(runs.first?.started == Timestamp(seconds: 9, nanoseconds: 6))
+        #expect(try await store.runs(limit: 1).count == 1)
+    }
+
+    @Test func `numbers ascend, also after the store was opened again`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        #expect(try await begin(store) == RunID(1))
+        try await store.checkpointAndClose()
+        let again = try await directory.store()
+        #expect(try await begin(again) == RunID(2))
+    }
+
+    @Test func `the oldest runs are dropped with their items`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let first = try await begin(store)
+        let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
+        try await store.recordItems(first, [item])
+        for _ in 0..<1_000 { _ = try await begin(store) }
+        let runs = try await store.runs(limit: 2_000)
+        #expect(runs.count == 1_000)
+        #expect(runs.last?.id == RunID(2))
+        #expect(try await store.items(run: first, after: nil, limit: 9).isEmpty)
+    }
+
+    @Test func `items are numbered in order and read by a cursor`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let run = try await begin(store)
+        let long = String(repeating: "é", count: 5_000)
+        let items = (0..<7).map { index in
+            RunItem(
+                key: ObjectKey("k\(index)"),
+                action: "delete-local",
+                state: "failed",
+                message: index == 6 ? long : index == 5 ? nil : "m\(index)"
+            )
+        }
+        try await store.recordItems(run, Array(items[..<4]))
+        try await store.recordItems(run, Array(items[4...]))
+        let first = try await store.items(run: run, after: nil, limit: 5)
+        #expect(first.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(first.map(\.item) == Array(items[..<5]))
+        let rest = try await store.items(run: run, after: 5, limit: 5)
+        #expect(rest.map(\.item.key) == ["k5", "k6"])
+        #expect(rest.first?.item.message == nil)
+        // Cut between characters, with room for the ellipsis.
+        #expect(rest.last?.item.message == String(repeating: "é", count: 2_046) + "…")
+    }
+
+    @Test func `what is no direction, no word or no number is refused`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        await #expect(throws: ManifestError.invalidValue("'up' is no direction")) {
+            try await store.beginRun(direction: "up", started: Timestamp(seconds: 1), remote: "")
+        }
+        let run = try await begin(store)
+        await #expect(throws: ManifestError.invalidValue("an action 'No Word' is no word")) {
+            let item = RunItem(key: "k", action: "No Word", state: "done", message: nil)
+            try await store.recordItems(run, [item])
+        }
+        await #expect(throws: ManifestError.invalidValue("a run took nan seconds")) {
+            let record = RunRecord(
+                outcome: .complete,
+                seconds: .nan,
+                counts: RunCounts(),
+                message: nil
+            )
+            try await store.finishRun(run, record)
+        }
+        await #expect(throws: ManifestError.rejected("there is no run 99")) {
+            let record = RunRecord(
+                outcome: .complete,
+                seconds: 0,
+                counts: RunCounts(),
+                message: nil
+            )
+            try await store.finishRun(RunID(99), record)
+        }
+    }
+}
+
+@Suite("Planned deletions")
+struct PlannedDeletionTests {
+    private func deletion(_ key: ObjectKey, _ side: DeletionSide) -> PlannedDeletion {
+        PlannedDeletion(
+            key: key,
+            side: side,
+            size: 12,
+            etag: side == .remote ? ETag(wire: "tag") : nil,
+            identity: side == .local && !key.isDirectoryMarker ? Sample.source : nil
+        )
+    }
+
+    private func begin(_ store: ManifestStore) async throws -> RunID {
+        try await store.beginRun(
+            direction: "pull",
+            started: Timestamp(seconds: 1),
+            remote: "oss://b/"
+        )
+    }
+
+    @Test func `each side is counted and read by itself`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let run = try await begin(store)
+        let local = ["a", "b/", "b/c", "d"].map { deletion($0, .local) }
+        let remote = ["a", "z"].map { deletion($0, .remote) }
+        try await store.planDeletions(local + remote, run: run)
+        try await store.planDeletions([deletion("a", .local)], run: run)
+        let count = try await store.plannedDeletionCount(run: run)
+        #expect(count == PlannedDeletionCount(local: 4, remote: 2))
+        func page(after: ObjectKey?) async throws -> [PlannedDeletion] {
+            try await store.plannedDeletions(run: run, side: .local, after: after, limit: 3)
+        }
+        #expect(try await page(after: nil) == Array(local[..<3]))
+        #expect(try await page(after: "b/c") == Array(local[3...]))
+        let other = try await store.plannedDeletions(
+            run: run,
+            side: .remote,
+            after: nil,
+            limit: 9
+        )
+        #expect(other == remote)
+    }
+
+    @Test func `backwards, a directory comes after what it holds`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let run = try await begin(store)
+        let keys: [ObjectKey] = ["b/", "b/c/", "b/c/d", "b/e"]
+        try await store.planDeletions(keys.map { deletion($0, .local) }, run: run)
+        var seen: [ObjectKey] = []
+        while true {
+            let page = try await store.plannedDeletions(
+                run: run,
+                side: .local,
+                before: seen.last,
+                limit: 3
+            )
+            seen += page.map(\.key)
+            if page.count < 3 { break }
+        }
+        #expect(seen == keys.reversed())
+    }
+
+    @Test func `a plan ends with its run, by clearing it or by the next run`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let first = try await begin(store)
+        try await store.planDeletions([deletion("a", .local)], run: first)
+        try await store.clearPlannedDeletions(run: first)
+        #expect(try await store.plannedDeletionCount(run: first).local == 0)
+        try await store.planDeletions([deletion("a", .local)], run: first)
+        let second = try await begin(store)
+        #expect(try await store.plannedDeletionCount(run: first).local == 0)
+        #expect(try await store.plannedDeletionCount(run: second).local == 0)
+    }
+
+    @Test func `a path longer than any key can be planned`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let run = try await begin(store)
+        let long = deletion(ObjectKey([UInt8](repeating: 0x61, count: 131_072)), .local)
+        try await store.planDeletions([long], run: run)
+        let found = try await store.plannedDeletions(run: run, side: .local, after: nil, limit: 1)
+        #expect(found == [long])
+    }
+}
+
+@Suite("Settings")
+struct SettingTests {
+    @Test func `settings are kept, replaced and removed`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        #expect(try await store.setting("remote.bucket") == nil)
+        try await store.setSettings([("remote.bucket", "one"), ("remote.prefix", "p/\u{0}é")])
+        try await store.setSetting("remote.bucket", "two")
+        #expect(try await store.setting("remote.bucket") == "two")
+        #expect(try await store.setting("remote.prefix") == "p/\u{0}é")
+        try await store.setSetting("remote.bucket", nil)
+        #expect(try await store.setting("remote.bucket") == nil)
+        try await store.checkpointAndClose()
+        let again = try await directory.store()
+        #expect(try await again.setting("remote.prefix") == "p/\u{0}é")
+    }
+
+    @Test func `settings of one call are set together or not at all`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let tooLong = String(repeating: "x", count: 65_537)
+        await #expect(throws: ManifestError.self) {
+            try await store.setSettings([("a", "1"), ("b", tooLong)])
+        }
+        #expect(try await store.setting("a") == nil)
+    }
+}
