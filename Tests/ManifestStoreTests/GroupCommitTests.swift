@@ -118,6 +118,34 @@ struct GroupCommitTests {
         #expect(try await store.entryCount() == 10 * perCall)
     }
 
+    @Test func `a full disk fails the whole group, loses nothing and is no damage`()
+        async throws
+    {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.record([.upsert(Sample.entry("kept"))])
+        // SQLite's own limit fails as a full disk does.
+        func limitPages(_ count: Int) async throws {
+            try await store.withConnection { connection throws(ManifestError) in
+                try connection.execute("PRAGMA max_page_count = \(count)")
+            }
+        }
+        try await limitPages(1)
+        let errors = await meet(store, count: 4) { index in
+            await outcome { () async throws(ManifestError) in
+                let changes = (0..<100).map { row in
+                    ManifestChange.upsert(Sample.entry(ObjectKey("\(index)-\(row)")))
+                }
+                try await store.record(changes)
+            }
+        }
+        #expect(errors == Array(repeating: .diskFull(path: directory.databasePath), count: 4))
+        #expect(try await store.entryCount() == 1)
+        try await limitPages(1_000_000)
+        try await store.record([.upsert(Sample.entry("later"))])
+        #expect(try await store.entryCount() == 2)
+    }
+
     @Test func `a cancelled task still records what it has reached`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

@@ -121,7 +121,22 @@ struct OpeningTests {
         #expect(try await directory.store().entryCount() == 2)
     }
 
-    @Test func `a directory without permission is an error and not damage`() async throws {
+    @Test func `another process can read while a run writes`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await fill(store)
+        let (reader, outcome) = try await directory.open()
+        #expect(outcome == .opened)
+        #expect(try await reader.entryCount() == 2)
+        try await store.record([.upsert(Sample.entry("c"))])
+        #expect(try await reader.entryCount() == 3)
+        try await reader.checkpointAndClose()
+        try await store.record([.upsert(Sample.entry("d"))])
+        try await store.checkpointAndClose()
+        #expect(try await directory.store().entryCount() == 4)
+    }
+
+    @Test func `a missing directory is an error and not damage`() async throws {
         let directory = try StateDirectory()
         let error = await #expect(throws: ManifestError.self) {
             _ = try await ManifestStore.open(

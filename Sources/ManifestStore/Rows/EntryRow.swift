@@ -26,7 +26,7 @@ enum EntryRow {
 
     static func check(_ entry: ManifestEntry) throws(ManifestError) {
         try Requirement.key(entry.key)
-        try Requirement.notNegative(entry.size, "the size of '\(entry.key.display)'")
+        try Requirement.notNegative(entry.size, "an entry's size")
         try Requirement.length(entry.etag.text, "an ETag", limit: ManifestLimits.etag)
         try Requirement.length(
             entry.storageClass.name,

@@ -7,8 +7,8 @@ struct RowReader {
     private let statement: PreparedStatement
     private var column = 0
     private var digest: RowDigest
-    /// The row's key once it was read, safe to print.
-    private var name = "?"
+    /// What names the row in an error, once it was read; made printable only then.
+    private var name: [UInt8]?
 
     init(_ statement: PreparedStatement, table: Table) {
         self.statement = statement
@@ -17,10 +17,11 @@ struct RowReader {
     }
 
     func failure(_ problem: String) -> ManifestError {
-        .invalidRow(table: table.rawValue, row: name, problem: problem)
+        let name = displayText(name ?? [UInt8(ascii: "?")]).cut(toBytes: 200)
+        return .invalidRow(table: table.rawValue, row: name, problem: problem)
     }
 
-    mutating func rename(_ name: String) { self.name = name }
+    mutating func rename(_ name: String) { self.name = [UInt8](name.utf8) }
 
     private mutating func next() -> SQLValue {
         let value = statement.value(at: column)
@@ -39,7 +40,7 @@ struct RowReader {
     mutating func key(limit: Int) throws(ManifestError) -> ObjectKey {
         guard case .blob(let bytes) = next() else { throw failure("its key is not a blob") }
         let key = ObjectKey(bytes)
-        name = key.display.cut(toBytes: 200)
+        name = bytes
         guard !bytes.isEmpty, bytes.count <= limit else {
             throw failure("its key has \(bytes.count) bytes")
         }
