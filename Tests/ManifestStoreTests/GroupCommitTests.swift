@@ -126,7 +126,7 @@ struct GroupCommitTests {
         try await store.record([.upsert(Sample.entry("kept"))])
         // SQLite's own limit fails as a full disk does.
         func limitPages(_ count: Int) async throws {
-            try await store.withConnection { connection throws(ManifestError) in
+            _ = try await store.withConnection { connection throws(ManifestError) in
                 try connection.execute("PRAGMA max_page_count = \(count)")
             }
         }

@@ -268,7 +268,7 @@ struct SettingAsideTests {
         let whole = try StateDirectory()
         try await makeStore(whole)
         let bytes = try whole.read("manifest.db")
-        for length in stride(from: 1, to: bytes.count, by: 3_001) {
+        for length in stride(from: 1, to: bytes.count, by: 7_001) {
             let directory = try StateDirectory()
             try directory.write(Array(bytes[..<length]), to: "manifest.db")
             #expect(try await reason(directory) != nil, "cut at \(length)")
