@@ -17,9 +17,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     /// The instant as one number of nanoseconds, as the manifest stores it; the nearest
     /// representable one beyond the years 1677 to 2262.
     package var nanosecondsSince1970: Int64 {
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carry) = product.addingReportingOverflow(Int64(nanoseconds))
-        return overflow || carry ? (seconds < 0 ? Int64.min : Int64.max) : sum
+        Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(nanoseconds))
     }
 
     package init(nanosecondsSince1970 value: Int64) {
