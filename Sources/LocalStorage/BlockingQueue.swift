@@ -21,8 +21,9 @@ package final class BlockingQueue: Sendable {
         self.width = width
     }
 
-    /// Runs `work` and returns or throws what it does. Work that began is not interrupted by
-    /// cancellation.
+    /// Runs `work` and returns or throws what it does.
+    ///
+    /// Work that began is not interrupted by cancellation.
     package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

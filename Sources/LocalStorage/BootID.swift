@@ -7,8 +7,8 @@ internal import Darwin
 #endif
 
 extension MirrorDirectory {
-    /// Names this run of the operating system: what a killed process wrote is still readable as long
-    /// as it is the same, and may be lost after a power cut when it is another.
+    /// Names this run of the operating system: what a killed process wrote is still readable as
+    /// long as it is the same, and may be lost after a power cut when it is another.
     ///
     /// Empty if the system does not tell; then nothing unsynchronized is to be trusted.
     package var bootID: String {

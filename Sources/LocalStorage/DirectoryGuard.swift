@@ -1,6 +1,7 @@
 internal import SyncModel
 
-/// Directories that no mirror may fill, recognised by what they are and not by how they are spelled.
+/// Directories that no mirror may fill, recognised by what they are and not by how they are
+/// spelled.
 enum DirectoryGuard {
     private static let systemDirectories: [StaticString] = [
         "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc",

@@ -42,4 +42,11 @@ package final class DirectoryLock: Sendable {
         try calls.truncate(descriptor, to: 0)
         try file.write([UInt8]((SystemCalls.processDescription + "\n").utf8), at: 0)
     }
+
+    /// A child that was forked and did not exec yet shares the descriptors, so closing them would
+    /// not be enough.
+    deinit {
+        SystemCalls.unlock(root.descriptor)
+        SystemCalls.unlock(file.descriptor)
+    }
 }

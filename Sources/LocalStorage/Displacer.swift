@@ -72,7 +72,9 @@ struct Displacer {
         throw .noFreeName(path)
     }
 
-    /// Takes back what `keep…` did. Whatever fails here leaves the old version where it is kept.
+    /// Takes back what was kept.
+    ///
+    /// Whatever fails here leaves the old version where it is kept.
     func undo(_ kept: Kept) {
         if kept.originalIsGone {
             // A failure leaves it where the user finds it; the error that led here is reported.
@@ -88,7 +90,9 @@ struct Displacer {
         }
     }
 
-    /// The directory in the trash that stands for the file's own. The trash of one run can already
+    /// The directory in the trash that stands for the file's own.
+    ///
+    /// The trash of one run can already
     /// hold a file where a directory is needed now; then the run gets a second tree.
     private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
         let name = TrashRun.directoryName(run: run, attempt: attempt)

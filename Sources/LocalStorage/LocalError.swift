@@ -125,6 +125,22 @@ package struct DiskShortage: Sendable, Hashable {
     package let neededBytes: Int64?
     package let freeBytes: Int64?
 
+    package init(
+        resource: Resource,
+        call: String,
+        errno: Int32,
+        path: String?,
+        neededBytes: Int64?,
+        freeBytes: Int64?
+    ) {
+        self.resource = resource
+        self.call = call
+        self.errno = errno
+        self.path = path
+        self.neededBytes = neededBytes
+        self.freeBytes = freeBytes
+    }
+
     package var message: String {
         let subject = path.map { "'\($0)': " } ?? ""
         let needed = neededBytes.map { "\($0) bytes are needed" }

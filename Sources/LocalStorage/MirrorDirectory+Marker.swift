@@ -10,8 +10,8 @@ extension MirrorDirectory {
     private static let markerName: StaticString = "marker"
     private static let maximumMarkerLength = 256
 
-    /// The text that ``writeMarker(_:)`` left in this very directory, wherever the state is kept; nil
-    /// if there is none, as on a disk that is not mounted.
+    /// The text that ``writeMarker(_:)`` left in this very directory, wherever the state is kept;
+    /// nil if there is none, as on a disk that is not mounted.
     package func marker() throws(LocalError) -> String? {
         do throws(LocalError) {
             let holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
@@ -34,7 +34,8 @@ extension MirrorDirectory {
         }
     }
 
-    /// Marks the directory with `text`, one line of at most 255 bytes, in place of any marker before.
+    /// Marks the directory with `text`, one line of at most 255 bytes, in place of any marker
+    /// before.
     package func writeMarker(_ text: String) throws(LocalError) {
         let holder = try PrivateDirectory.open(
             at: root.descriptor,

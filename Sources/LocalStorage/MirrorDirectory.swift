@@ -34,10 +34,12 @@ package final class MirrorDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - path: May lead over symbolic links, being the user's own word.
-    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. If it is on another
-    ///     file system, temporary files and trash stay in `.osssync`, because renames must reach.
+    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. On another file
+    ///     system, temporary files and trash stay in `.osssync`, because renames must reach.
     ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
     ///   - createsIfMissing: Makes the last component of both; their parents must exist.
+    /// - Throws: `missingDirectory`, `notADirectory`, `refusedDirectory` for places that no mirror
+    ///   may fill, `unsafeDirectory` if the state is not ours alone.
     package convenience init(
         path: String,
         stateDirectory: String?,
@@ -181,8 +183,8 @@ extension MirrorDirectory {
         )
     }
 
-    /// The permissions that an ordinary new file gets from this process, found by making one: asking
-    /// for the umask would mean to change it for a moment, for every thread.
+    /// The permissions that an ordinary new file gets from this process, found by making one:
+    /// asking for the umask would mean to change it for a moment, for every thread.
     func newFileMode() throws(LocalError) -> UInt32 {
         let directory = try partials
         return try opened.withLock { opened throws(LocalError) in

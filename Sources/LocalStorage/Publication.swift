@@ -42,8 +42,8 @@ package enum Displacement: Sendable, Hashable {
     case keepBeside(suffix: String)
 }
 
-/// Whether published files have to survive a power cut before ``MirrorDirectory/publish(_:durability:)``
-/// returns.
+/// Whether published files have to survive a power cut before
+/// ``MirrorDirectory/publish(_:durability:)`` returns.
 package enum PublicationDurability: Sendable, Hashable {
     case synchronized
     case unsynchronized
@@ -53,7 +53,9 @@ package enum PublicationOutcome: Sendable, Hashable {
     /// The file is in its place and is this; `keptAs` is where ``Displacement/keepBeside(suffix:)``
     /// put the old version.
     case published(FileIdentity, keptAs: RelativePath?)
-    /// The target is untouched and the temporary file is still there.
+    /// Nothing is to be recorded. The target is untouched and the temporary file is still there,
+    /// unless it was the look after the rename that failed or found someone else's file; then the
+    /// next run finds by content what there is.
     case failed(LocalError)
 }
 

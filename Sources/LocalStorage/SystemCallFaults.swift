@@ -1,8 +1,6 @@
 internal import Synchronization
 
 /// Makes the Nth system call fail, for tests; nothing else makes one.
-///
-/// Counting starts at 1 and covers the calls named by `calls`, or all of them.
 package final class SystemCallFaults: Sendable {
     package enum Effect: Sendable, Hashable {
         /// The call is not made and reports this error, once.
@@ -13,53 +11,80 @@ package final class SystemCallFaults: Sendable {
         case shorten(bytes: Int)
     }
 
+    package struct Rule: Sendable, Hashable {
+        let effect: Effect
+        let number: Int
+        let calls: Set<String>
+
+        /// - Parameters:
+        ///   - effect: What happens.
+        ///   - number: At which call, from 1; 0 only counts.
+        ///   - calls: The calls that count; none means all.
+        package init(_ effect: Effect, at number: Int, of calls: Set<String>) {
+            self.effect = effect
+            self.number = number
+            self.calls = calls
+        }
+    }
+
     private struct State {
-        var count = 0
+        /// By rule.
+        var counts: [Int]
         var firedCall: String?
     }
 
-    private let effect: Effect
-    private let number: Int
-    private let calls: Set<String>
-    private let state = Mutex(State())
+    private let rules: [Rule]
+    private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - effect: What happens.
-    ///   - number: At which call, from 1; 0 only counts.
-    ///   - calls: The calls that count; none means all.
-    package init(_ effect: Effect, at number: Int, of calls: Set<String>) {
-        self.effect = effect
-        self.number = number
-        self.calls = calls
+    package init(_ rules: [Rule]) {
+        self.rules = rules
+        state = Mutex(State(counts: rules.map { _ in 0 }))
     }
 
-    /// The calls so far that count.
-    package var count: Int { state.withLock { $0.count } }
+    package convenience init(_ effect: Effect, at number: Int, of calls: Set<String>) {
+        self.init([Rule(effect, at: number, of: calls)])
+    }
 
-    /// The first call that was made to fail; nil if none was.
+    /// The calls so far that the first rule counts.
+    package var count: Int { state.withLock { $0.counts.first ?? 0 } }
+
+    /// The first call that was made to fail by the first rule; nil if none was.
     package var firedCall: String? { state.withLock { $0.firedCall } }
 
     /// The error that this call has to report; nil to go on.
     func errno(for call: StaticString) -> Int32? {
         let name = call.description
-        guard calls.isEmpty || calls.contains(name) else { return nil }
         return state.withLock { state in
-            state.count += 1
-            let result: Int32? =
-                switch effect {
-                case .fail(let errno): state.count == number ? errno : nil
-                case .failFromHereOn(let errno):
-                    number > 0 && state.count >= number ? errno : nil
-                case .shorten: nil
-                }
-            if result != nil, state.firedCall == nil { state.firedCall = name }
+            var result: Int32?
+            for (index, rule) in rules.enumerated() {
+                guard rule.calls.isEmpty || rule.calls.contains(name) else { continue }
+                state.counts[index] += 1
+                let count = state.counts[index]
+                let fault: Int32? =
+                    switch rule.effect {
+                    case .fail(let errno): count == rule.number ? errno : nil
+                    case .failFromHereOn(let errno):
+                        rule.number > 0 && count >= rule.number ? errno : nil
+                    case .shorten: nil
+                    }
+                if fault != nil, index == 0, state.firedCall == nil { state.firedCall = name }
+                result = result ?? fault
+            }
             return result
         }
     }
 
     /// The most bytes that a read or write of `count` may move.
     func length(_ count: Int) -> Int {
-        guard case .shorten(let bytes) = effect else { return count }
-        return state.withLock { $0.count >= number } ? min(count, bytes) : count
+        state.withLock { state in
+            var length = count
+            for (index, rule) in rules.enumerated() {
+                guard case .shorten(let bytes) = rule.effect,
+                    state.counts[index] >= rule.number
+                else { continue }
+                length = min(length, bytes)
+            }
+            return length
+        }
     }
 }

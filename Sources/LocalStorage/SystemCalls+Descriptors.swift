@@ -108,6 +108,10 @@ extension SystemCalls {
         return true
     }
 
+    static func unlock(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
     /// Bytes that we may use, and inodes; nil inodes where the file system does not count them.
     func freeSpace(_ descriptor: Int32) throws(LocalError) -> (bytes: Int64, inodes: Int64?) {
         var raw = statvfs()

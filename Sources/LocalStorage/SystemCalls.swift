@@ -150,7 +150,9 @@ extension SystemCalls {
         }
     }
 
-    /// False if the new name is taken. File systems without the exclusive form get a look and a
+    /// False if the new name is taken.
+    ///
+    /// File systems without the exclusive form get a look and a
     /// plain rename.
     func renameExclusively(
         from directory: Int32,
@@ -203,7 +205,8 @@ extension SystemCalls {
         return true
     }
 
-    /// False if it is absent, not empty, not a directory, or a mount point: all reasons to leave it.
+    /// False if it is absent, not empty, not a directory, or a mount point: all reasons to leave
+    /// it.
     func removeEmptyDirectory(
         at directory: Int32,
         _ name: PathBytes

@@ -1,3 +1,4 @@
+import Glibc
 import LocalStorage
 import SyncModel
 import Testing
@@ -24,7 +25,9 @@ struct PublicationTests {
         #expect(outcomes == [.published(identity, keptAs: nil)])
         #expect(identity.modified == Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789))
         #expect(temporary.read("a/b/c.txt") == "hello")
-        #expect(try temporary.permissions("a/b/c.txt") == 0o666 & ~0o022)
+        try temporary.write("ordinary", "")
+        let ordinary = try temporary.permissions("ordinary")
+        #expect(try temporary.permissions("a/b/c.txt") == ordinary)
         #expect(try mirror.partialNames().isEmpty)
     }
 
@@ -44,5 +47,169 @@ struct PublicationTests {
         #expect(try publish(publication) == [.failed(.targetChanged(try relative("f")))])
         #expect(try temporary.userTree() == ["f": "edited"])
         #expect(try mirror.partialNames() == [publication.partialName])
+    }
+
+    @Test func `an edit that kept size and modification time is noticed`() throws {
+        try temporary.write("f", "old")
+        try temporary.setModified("f", seconds: 1)
+        let seen = try mirror.fileIdentity("f")
+        // Clocks of file systems are coarse; the edit has to fall into another of their moments.
+        repeat {
+            try temporary.write("f", "OLD")
+            try temporary.setModified("f", seconds: 1)
+        } while try mirror.fileIdentity("f").changed == seen.changed
+        #expect(try mirror.fileIdentity("f").modified == seen.modified)
+        let outcomes = try publish(try mirror.publication("new", at: "f", expecting: .file(seen)))
+        #expect(outcomes == [.failed(.targetChanged(try relative("f")))])
+        #expect(temporary.read("f") == "OLD")
+    }
+
+    @Test func `a file that appeared where none was expected is left alone`() throws {
+        try temporary.write("f", "somebody's work")
+        let outcomes = try publish(try mirror.publication("new", at: "f", expecting: .absent))
+        #expect(outcomes == [.failed(.targetChanged(try relative("f")))])
+        #expect(temporary.read("f") == "somebody's work")
+    }
+
+    @Test func `a file that vanished where one was expected is not made again`() throws {
+        try temporary.write("f", "old")
+        let seen = try mirror.fileIdentity("f")
+        try temporary.remove("f")
+        let outcomes = try publish(try mirror.publication("new", at: "f", expecting: .file(seen)))
+        #expect(outcomes == [.failed(.targetChanged(try relative("f")))])
+        #expect(try temporary.userTree().isEmpty)
+    }
+
+    @Test func `one bad item does not keep the others from their places`() throws {
+        try temporary.write("file", "a file")
+        try temporary.makeDirectory("directory")
+        try temporary.makeLink("link", to: "/etc")
+        try temporary.makeFIFO("fifo")
+        var gone = try mirror.publication("gone", at: "gone", expecting: .absent)
+        try mirror.removePartial(gone.partialName)
+        let outcomes = try publish(
+            gone,
+            try mirror.publication("1", at: "good/one", expecting: .absent),
+            try mirror.publication("x", at: "file/beneath/deep", expecting: .absent),
+            try mirror.publication("x", at: "directory", expecting: .anything),
+            try mirror.publication("x", at: "directory", expecting: .absent),
+            try mirror.publication("x", at: "link/x", expecting: .absent),
+            try mirror.publication("x", at: "link", expecting: .absent),
+            try mirror.publication("x", at: "fifo", expecting: .anything),
+            try mirror.publication("x", at: "marker/", expecting: .absent),
+            try mirror.publication("2", at: "good/two", expecting: .absent),
+        )
+        #expect(
+            outcomes == [
+                .failed(.unusablePartial(name: gone.partialName)),
+                .published(try mirror.fileIdentity("good/one"), keptAs: nil),
+                .failed(.parentIsFile(try relative("file/"))),
+                .failed(.targetIsDirectory(try relative("directory"))),
+                .failed(.targetIsDirectory(try relative("directory"))),
+                .failed(.symlinkInPath(try relative("link/"))),
+                .failed(.targetIsSpecial(try relative("link"), .symbolicLink)),
+                .failed(.targetIsSpecial(try relative("fifo"), .fifo)),
+                .failed(.targetIsDirectory(try relative("marker/"))),
+                .published(try mirror.fileIdentity("good/two"), keptAs: nil),
+            ]
+        )
+        #expect(
+            try temporary.userTree() == [
+                "file": "a file", "directory": "directory", "link": "link", "fifo": "special",
+                "good": "directory", "good/one": "1", "good/two": "2",
+            ]
+        )
+        gone.partialName = "../../file"
+        #expect(try publish(gone) == [.failed(.unusablePartial(name: "../../file"))])
+    }
+
+    @Test func `a link is replaced as a name and never written through`() throws {
+        try temporary.write("elsewhere", "precious")
+        try temporary.makeLink("link", to: "elsewhere")
+        let outcomes = try publish(
+            try mirror.publication(
+                "new",
+                at: "link",
+                expecting: .anything,
+                displacing: .moveToTrash(run: "7")
+            )
+        )
+        #expect(outcomes == [.published(try mirror.fileIdentity("link"), keptAs: nil)])
+        #expect(try temporary.userTree() == ["elsewhere": "precious", "link": "new"])
+        #expect(try temporary.tree(".osssync/trash/7")[".osssync/trash/7/link"] == "link")
+    }
+
+    @Test func `a second name of the old version keeps its content`() throws {
+        try temporary.write("f", "old")
+        try temporary.makeHardLink("g", to: "f")
+        _ = try publish(try mirror.publication("new", at: "f", expecting: .anything))
+        #expect(try temporary.userTree() == ["f": "new", "g": "old"])
+    }
+
+    @Test func `two items for one path are not both published`() throws {
+        let outcomes = try publish(
+            try mirror.publication("1", at: "f", expecting: .absent),
+            try mirror.publication("2", at: "f", expecting: .absent),
+        )
+        #expect(outcomes.last == .failed(.targetChanged(try relative("f"))))
+        #expect(try temporary.userTree() == ["f": "1"])
+    }
+
+    @Test func `a mount point within the mirror is named`() throws {
+        let faults = SystemCallFaults(.fail(errno: EXDEV), at: 1, of: ["renameat2"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let group = [
+            try mirror.publication("1", at: "mounted/f", expecting: .absent),
+            try mirror.publication("2", at: "z", expecting: .absent),
+        ]
+        let outcomes = try mirror.publish(group, durability: .unsynchronized)
+        // The root comes first, so the second item met the fault.
+        #expect(outcomes[1] == .failed(.otherFileSystem(try relative("z"))))
+        #expect(try temporary.userTree() == ["mounted": "directory", "mounted/f": "1"])
+    }
+
+    @Test func `a file system without an exclusive rename gets a look and a plain one`() throws {
+        for (index, errno) in [EINVAL, ENOSYS, ENOTSUP].enumerated() {
+            let faults = SystemCallFaults(.failFromHereOn(errno: errno), at: 1, of: ["renameat2"])
+            let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+            try temporary.write("taken\(index)", "old")
+            let group = [
+                try mirror.publication("new", at: "free\(index)", expecting: .absent),
+                try mirror.publication("new", at: "taken\(index)", expecting: .absent),
+            ]
+            _ = try mirror.publish(group, durability: .unsynchronized)
+            #expect(temporary.read("free\(index)") == "new")
+            #expect(temporary.read("taken\(index)") == "old")
+        }
+    }
+
+    @Test func `an empty group costs nothing`() throws {
+        let faults = SystemCallFaults(.failFromHereOn(errno: EIO), at: 0, of: [])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let before = faults.count
+        #expect(try mirror.publish([], durability: .synchronized) == [])
+        #expect(faults.count == before)
+    }
+
+    @Test func `a group is synchronized twice, whatever its size`() throws {
+        let faults = SystemCallFaults(.fail(errno: EIO), at: 0, of: ["syncfs", "fsync"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let group = try (0..<50).map {
+            try mirror.publication("\($0)", at: "d\($0 % 3)/\($0)", expecting: .absent)
+        }
+        _ = try mirror.publish(group, durability: .synchronized)
+        #expect(faults.count == 2)
+    }
+
+    @Test func `each directory of a group is opened once`() throws {
+        let faults = SystemCallFaults(.fail(errno: EIO), at: 0, of: ["openat2"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        for name in ["a", "a/b", "c"] { try temporary.makeDirectory(name) }
+        let parents = ["a", "a/b", "c", "a", "a/b", "c", "a", "a/b"]
+        let group = try parents.enumerated().map { index, parent in
+            try mirror.publication("x", at: "\(parent)/\(index)", expecting: .absent)
+        }
+        _ = try mirror.publish(group, durability: .unsynchronized)
+        #expect(faults.count == 3)
     }
 }

@@ -3,8 +3,9 @@ import LocalStorage
 import SyncModel
 import Testing
 
-/// A real directory for one test, with its own way to the file system: what it says does not depend
-/// on the code under test. Gone with the last reference.
+/// A real directory for one test, gone with the last reference.
+///
+/// It has its own way to the file system: what it says does not depend on the code under test.
 ///
 /// Safe, because every pointer is used within the call that it is made for.
 final class TemporaryDirectory: Sendable {
@@ -13,7 +14,9 @@ final class TemporaryDirectory: Sendable {
     var mirrorPath: String { path + "/mirror" }
 
     init() throws {
-        let base = "/tmp/osssync-local-"
+        // Memory, where there is such a place: these tests synchronize more often than disks like.
+        let memory = unsafe access("/dev/shm", W_OK) == 0
+        let base = (memory ? "/dev/shm" : "/tmp") + "/osssync-local-"
         var generator = SystemRandomNumberGenerator()
         path = base + String(generator.next() as UInt64, radix: 16)
         try Self.check("mkdir", unsafe mkdir(path, 0o700))
@@ -54,7 +57,12 @@ final class TemporaryDirectory: Sendable {
 
     /// Nil if there is nothing that can be read.
     func read(_ name: String) -> String? {
-        let descriptor = unsafe open(place(name.utf8), O_RDONLY | O_CLOEXEC)
+        Self.content(of: mirrorPath + "/" + name)
+    }
+
+    /// The text of a file anywhere; nil if there is nothing that can be read.
+    static func content(of path: String) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
@@ -142,6 +150,13 @@ final class TemporaryDirectory: Sendable {
         try tree().filter { !$0.key.hasPrefix(".osssync") }
     }
 
+    /// The names in a directory anywhere.
+    static func namesOutside(_ path: String) throws -> [String] {
+        try names(path.utf8.map { CChar(bitPattern: $0) } + [0]).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
     private static func names(_ path: [CChar]) throws -> [[UInt8]] {
         guard let stream = unsafe opendir(path) else {
             throw Failure(call: "opendir", errno: errno)
@@ -170,6 +185,11 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension TemporaryDirectory {
+    /// The mirror with system calls that fail by rule.
+    func mirror(failing rules: SystemCallFaults.Rule...) throws -> MirrorDirectory {
+        try mirror(calls: SystemCalls(usesOpenat2: true, faults: SystemCallFaults(rules)))
+    }
+
     /// The mirror, with system calls as the program has them or as a test wants them.
     func mirror(calls: SystemCalls = .standard) throws -> MirrorDirectory {
         try MirrorDirectory(

@@ -1,0 +1,125 @@
+import SyncModel
+import Testing
+
+@testable import LocalStorage
+
+/// Numbers that depend on nothing but the seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+@Suite("Order of the walk")
+struct WalkOrderTests {
+    private static let pieces = [
+        "a", "b", "-", ".", "0", "~", " ", "é", "e\u{301}", "\u{FFFD}", "z", "A", "/",
+        "aaaaaaaa", "\u{1}", "漢",
+    ]
+
+    private static func name(_ generator: inout SeededGenerator) -> [UInt8] {
+        var name = ""
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            name += pieces.randomElement(using: &generator) ?? "a"
+        }
+        return name.utf8.filter { $0 != UInt8(ascii: "/") }
+    }
+
+    @Test(arguments: UInt64(0)..<25)
+    func `a walk has the keys of a sorted model`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let temporary = try TemporaryDirectory()
+        let mirror = try temporary.mirror()
+        var directories: [[UInt8]] = [[]]
+        var model: Set<ObjectKey> = []
+        for _ in 0..<60 {
+            let name = Self.name(&generator)
+            guard !name.isEmpty, name != [46], name != [46, 46],
+                let parent = directories.randomElement(using: &generator)
+            else { continue }
+            let path = parent + name
+            let slash = UInt8(ascii: "/")
+            guard !model.contains(ObjectKey(path)), !model.contains(ObjectKey(path + [slash]))
+            else { continue }
+            if Bool.random(using: &generator) {
+                try temporary.write(path, path)
+                model.insert(ObjectKey(path))
+            } else {
+                try temporary.makeDirectory(path)
+                model.insert(ObjectKey(path + [slash]))
+                directories.append(path + [slash])
+            }
+        }
+        let limit = Int.random(in: 1...20, using: &generator)
+        let walk = try mirror.walkAll(limit: limit)
+        #expect(walk.entries.map(\.path) == model.sorted())
+        #expect(walk.issues.isEmpty)
+        for entry in walk.entries {
+            guard case .directory(let isEmpty) = entry.kind else { continue }
+            let children = model.count { $0 != entry.path && $0.hasPrefix(entry.path) }
+            #expect(isEmpty == (children == 0))
+        }
+    }
+
+    @Test func `five thousand names of one directory come in key order`() throws {
+        var generator = SeededGenerator(seed: 5000)
+        let temporary = try TemporaryDirectory()
+        var model: Set<ObjectKey> = []
+        while model.count < 5000 {
+            let length = Int.random(in: 1...20, using: &generator)
+            let name = (0..<length).map { _ in
+                "ab-.0/\u{7F}".utf8.randomElement(using: &generator) ?? 97
+            }.filter { $0 != UInt8(ascii: "/") }
+            let key = ObjectKey(name)
+            let other = ObjectKey(name + [UInt8(ascii: "/")])
+            guard !name.isEmpty, name != [46], name != [46, 46], !model.contains(key),
+                !model.contains(other)
+            else { continue }
+            if model.count.isMultiple(of: 10) {
+                try temporary.makeDirectory(name)
+                model.insert(other)
+            } else {
+                try temporary.write(name, [])
+                model.insert(key)
+            }
+        }
+        let walk = try temporary.mirror().walkAll(limit: 1000)
+        #expect(walk.entries.map(\.path) == model.sorted())
+    }
+
+    @Test(arguments: UInt64(0)..<20)
+    func `names in memory sort as their keys do`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var names: [[UInt8]: Bool] = [:]
+        for _ in 0..<300 {
+            let length = Int.random(in: 1...12, using: &generator)
+            let name = (0..<length).map { _ in
+                [UInt8](arrayLiteral: 1, 45, 46, 47, 48, 97, 255).randomElement(using: &generator)
+                    ?? 97
+            }.filter { $0 != 47 }
+            if !name.isEmpty { names[name] = Bool.random(using: &generator) }
+        }
+        let sorted = DirectoryNames(names.map { ($0.key, $0.value) })
+        let found = sorted.elements.map { element in
+            sorted.bytes(of: element) + (element.isDirectory ? [47] : [])
+        }
+        let model = names.map { $0.key + ($0.value ? [47] : []) }.sorted(by: bytesPrecede)
+        #expect(found.map { [UInt8]($0) } == model)
+        for (element, expected) in zip(sorted.elements, model) {
+            let bytes = [UInt8](sorted.name(of: element).bytes)
+            #expect(
+                bytes == (element.isDirectory ? expected.dropLast() : expected[...]).map(\.self)
+            )
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import Glibc
+import SyncModel
+import Testing
+
+@testable import LocalStorage
+
+@Suite("Directory walk")
+struct WalkTests {
+    let temporary: TemporaryDirectory
+    let mirror: MirrorDirectory
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+        mirror = try temporary.mirror()
+    }
+
+    private func keys(_ batch: WalkBatch) -> [String] {
+        batch.entries.map { String(decoding: $0.path.bytes, as: UTF8.self) }
+    }
+
+    @Test func `an empty directory has no entries`() throws {
+        #expect(
+            try mirror.walkAll(limit: 10) == WalkBatch(entries: [], issues: [], isFinished: true)
+        )
+    }
+
+    @Test func `a directory sorts as its name and a slash`() throws {
+        for name in ["a", "a0.d", "empty"] { try temporary.makeDirectory(name) }
+        for name in ["a-b", "a/x", "a/-", "a0", "a.txt", "A", "a0.d/y", "~"] {
+            try temporary.write(name, "x")
+        }
+        let expected = [
+            "A", "a-b", "a.txt", "a/", "a/-", "a/x", "a0", "a0.d/", "a0.d/y", "empty/", "~",
+        ]
+        for limit in [1, 2, 3, 100] {
+            #expect(keys(try mirror.walkAll(limit: limit)) == expected)
+        }
+    }
+
+    @Test func `entries say what the file system says`() throws {
+        try temporary.makeDirectory("d")
+        try temporary.makeDirectory("d/e")
+        try temporary.write("d/f", "12345")
+        try temporary.setModified("d/f", seconds: 77)
+        let status = try temporary.status("d/f")
+        let entries = try mirror.walkAll(limit: 10).entries
+        #expect(
+            entries.map(\.kind).prefix(2) == [
+                .directory(isEmpty: false), .directory(isEmpty: true),
+            ]
+        )
+        guard case .file(let identity) = entries[2].kind else {
+            Issue.record("no file")
+            return
+        }
+        #expect(identity.size == 5)
+        #expect(identity.modified == Timestamp(seconds: 77))
+        #expect(identity.inode == status.st_ino)
+        #expect(identity.device == status.st_dev)
+        #expect(try mirror.fileIdentity("d/f") == identity)
+    }
+
+    @Test func `our own state is left out in any case of letters, at the root only`() throws {
+        _ = try mirror.partial("x")
+        try temporary.makeDirectory(".OSSsync")
+        try temporary.write(".OSSsync/x", "x")
+        try temporary.makeDirectory("d")
+        try temporary.makeDirectory("d/.osssync")
+        #expect(keys(try mirror.walkAll(limit: 10)) == ["d/", "d/.osssync/"])
+    }
+
+    @Test func `links and special files are issues and hide what is beneath`() throws {
+        try temporary.makeDirectory("d")
+        try temporary.write("d/f", "x")
+        try temporary.makeLink("link", to: "d")
+        try temporary.makeLink("dangling", to: "nowhere")
+        try temporary.makeFIFO("fifo")
+        let walk = try mirror.walkAll(limit: 10)
+        #expect(keys(walk) == ["d/", "d/f"])
+        #expect(
+            walk.issues == [
+                WalkIssue(path: [UInt8]("dangling".utf8), reason: .symbolicLink),
+                WalkIssue(path: [UInt8]("fifo".utf8), reason: .special(.fifo)),
+                WalkIssue(path: [UInt8]("link".utf8), reason: .symbolicLink),
+            ]
+        )
+        let link = try #require(walk.issues.last)
+        #expect(!link.makesScanIncomplete)
+        #expect(link.hides("link") && link.hides("link/") && link.hides("link/a/b"))
+        #expect(!link.hides("link2") && !link.hides("lin") && !link.hides("a/link"))
+        #expect(link.message == "'link' is a symbolic link and is skipped.")
+        #expect(walk.issues[1].message == "'fifo' is a FIFO and is skipped.")
+    }
+
+    @Test func `names that are not UTF-8 are issues that hide no key`() throws {
+        let names: [[UInt8]] = [[0xFF], [0x61, 0xC0, 0xAF], [0xED, 0xA0, 0x80]]
+        for name in names { try temporary.write(name, []) }
+        try temporary.makeDirectory([0xFE])
+        try temporary.write([0xFE, 0x2F, 0x61], [])
+        let walk = try mirror.walkAll(limit: 10)
+        #expect(walk.entries.isEmpty)
+        #expect(walk.issues.map(\.path) == [names[1], names[2], [0xFE], names[0]])
+        #expect(walk.issues.allSatisfy { $0.reason == .nameNotUTF8 && !$0.makesScanIncomplete })
+        #expect(
+            walk.issues[0].message
+                == "'a\\xC0\\xAF' has a name that is not UTF-8, as keys must be, and is skipped."
+        )
+    }
+
+    @Test func `strange names come back byte for byte`() throws {
+        let names: [[UInt8]] = [
+            [UInt8]("new\nline".utf8), [UInt8](repeating: 0x78, count: 255),
+            [UInt8]("é".utf8), [UInt8]("e\u{301}".utf8), [UInt8](" ".utf8), [UInt8]("-rf".utf8),
+            [UInt8]("\u{1B}[2J".utf8), [UInt8]("*?".utf8), [UInt8]("a\\b:c".utf8), [0x01], [0x7F],
+            [UInt8]("...".utf8), [UInt8]("x\u{301}".utf8), [UInt8]("\u{301}".utf8),
+        ]
+        for name in names { try temporary.write(name, name) }
+        let found = try mirror.walkAll(limit: 3).entries.map(\.path)
+        #expect(found == names.map { ObjectKey($0) }.sorted())
+        for name in names {
+            let file = try mirror.openForReading(try RelativePath(key: ObjectKey(name)))
+            #expect(try file.read(at: 0, length: 300) == name)
+        }
+    }
+
+    @Test func `an unreadable directory makes the scan incomplete and keeps its own place`() throws
+    {
+        for name in ["a", "b", "c"] {
+            try temporary.makeDirectory(name)
+            try temporary.write(name + "/f", "x")
+        }
+        // Opened on the way: the root's names, `a`, its names, and then `b`.
+        let faults = SystemCallFaults(.fail(errno: EACCES), at: 0, of: ["openat"])
+        _ = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let mirror = try temporary.mirror(
+            failing: .init(.fail(errno: EACCES), at: faults.count + 4, of: ["openat"])
+        )
+        let walk = try mirror.walkAll(limit: 100)
+        #expect(keys(walk) == ["a/", "a/f", "b/", "c/", "c/f"])
+        #expect(walk.entries[2].kind == .directory(isEmpty: false))
+        let issue = try #require(walk.issues.first)
+        #expect(issue.reason == .unreadableDirectory(errno: EACCES))
+        #expect(issue.makesScanIncomplete)
+        #expect(
+            issue.message
+                == "'b' cannot be read (Permission denied); nothing is deleted in this run."
+        )
+    }
+
+    @Test func `a directory that cannot be read to its end is not half believed`() throws {
+        try temporary.makeDirectory("a")
+        for index in 0..<5 { try temporary.write("a/\(index)", "x") }
+        // The state directory, `a` and the end of the root's names; then the third name of `a`.
+        let mirror = try temporary.mirror(
+            failing: .init(.fail(errno: EIO), at: 8, of: ["readdir"])
+        )
+        let walk = try mirror.walkAll(limit: 100)
+        #expect(keys(walk) == ["a/"])
+        #expect(walk.issues.map(\.reason) == [.unreadableDirectory(errno: EIO)])
+    }
+
+    @Test func `an entry that cannot be looked at makes the scan incomplete`() throws {
+        for name in ["a", "b", "c"] { try temporary.write(name, "x") }
+        let counting = SystemCallFaults(.fail(errno: EIO), at: 0, of: ["fstatat"])
+        _ = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: counting))
+        let mirror = try temporary.mirror(
+            failing: .init(.fail(errno: EIO), at: counting.count + 2, of: ["fstatat"])
+        )
+        let walk = try mirror.walkAll(limit: 100)
+        #expect(keys(walk) == ["a", "c"])
+        #expect(walk.issues.map(\.reason) == [.unreadableEntry(errno: EIO)])
+        #expect(walk.issues.allSatisfy { $0.makesScanIncomplete })
+    }
+
+    @Test func `the mirror itself being unreadable is an error`() throws {
+        let mirror = try temporary.mirror(failing: .init(.fail(errno: EIO), at: 1, of: ["readdir"]))
+        let error = SystemCallError(call: "readdir", errno: EIO, path: nil)
+        #expect(throws: LocalError.systemCall(error)) { try mirror.walkAll(limit: 1) }
+    }
+
+    @Test func `what changes its kind during the walk is not sorted wrongly`() throws {
+        for name in ["a", "b", "c", "d"] { try temporary.write(name, "x") }
+        try temporary.makeDirectory("e")
+        try temporary.makeDirectory("f")
+        let walk = mirror.walk()
+        #expect(keys(try walk.next(limit: 1)) == ["a"])
+        try temporary.remove("b")
+        try temporary.remove("c")
+        try temporary.makeDirectory("c")
+        try temporary.remove("e")
+        try temporary.write("e", "x")
+        try temporary.remove("f")
+        try temporary.makeLink("f", to: "/etc")
+        let rest = try walk.next(limit: 100)
+        #expect(keys(rest) == ["d"])
+        #expect(rest.issues.map { displayText($0.path) } == ["c", "e", "f"])
+        #expect(
+            rest.issues.allSatisfy { $0.reason == .changedDuringWalk && $0.makesScanIncomplete }
+        )
+    }
+
+    @Test func `a tree deeper than its descriptors is walked and one that moves is noticed`() throws
+    {
+        var directory = ""
+        for level in 0..<60 {
+            directory += "d\(level % 10)/"
+            try mirror.makeDirectory(try relative(directory))
+            try temporary.write(directory + "z", "x")
+        }
+        let all = try mirror.walkAll(limit: 7)
+        #expect(all.entries.count == 120)
+        #expect(all.issues.isEmpty)
+        #expect(all.entries.map(\.path) == all.entries.map(\.path).sorted())
+
+        let walk = mirror.walk()
+        #expect(try walk.next(limit: 61).entries.count == 61)
+        try temporary.rename("d0/d1/d2", to: "moved")
+        try temporary.makeDirectory("d0/d1/d2")
+        let rest = try walk.next(limit: 1000)
+        #expect(rest.isFinished)
+        #expect(rest.issues.contains { $0.reason == .changedDuringWalk })
+        #expect(rest.entries.map(\.path) == rest.entries.map(\.path).sorted())
+    }
+
+    @Test func `directories beyond the depth of keys are reported and not entered`() throws {
+        var directory = ""
+        for _ in 0..<RelativePath.maximumDepth { directory += "d/" }
+        try mirror.makeDirectory(try relative(directory))
+        let walk = try mirror.walkAll(limit: 1000)
+        #expect(walk.entries.count == RelativePath.maximumDepth)
+        #expect(walk.issues.isEmpty)
+        let deepest = try mirror.root.directory(beneath: try relative(directory))
+        _ = try deepest.subdirectory(PathBytes("d"), creatingWithMode: 0o755)
+        #expect(try mirror.walkAll(limit: 1000).issues.map(\.reason) == [.tooDeep])
+        #expect(try mirror.removeDirectoryIfEmpty(try relative(directory)) == false)
+    }
+}
