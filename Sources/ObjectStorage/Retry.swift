@@ -59,6 +59,7 @@ extension StorageError {
         case "NoSuchUpload", "InvalidPart", "InvalidPartOrder", "EntityTooSmall":
             return .restartUpload
         case "PreconditionFailed": return .objectChanged
+        case "NotModified": return .never
         default: return statusRetryClass(status)
         }
     }

@@ -92,7 +92,7 @@ extension StorageError {
         switch kind {
         case .transport(let error): error.mayHaveReachedServer
         case .protocolViolation, .integrity: true
-        case .service(let status, _): status >= 500 || status == 408
+        case .service(let status, _): status >= 500 || status == 408 || status < 300
         case .cancelled: true
         case .credentials, .localIO, .invalidRequest: false
         }

@@ -22,3 +22,39 @@ package struct CompleteRequest: Sendable {
         self.callback = callback
     }
 }
+
+extension StorageClient {
+    package func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult {
+        var wire = StorageRequest("CompleteMultipartUpload", .post, request.key)
+        wire.query = [("uploadId", request.upload.text), ("encoding-type", "url")]
+        wire.headers = [("content-type", "application/xml")]
+        wire.headers += overwriteHeaders(request.forbidsOverwrite)
+        wire.headers += callbackHeaders(request.callback)
+        guard !request.parts.isEmpty,
+            zip(request.parts, request.parts.dropFirst()).allSatisfy({ $0.number < $1.number })
+        else { throw wire.failure(.invalidRequest("an upload has parts with ascending numbers")) }
+        let parts = request.parts.map { (number: $0.number, etag: $0.etag) }
+        wire.body = .bytes(encodeCompleteUpload(parts))
+        wire.isRepeatable = false
+        wire.isSlow = true
+        let completing = wire
+        return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
+            let response = try await self.send(completing, &context)
+            let hasCallback = request.callback != nil || response.head.status == 203
+            guard !hasCallback else {
+                return try self.result(completing, response, sent: nil, hasCallback: true)
+            }
+            let document = try completing.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeCompleteUpload(body, style: self.dialect.keyEncoding)
+            }
+            return PutResult(
+                etag: document.etag,
+                crc64: self.dialect.checksum(response.head),
+                versionID: self.dialect.versionID(response.head),
+                requestID: self.dialect.requestID(response.head)
+            )
+        }
+    }
+}

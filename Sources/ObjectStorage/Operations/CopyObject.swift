@@ -27,3 +27,43 @@ package struct CopyRequest: Sendable {
         self.forbidsOverwrite = forbidsOverwrite
     }
 }
+
+extension StorageClient {
+    package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
+        var wire = StorageRequest("CopyObject", .put, request.destination)
+        wire.headers = sourceHeaders(request.source, request.sourceETag)
+        if let metadata = request.userMetadata {
+            wire.headers.append((dialect.header("metadata-directive"), "REPLACE"))
+            wire.headers += objectHeaders(
+                PutRequest(
+                    key: request.destination,
+                    contentType: request.contentType,
+                    userMetadata: metadata
+                )
+            )
+        }
+        wire.headers += overwriteHeaders(request.forbidsOverwrite)
+        wire.isSlow = true
+        let copying = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(copying, &context)
+            let document = try copying.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeCopyObject(body)
+            }
+            return PutResult(
+                etag: document.etag,
+                crc64: self.dialect.checksum(response.head),
+                versionID: self.dialect.versionID(response.head),
+                requestID: self.dialect.requestID(response.head)
+            )
+        }
+    }
+
+    /// Names the source of a copy and, if known, its version.
+    func sourceHeaders(_ source: ObjectKey, _ etag: ETag?) -> [(String, String)] {
+        let path = "/" + configuration.bucket + "/" + percentEncode(source.bytes, keepsSlash: true)
+        var headers = [(dialect.header("copy-source"), path)]
+        if let etag { headers.append((dialect.header("copy-source-if-match"), etag.quoted)) }
+        return headers
+    }
+}

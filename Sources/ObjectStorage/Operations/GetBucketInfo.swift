@@ -28,3 +28,17 @@ package struct BucketInfo: Sendable, Hashable {
         self.versioning = versioning
     }
 }
+
+extension StorageClient {
+    package func bucketInfo() async throws(StorageError) -> BucketInfo {
+        var wire = StorageRequest("GetBucketInfo", .get, nil)
+        wire.query = [("bucketInfo", "")]
+        let request = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(request, &context)
+            return try request.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeBucketInfo(body)
+            }
+        }
+    }
+}

@@ -5,3 +5,17 @@ package enum VersioningStatus: String, Sendable, Hashable {
     /// Versions were never kept.
     case never = ""
 }
+
+extension StorageClient {
+    package func versioningStatus() async throws(StorageError) -> VersioningStatus {
+        var wire = StorageRequest("GetBucketVersioning", .get, nil)
+        wire.query = [("versioning", "")]
+        let request = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(request, &context)
+            return try request.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeVersioning(body)
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 package import SyncModel
+internal import Synchronization
 
 package struct GetRequest: Sendable {
     package var key: ObjectKey
@@ -26,5 +27,182 @@ package struct GetRequest: Sendable {
         self.ifNoneMatch = ifNoneMatch
         self.ifModifiedSince = ifModifiedSince
         self.ifUnmodifiedSince = ifUnmodifiedSince
+    }
+}
+
+extension StorageClient {
+    package func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        if let range = request.range, range.isEmpty || range.length != sink.expectedLength {
+            throw StorageError(
+                kind: .invalidRequest("a range has at least a byte and is as long as its sink"),
+                operation: "GetObject",
+                key: request.key
+            )
+        }
+        let download = Download(request: request, sink: sink)
+        return try await repeating(into: sink) { (context) throws(StorageError) in
+            if let metadata = download.finished { return metadata }
+            return try await self.attempt(download, &context)
+        }
+    }
+
+    private func attempt(
+        _ download: Download,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> ObjectMetadata {
+        let expectation = download.expectation
+        var wire = download.request.wire(dialect, range: expectation.range, etag: expectation.etag)
+        if context.isRepetition {
+            // A proxy's stale answer must not be the answer again.
+            wire.headers.append(("cache-control", "no-cache"))
+        }
+        let dialect = dialect
+        let response = try await send(wire, &context) { head in
+            guard let length = try? expectation.judge(head) else { return .reject }
+            download.begin(head, dialect)
+            return .file(download.sink, length: length)
+        }
+        do throws(ContentFailure) {
+            _ = try expectation.judge(response.head)
+        } catch {
+            throw wire.failure(error.kind, head: response.head)
+        }
+        return ObjectMetadata(
+            response.head,
+            size: download.totalSize(response.head),
+            dialect: dialect
+        )
+    }
+
+    package func read(
+        _ request: GetRequest,
+        limit: Int
+    ) async throws(StorageError) -> (metadata: ObjectMetadata, bytes: [UInt8]) {
+        let wire = request.wire(dialect, range: request.range, etag: request.ifMatch)
+        let expectation = ContentExpectation(
+            range: request.range,
+            length: nil,
+            etag: request.ifMatch,
+            totalSize: nil
+        )
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(wire, &context) { head in
+                guard let length = try? expectation.judge(head) ?? 0, length <= limit else {
+                    return .reject
+                }
+                return .memory(limit: limit, truncates: false)
+            }
+            return try self.judge(response, wire, expectation, limit: limit)
+        }
+    }
+
+    private func judge(
+        _ response: HTTPResponse,
+        _ wire: StorageRequest,
+        _ expectation: ContentExpectation,
+        limit: Int
+    ) throws(StorageError) -> (metadata: ObjectMetadata, bytes: [UInt8]) {
+        let length: Int64?
+        do throws(ContentFailure) {
+            length = try expectation.judge(response.head)
+        } catch {
+            throw wire.failure(error.kind, head: response.head)
+        }
+        guard length ?? 0 <= limit else {
+            throw wire.failure(.invalidRequest("the object is larger than \(limit) bytes"))
+        }
+        if expectation.range == nil, let checksum = dialect.checksum(response.head) {
+            let received = CRC64(of: response.body)
+            guard received == checksum else {
+                throw wire.failure(
+                    .integrity(.wrongChecksum(sent: checksum, received: received)),
+                    head: response.head
+                )
+            }
+        }
+        let total = response.head["content-range"].flatMap(ContentRange.init(headerValue:))?
+            .totalSize
+        let metadata = ObjectMetadata(
+            response.head,
+            size: total ?? Int64(response.body.count),
+            dialect: dialect
+        )
+        return (metadata, response.body)
+    }
+}
+
+extension GetRequest {
+    fileprivate func wire(
+        _ dialect: StorageDialect,
+        range: ByteRange?,
+        etag: ETag?
+    ) -> StorageRequest {
+        var wire = StorageRequest("GetObject", .get, key)
+        if let versionID { wire.query.append(("versionId", versionID.text)) }
+        if let behavior = dialect.rangeBehavior {
+            wire.headers.append((behavior.name, behavior.value))
+        }
+        if let range { wire.headers.append(("range", range.headerValue)) }
+        if let etag { wire.headers.append(("if-match", etag.quoted)) }
+        if let ifNoneMatch { wire.headers.append(("if-none-match", ifNoneMatch.quoted)) }
+        if let ifModifiedSince {
+            wire.headers.append(("if-modified-since", CivilTime(ifModifiedSince).httpText))
+        }
+        if let ifUnmodifiedSince {
+            wire.headers.append(("if-unmodified-since", CivilTime(ifUnmodifiedSince).httpText))
+        }
+        wire.isConditional = ifNoneMatch != nil || ifModifiedSince != nil
+        return wire
+    }
+}
+
+/// One object or range on its way into a sink, over all attempts.
+private final class Download: Sendable {
+    let request: GetRequest
+    let sink: FileSink
+    /// What the first accepted answer said: every other one must be of the same version.
+    private let first = Mutex<ObjectMetadata?>(nil)
+
+    init(request: GetRequest, sink: FileSink) {
+        self.request = request
+        self.sink = sink
+    }
+
+    var remaining: Int64 { sink.expectedLength - sink.received }
+
+    /// What is still missing, and of which version.
+    var expectation: ContentExpectation {
+        let received = sink.received
+        let known = first.withLock { $0 }
+        var range = request.range?.dropping(received)
+        if request.range == nil, received > 0 {
+            range = ByteRange(offset: received, length: remaining)
+        }
+        return ContentExpectation(
+            range: range,
+            length: range?.length ?? sink.expectedLength,
+            etag: request.ifMatch ?? known?.etag,
+            totalSize: request.range == nil ? sink.expectedLength : known?.size
+        )
+    }
+
+    /// Set if all bytes came although the attempt that brought them failed.
+    var finished: ObjectMetadata? {
+        guard remaining == 0 else { return nil }
+        return first.withLock { $0 }
+    }
+
+    func begin(_ head: ResponseHead, _ dialect: StorageDialect) {
+        let metadata = ObjectMetadata(head, size: totalSize(head), dialect: dialect)
+        first.withLock { $0 = $0 ?? metadata }
+    }
+
+    /// The size of the whole object.
+    func totalSize(_ head: ResponseHead) -> Int64 {
+        let range = head["content-range"].flatMap(ContentRange.init(headerValue:))
+        return range?.totalSize ?? sink.expectedLength
     }
 }

@@ -50,3 +50,49 @@ package struct ObjectMetadata: Sendable, Hashable {
         self.requestID = requestID
     }
 }
+
+extension StorageClient {
+    package func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        var wire = StorageRequest("HeadObject", .head, key)
+        if let versionID { wire.query.append(("versionId", versionID.text)) }
+        let request = wire
+        return try await repeating { (context) throws(StorageError) in
+            let head = try await self.send(request, &context).head
+            guard let size = head.contentLength else {
+                throw request.failure(.protocolViolation("the answer has no size"), head: head)
+            }
+            return ObjectMetadata(head, size: size, dialect: self.dialect)
+        }
+    }
+}
+
+extension ObjectMetadata {
+    /// Reads the headers of an answer to HEAD or GET.
+    init(_ head: ResponseHead, size: Int64, dialect: StorageDialect) {
+        let prefix = dialect.header("meta-")
+        var userMetadata: [String: String] = [:]
+        for (name, value) in head.headers where name.utf8.starts(with: prefix.utf8) {
+            userMetadata[String(name.dropFirst(prefix.count))] = value
+        }
+        let storageClass = head[dialect.header("storage-class")]
+        self.init(
+            size: size,
+            etag: head["etag"].map { ETag(wire: $0) },
+            crc64: dialect.checksum(head),
+            lastModified: head["last-modified"].flatMap { Timestamp(httpText: $0) },
+            kind: head[dialect.header("object-type")].flatMap(ObjectKind.init(rawValue:))
+                ?? .normal,
+            storageClass: storageClass.map(StorageClass.init(name:)) ?? .standard,
+            restoreState: head[dialect.header("restore")].flatMap(RestoreState.init(headerValue:)),
+            versionID: dialect.versionID(head),
+            contentType: head["content-type"],
+            contentEncoding: head["content-encoding"],
+            contentMD5: head["content-md5"],
+            userMetadata: userMetadata,
+            requestID: dialect.requestID(head)
+        )
+    }
+}

@@ -48,3 +48,34 @@ package struct ListUploadsPage: Sendable {
         self.next = next
     }
 }
+
+extension StorageClient {
+    package func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage {
+        var wire = StorageRequest("ListMultipartUploads", .get, nil)
+        wire.query = [("uploads", "")]
+        if !request.prefix.isEmpty { wire.query.append(("prefix", request.prefix.queryText)) }
+        if let marker = request.marker {
+            wire.query.append(("key-marker", marker.key.queryText))
+            if let upload = marker.upload {
+                wire.query.append(("upload-id-marker", upload.text))
+            }
+        }
+        wire.query.append(("max-uploads", String(request.maximumUploads)))
+        wire.query.append(("encoding-type", "url"))
+        let listing = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(listing, &context)
+            let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeListUploads(body, style: self.dialect.keyEncoding)
+            }
+            if page.next != nil, page.next == request.marker {
+                throw listing.failure(
+                    .protocolViolation("the listing of uploads does not advance")
+                )
+            }
+            return page
+        }
+    }
+}

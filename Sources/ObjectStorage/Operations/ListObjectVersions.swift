@@ -59,3 +59,28 @@ package struct ListVersionsPage: Sendable {
         self.next = next
     }
 }
+
+extension StorageClient {
+    package func listVersions(
+        _ request: ListVersionsRequest
+    ) async throws(StorageError) -> ListVersionsPage {
+        var wire = StorageRequest("ListObjectVersions", .get, nil)
+        wire.query = [("versions", "")]
+        if !request.prefix.isEmpty { wire.query.append(("prefix", request.prefix.queryText)) }
+        if let marker = request.marker {
+            wire.query.append(("key-marker", marker.key.queryText))
+            if let version = marker.versionID {
+                wire.query.append(("version-id-marker", version.text))
+            }
+        }
+        wire.query.append(("max-keys", String(request.maximumKeys)))
+        wire.query.append(("encoding-type", "url"))
+        let listing = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(listing, &context)
+            return try listing.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeListVersions(body, style: self.dialect.keyEncoding)
+            }
+        }
+    }
+}

@@ -42,3 +42,59 @@ package struct ListPage: Sendable {
         self.next = next
     }
 }
+
+extension StorageClient {
+    package func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        var wire = StorageRequest("ListObjectsV2", .get, nil)
+        wire.query = [("list-type", "2")]
+        guard isValidUTF8(request.prefix.bytes), isValidUTF8(request.startAfter?.bytes ?? []) else {
+            throw wire.failure(.invalidRequest("a prefix must be UTF-8"))
+        }
+        if !request.prefix.isEmpty { wire.query.append(("prefix", request.prefix.queryText)) }
+        if let token = request.token {
+            wire.query.append(("continuation-token", token.text))
+        } else if let start = request.startAfter {
+            wire.query.append(("start-after", start.queryText))
+        }
+        if let delimiter = request.delimiter { wire.query.append(("delimiter", delimiter)) }
+        wire.query.append(("max-keys", String(request.maximumKeys)))
+        // Without it a key with a control character makes the whole page unreadable.
+        wire.query.append(("encoding-type", "url"))
+        let listing = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(listing, &context)
+            let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeListObjects(body, style: self.dialect.keyEncoding)
+            }
+            try self.checkEcho(of: page, request, listing)
+            return ListPage(
+                objects: page.objects,
+                commonPrefixes: page.commonPrefixes,
+                next: page.next
+            )
+        }
+    }
+
+    /// An endpoint that lists something else than it was asked for is not ours.
+    private func checkEcho(
+        of page: ListObjectsDocument,
+        _ request: ListRequest,
+        _ wire: StorageRequest
+    ) throws(StorageError) {
+        if let bucket = page.bucket, bucket != configuration.bucket {
+            throw wire.failure(
+                .protocolViolation(
+                    "it listed the bucket '\(displayText(bucket.utf8))', not"
+                        + " '\(displayText(configuration.bucket.utf8))'"
+                )
+            )
+        }
+        if let prefix = page.prefix, prefix != request.prefix {
+            throw wire.failure(
+                .protocolViolation(
+                    "it listed the prefix '\(prefix.display)', not '\(request.prefix.display)'"
+                )
+            )
+        }
+    }
+}

@@ -11,3 +11,30 @@ package struct ListPartsPage: Sendable {
         self.next = next
     }
 }
+
+extension StorageClient {
+    package func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage {
+        var wire = StorageRequest("ListParts", .get, key)
+        wire.query = [("uploadId", upload.text), ("max-parts", "1000")]
+        if let after { wire.query.append(("part-number-marker", String(after.value))) }
+        wire.query.append(("encoding-type", "url"))
+        let listing = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(listing, &context)
+            let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeListParts(body)
+            }
+            if let after, page.parts.contains(where: { $0.number <= after }) {
+                throw listing.failure(.protocolViolation("the listing of parts does not advance"))
+            }
+            if let next = page.next, page.parts.isEmpty || after.map({ next <= $0 }) == true {
+                throw listing.failure(.protocolViolation("the listing of parts does not advance"))
+            }
+            return page
+        }
+    }
+}

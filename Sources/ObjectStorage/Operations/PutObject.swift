@@ -1,4 +1,5 @@
 package import SyncModel
+internal import Synchronization
 
 /// What is written with an object, by PutObject or by InitiateMultipartUpload.
 package struct PutRequest: Sendable {
@@ -76,5 +77,162 @@ package struct PutResult: Sendable, Hashable {
         self.callbackBody = callbackBody
         self.callbackFailure = callbackFailure
         self.requestID = requestID
+    }
+}
+
+extension StorageClient {
+    package func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult {
+        var wire = StorageRequest("PutObject", .put, request.key)
+        wire.headers = objectHeaders(request) + callbackHeaders(request.callback)
+        wire.body = body
+        return try await upload(wire, onProgress: onProgress) {
+            (sent, response) throws(StorageError) in
+            try self.result(
+                wire,
+                response,
+                sent: sent,
+                hasCallback: request.callback != nil
+            )
+        }
+    }
+
+    /// The headers that an object gets when it is made.
+    func objectHeaders(_ request: PutRequest) -> [(String, String)] {
+        var headers: [(String, String)] = []
+        if let contentType = request.contentType { headers.append(("content-type", contentType)) }
+        for (name, value) in request.userMetadata {
+            headers.append((dialect.header("meta-") + name.lowercased(), value))
+        }
+        if let storageClass = request.storageClass {
+            headers.append((dialect.header("storage-class"), storageClass.name))
+        }
+        return headers + overwriteHeaders(request.forbidsOverwrite)
+    }
+
+    func overwriteHeaders(_ forbidsOverwrite: Bool) -> [(String, String)] {
+        forbidsOverwrite ? [(dialect.header("forbid-overwrite"), "true")] : []
+    }
+
+    func callbackHeaders(_ callback: UploadCallback?) -> [(String, String)] {
+        guard let callback else { return [] }
+        var headers = [
+            (dialect.header("callback"), Base64.encode([UInt8](callback.parameters.utf8)))
+        ]
+        if let variables = callback.variables {
+            let value = Base64.encode([UInt8](variables.utf8))
+            headers.append((dialect.header("callback-var"), value))
+        }
+        return headers
+    }
+
+    /// The result of a request that made an object.
+    ///
+    /// Status 203 says that the object is stored and its callback failed, so it is no error.
+    func result(
+        _ wire: StorageRequest,
+        _ response: HTTPResponse,
+        sent: SentDigests?,
+        hasCallback: Bool
+    ) throws(StorageError) -> PutResult {
+        let head = response.head
+        let didCallbackFail = head.status == 203
+        let document = didCallbackFail ? ServiceErrorDocument(body: response.body) : nil
+        return PutResult(
+            etag: hasCallback ? ETag(wire: head["etag"] ?? "") : try wire.etag(head),
+            crc64: dialect.checksum(head),
+            sentChecksum: sent?.checksum,
+            sentMD5: sent.map { hexadecimalText($0.md5) },
+            versionID: dialect.versionID(head),
+            callbackBody: hasCallback && !didCallbackFail ? response.body : nil,
+            callbackFailure: didCallbackFail
+                ? displayText((document?.serviceMessage ?? "the callback failed").utf8.prefix(256))
+                : nil,
+            requestID: dialect.requestID(head)
+        )
+    }
+}
+
+// MARK: - Bodies
+
+extension StorageClient {
+    /// Sends a body, holds the answer against what was sent, and repeats what may be repeated.
+    func upload<Value: Sendable>(
+        _ wire: StorageRequest,
+        onProgress: @escaping @Sendable (Int) -> Void,
+        _ read: (SentDigests, HTTPResponse) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let progress = UploadProgress(onProgress)
+        var request = wire
+        request.onSent = { progress.add($0) }
+        let uploading = request
+        return try await repeating { (context) throws(StorageError) in
+            do throws(StorageError) {
+                let response = try await self.send(uploading, &context)
+                guard let sent = response.sent else {
+                    throw uploading.failure(.transport(.connectionLost))
+                }
+                try self.verify(sent, response.head, uploading)
+                return try read(sent, response)
+            } catch {
+                progress.takeBack()
+                throw error
+            }
+        }
+    }
+
+    /// The CRC-64 decides; the ETag only where there is none and it can be the content's MD5.
+    private func verify(
+        _ sent: SentDigests,
+        _ head: ResponseHead,
+        _ wire: StorageRequest
+    ) throws(StorageError) {
+        if let received = dialect.checksum(head) {
+            guard received == sent.checksum else {
+                throw wire.failure(
+                    .integrity(.wrongChecksum(sent: sent.checksum, received: received)),
+                    head: head
+                )
+            }
+            return
+        }
+        let isEncrypted = head[dialect.header("server-side-encryption")].map { $0 != "AES256" }
+        guard let received = head["etag"].flatMap({ ETag(wire: $0).md5Digest }),
+            isEncrypted != true
+        else { return }
+        let digest = hexadecimalText(sent.md5)
+        guard received == digest else {
+            throw wire.failure(
+                .integrity(.wrongDigest(sent: digest, received: received)),
+                head: head
+            )
+        }
+    }
+}
+
+/// Reports the bytes of a body once each, also when they are sent again.
+private final class UploadProgress: Sendable {
+    private let reported = Mutex(0)
+    private let report: @Sendable (Int) -> Void
+
+    init(_ report: @escaping @Sendable (Int) -> Void) {
+        self.report = report
+    }
+
+    func add(_ count: Int) {
+        reported.withLock { $0 += count }
+        report(count)
+    }
+
+    func takeBack() {
+        let count = reported.withLock { reported in
+            let count = reported
+            reported = 0
+            return count
+        }
+        if count != 0 { report(-count) }
     }
 }

@@ -27,3 +27,33 @@ package struct PartCopyRequest: Sendable {
         self.number = number
     }
 }
+
+extension StorageClient {
+    package func uploadPartCopy(
+        _ request: PartCopyRequest
+    ) async throws(StorageError) -> UploadedPart {
+        var wire = StorageRequest("UploadPartCopy", .put, request.destination)
+        wire.query = [
+            ("partNumber", String(request.number.value)), ("uploadId", request.upload.text),
+        ]
+        guard !request.sourceRange.isEmpty else {
+            throw wire.failure(.invalidRequest("a part has at least a byte"))
+        }
+        wire.headers = sourceHeaders(request.source, request.sourceETag)
+        wire.headers.append((dialect.header("copy-source-range"), request.sourceRange.headerValue))
+        wire.isSlow = true
+        let copying = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(copying, &context)
+            let document = try copying.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeCopyPart(body)
+            }
+            return UploadedPart(
+                number: request.number,
+                size: request.sourceRange.length,
+                etag: document.etag,
+                crc64: self.dialect.checksum(response.head)
+            )
+        }
+    }
+}

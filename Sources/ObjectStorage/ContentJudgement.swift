@@ -1,0 +1,85 @@
+internal import SyncModel
+
+/// What a GET asked for, to hold its answer against (oss-protocol, "GetObject").
+struct ContentExpectation: Sendable {
+    /// Nil if the whole object was asked for.
+    var range: ByteRange?
+    /// Nil if nothing is known of the size.
+    var length: Int64?
+    /// Nil if any version will do.
+    var etag: ETag?
+    /// The size of the whole object, if an earlier answer told it.
+    var totalSize: Int64?
+
+    /// Nil for an answer that is not a success; else the number of bytes that will come, where the
+    /// answer says so.
+    func judge(_ head: ResponseHead) throws(ContentFailure) -> Int64? {
+        if let found = head["etag"].map({ ETag(wire: $0) }), let etag, found != etag {
+            throw .integrity(.objectChanged(expected: etag, found: found))
+        }
+        let announced: Int64?
+        switch head.status {
+        case 206: announced = try judgePart(head)
+        case 200: announced = try judgeWhole(head)
+        default: throw .unexpectedStatus(head.status)
+        }
+        try judgeEncoding(head, announced)
+        return announced
+    }
+
+    private func judgePart(_ head: ResponseHead) throws(ContentFailure) -> Int64 {
+        let value = head["content-range"]
+        guard let range, let value, let found = ContentRange(headerValue: value),
+            found.range == range
+        else { throw .integrity(.wrongContentRange(found: value.map { displayText($0.utf8) })) }
+        if let totalSize, let size = found.totalSize, size != totalSize {
+            throw .integrity(.wrongContentRange(found: displayText(value.utf8)))
+        }
+        if let length = head.contentLength, length != range.length {
+            throw .integrity(.wrongLength(expected: range.length, found: length))
+        }
+        return range.length
+    }
+
+    private func judgeWhole(_ head: ResponseHead) throws(ContentFailure) -> Int64? {
+        let announced = head.contentLength
+        if let range {
+            // A whole object that is exactly the range is what was asked for.
+            guard range.offset == 0, announced == range.length,
+                totalSize ?? range.length == range.length
+            else { throw .integrity(.rangeIgnored) }
+        }
+        if let length, let announced, announced != length {
+            throw .integrity(.wrongLength(expected: length, found: announced))
+        }
+        return announced ?? length
+    }
+
+    /// An object that is stored encoded comes as it is stored, with its ETag and its length; one
+    /// that was encoded on the way has lost them.
+    private func judgeEncoding(
+        _ head: ResponseHead,
+        _ announced: Int64?
+    ) throws(ContentFailure) {
+        guard let encoding = head["content-encoding"], !encoding.isEmpty,
+            encoding.lowercased() != "identity"
+        else { return }
+        guard head["etag"] != nil, head.contentLength != nil else {
+            throw .integrity(.unexpectedEncoding(displayText(encoding.utf8)))
+        }
+    }
+}
+
+/// Why an answer is not what a GET asked for.
+enum ContentFailure: Error, Sendable, Hashable {
+    case integrity(IntegrityFailure)
+    case unexpectedStatus(Int)
+
+    var kind: StorageError.Kind {
+        switch self {
+        case .integrity(let failure): .integrity(failure)
+        case .unexpectedStatus(let status):
+            .protocolViolation("status \(status) in answer to a read")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import SyncModel
+
+extension StorageRequest {
+    /// Decodes the document that a response must be.
+    ///
+    /// An error document in place of a result is that error, whatever the status.
+    func decoding<Value>(
+        _ response: HTTPResponse,
+        _ client: StorageClient,
+        _ decode: ([UInt8]) throws(XMLFailure) -> Value
+    ) throws(StorageError) -> Value {
+        do throws(XMLFailure) {
+            return try decode(response.body)
+        } catch {
+            if case .errorDocument(let document) = error {
+                throw failure(
+                    document,
+                    status: response.head.status,
+                    head: response.head,
+                    fallbackCode: "",
+                    dialect: client.dialect,
+                    now: client.environment.now()
+                )
+            }
+            throw failure(.protocolViolation(error.message), head: response.head)
+        }
+    }
+
+    /// The ETag that a response must have.
+    func etag(_ head: ResponseHead) throws(StorageError) -> ETag {
+        guard let text = head["etag"], !text.isEmpty else {
+            throw failure(.protocolViolation("the answer has no ETag"), head: head)
+        }
+        return ETag(wire: text)
+    }
+}
+
+extension StorageDialect {
+    func checksum(_ head: ResponseHead) -> CRC64? {
+        // What is no number is no checksum: it is not taken for 0.
+        checksumHeader.flatMap { head[$0] }.flatMap { parseUnsignedDecimal($0.utf8) }
+            .map { CRC64(value: $0) }
+    }
+
+    func versionID(_ head: ResponseHead) -> VersionID? {
+        head[header("version-id")].map { VersionID($0) }
+    }
+
+    func requestID(_ head: ResponseHead) -> String? { head[header("request-id")] }
+}

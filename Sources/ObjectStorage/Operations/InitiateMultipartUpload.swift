@@ -1,0 +1,24 @@
+package import SyncModel
+
+extension StorageClient {
+    package func initiateMultipartUpload(
+        _ request: PutRequest
+    ) async throws(StorageError) -> UploadID {
+        var wire = StorageRequest("InitiateMultipartUpload", .post, request.key)
+        wire.query = [("uploads", ""), ("encoding-type", "url")]
+        wire.headers = objectHeaders(request)
+        let initiating = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(initiating, &context)
+            let document = try initiating.decoding(response, self) { (body) throws(XMLFailure) in
+                try decodeInitiateUpload(body, style: self.dialect.keyEncoding)
+            }
+            if let key = document.key, key != request.key {
+                throw initiating.failure(
+                    .protocolViolation("it began an upload of '\(key.display)'")
+                )
+            }
+            return document.uploadID
+        }
+    }
+}

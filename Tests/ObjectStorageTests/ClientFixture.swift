@@ -1,0 +1,112 @@
+import SyncModel
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import ObjectStorage
+
+/// A client of a scripted server, with a clock that does not move and pauses that take no time.
+final class ClientFixture: Sendable {
+    let server: ScriptedServer
+    let client: StorageClient
+    let recorder: Recorder
+
+    final class Recorder: Sendable {
+        private struct State {
+            var pauses: [Duration] = []
+            var observations: [StorageObservation] = []
+        }
+        private let state = Mutex(State())
+
+        func pause(_ duration: Duration) { state.withLock { $0.pauses.append(duration) } }
+        func observe(_ what: StorageObservation) {
+            state.withLock { $0.observations.append(what) }
+        }
+        var pauses: [Duration] { state.withLock { $0.pauses } }
+        var observations: [StorageObservation] { state.withLock { $0.observations } }
+
+        var requestCount: Int {
+            observations.count { if case .requestSent = $0 { true } else { false } }
+        }
+        var clockCorrections: [Int64] {
+            observations.compactMap {
+                if case .clockCorrected(let offset) = $0 { offset } else { nil }
+            }
+        }
+        var throttles: [Duration?] {
+            observations.compactMap { if case .throttled(let after) = $0 { after } else { nil } }
+        }
+    }
+
+    static let now = Timestamp(seconds: 1_767_323_045)
+
+    init(
+        attempts: Int = 4,
+        runBudget: Int = 100,
+        stallTimeout: Duration = .seconds(5),
+        signatureVersion: SignatureVersion = .v4,
+        credentials: any CredentialsProvider = StaticCredentials(ClientFixture.credentials),
+        _ script: @escaping ScriptedServer.Script
+    ) throws {
+        let recorder = Recorder()
+        self.recorder = recorder
+        server = ScriptedServer(script)
+        client = try StorageClient(
+            configuration: StorageConfiguration(
+                dialect: .oss,
+                endpoint: Endpoint(
+                    parsing: server.url,
+                    region: "cn-hangzhou",
+                    addressing: .auto
+                ),
+                bucket: "bucket",
+                signatureVersion: signatureVersion,
+                credentials: credentials,
+                connectTimeout: .seconds(5),
+                stallTimeout: stallTimeout,
+                connectionLimit: 4,
+                caFile: nil,
+                proxy: nil,
+                userAgent: "osssync-test",
+                retry: RetryPolicy(
+                    attempts: attempts,
+                    base: .milliseconds(200),
+                    throttleBase: .seconds(1),
+                    cap: .seconds(20),
+                    retryAfterCap: .seconds(120),
+                    runBudget: runBudget
+                )
+            ),
+            environment: StorageEnvironment(
+                now: { ClientFixture.now },
+                sleep: { duration in
+                    recorder.pause(duration)
+                    try Task.checkCancellation()
+                },
+                randomUnit: { 0.5 },
+                observe: { recorder.observe($0) }
+            )
+        )
+    }
+
+    deinit { server.stop() }
+
+    static let credentials = Credentials(
+        accessKeyID: "key-id",
+        accessKeySecret: Secret("canary-secret")
+    )
+}
+
+/// A scripted error of the service.
+func serviceError(
+    _ status: String,
+    _ code: String,
+    message: String = "No.",
+    extra: String = "",
+    headers: [String] = []
+) -> ScriptedAction {
+    let document =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>\(code)</Code>"
+        + "<Message>\(message)</Message><RequestId>ID</RequestId>\(extra)</Error>"
+    return .response(status, headers: headers, body: [UInt8](document.utf8))
+}
