@@ -82,7 +82,7 @@ package final class ScriptedServer: Sendable {
         let listener = listener
         let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                unsafe bind(listener, generic, length) == 0 && listen(listener, 64) == 0
+                unsafe bind(listener, generic, length) == 0 && listen(listener, 512) == 0
                     && getsockname(listener, generic, &length) == 0
             }
         }
