@@ -5,11 +5,18 @@ struct XMLField {
     /// 1 for the root.
     let depth: Int
     let isLeaf: Bool
-    let nameBytes: ArraySlice<UInt8>
-    let bytes: ArraySlice<UInt8>
+    /// What the places are in.
+    let source: [UInt8]
+    /// The place of the name of an unknown element.
+    let namePlace: Range<Int>
+    let textPlace: Range<Int>
 
-    var name: String { String(decoding: nameBytes, as: UTF8.self) }
+    var bytes: ArraySlice<UInt8> { source[textPlace] }
     var text: String { String(decoding: bytes, as: UTF8.self) }
+    var name: String {
+        element == .unknown
+            ? String(decoding: source[namePlace], as: UTF8.self) : element.rawValue
+    }
 }
 
 /// Makes a value of one kind of document, element by element.
@@ -50,8 +57,9 @@ struct XMLStream<Decoder: XMLDecoder>: ~Copyable {
     private mutating func deliver() throws(XMLFailure) {
         try reader.drain { (event, bytes) throws(XMLFailure) in
             if event.depth == 1, event.element != decoder.root {
+                let name = String(decoding: bytes[event.name], as: UTF8.self)
                 throw .wrongRoot(
-                    found: String(decoding: bytes[event.name], as: UTF8.self),
+                    found: event.element == .unknown ? name : event.element.rawValue,
                     expected: decoder.root.rawValue
                 )
             }
@@ -64,8 +72,9 @@ struct XMLStream<Decoder: XMLDecoder>: ~Copyable {
                         parent: event.parent,
                         depth: event.depth,
                         isLeaf: event.isLeaf,
-                        nameBytes: bytes[event.name],
-                        bytes: bytes[event.text]
+                        source: bytes,
+                        namePlace: event.name,
+                        textPlace: event.text
                     )
                 )
             }

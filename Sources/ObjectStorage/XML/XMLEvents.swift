@@ -12,16 +12,18 @@ struct XMLEvent {
     let depth: Int
     /// True at the end of an element without elements inside.
     let isLeaf: Bool
-    /// The places of the name, and at the end of a leaf of its text, in the collector's bytes.
+    /// The place in the collector's bytes of the name of an unknown element; empty for a known one.
     let name: Range<Int>
+    /// The place of the text at the end of a leaf.
     let text: Range<Int>
 }
 
 /// Collects what the parser's callbacks report, flat, so that no callback allocates for itself,
 /// fails or calls back.
-final class XMLEventCollector {
+struct XMLEventCollector {
     private struct OpenElement {
         let element: XMLElement
+        /// Empty for a known element.
         let name: String
         var hasElements = false
     }
@@ -41,27 +43,26 @@ final class XMLEventCollector {
     }
 
     /// Forgets the events; the text of an element that is still open stays.
-    func removeEvents() {
+    mutating func removeEvents() {
         events.removeAll(keepingCapacity: true)
         bytes.removeSubrange(..<textStart)
         textStart = 0
     }
 
-    func fail(_ failure: XMLFailure) {
+    mutating func fail(_ failure: XMLFailure) {
         if self.failure == nil { self.failure = failure }
     }
 
-    func open(_ name: String) {
+    mutating func open(_ name: String) {
         guard stack.count < limits.depth else { return fail(.tooDeep(limit: limits.depth)) }
         // Text between elements says nothing.
         bytes.removeLast(bytes.count - textStart)
+        let element = XMLElement(name: name)
+        let opened = OpenElement(element: element, name: element == .unknown ? name : "")
+        let place = append(opened.name)
         let parent = stack.last?.element ?? .unknown
         if !stack.isEmpty { stack[stack.count - 1].hasElements = true }
-        let element = XMLElement(name: name)
-        stack.append(OpenElement(element: element, name: name))
-        let start = bytes.count
-        bytes += name.utf8
-        textStart = bytes.count
+        stack.append(opened)
         events.append(
             XMLEvent(
                 kind: .open,
@@ -69,36 +70,42 @@ final class XMLEventCollector {
                 parent: parent,
                 depth: stack.count,
                 isLeaf: false,
-                name: start..<textStart,
+                name: place,
                 text: textStart..<textStart
             )
         )
     }
 
-    func append(_ text: UnsafeRawBufferPointer) {
+    mutating func append(_ text: UnsafeRawBufferPointer) {
         unsafe bytes.append(contentsOf: text)
-        guard bytes.count - textStart > limits.textBytes else { return }
-        fail(.textTooLong(element: stack.last?.name ?? "", limit: limits.textBytes))
+        guard bytes.count - textStart > limits.textBytes, let last = stack.last else { return }
+        let name = last.element == .unknown ? last.name : last.element.rawValue
+        fail(.textTooLong(element: name, limit: limits.textBytes))
     }
 
-    func close() {
+    mutating func close() {
         guard let closed = stack.popLast() else { return }
-        let isLeaf = !closed.hasElements
-        if !isLeaf { bytes.removeLast(bytes.count - textStart) }
+        if closed.hasElements { bytes.removeLast(bytes.count - textStart) }
         let text = textStart..<bytes.count
-        let start = bytes.count
-        bytes += closed.name.utf8
-        textStart = bytes.count
+        let place = append(closed.name)
         events.append(
             XMLEvent(
                 kind: .close,
                 element: closed.element,
                 parent: stack.last?.element ?? .unknown,
                 depth: stack.count + 1,
-                isLeaf: isLeaf,
-                name: start..<textStart,
+                isLeaf: !closed.hasElements,
+                name: place,
                 text: text
             )
         )
+    }
+
+    /// Puts a name behind all text so far, and what follows behind the name.
+    private mutating func append(_ name: String) -> Range<Int> {
+        let start = bytes.count
+        if !name.isEmpty { bytes += name.utf8 }
+        textStart = bytes.count
+        return start..<textStart
     }
 }

@@ -50,7 +50,7 @@ extension XMLField {
 
     var invalid: XMLFailure {
         .invalid(
-            element: element == .unknown ? name : element.rawValue,
+            element: name,
             value: String(decoding: bytes.prefix(64), as: UTF8.self)
         )
     }
