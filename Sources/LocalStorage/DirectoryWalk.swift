@@ -37,7 +37,7 @@ package final class DirectoryWalk: Sendable {
 
     /// Up to `limit` further entries.
     ///
-    /// - Throws: If the mirrored directory itself cannot be read; what is wrong beneath it is an issue.
+    /// - Throws: If the mirrored directory itself cannot be read; the rest becomes issues.
     package func next(limit: Int) throws(LocalError) -> WalkBatch {
         precondition(limit > 0, "a batch holds something")
         return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }

@@ -107,7 +107,7 @@ private struct LockHolder {
         ]
         var arguments = unsafe words.map { unsafe strdup($0) }
         unsafe arguments.append(nil)
-        defer { unsafe arguments.forEach { unsafe free($0) } }
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var process: pid_t = 0
         let code = unsafe posix_spawn(
             &process,
