@@ -20,35 +20,21 @@ enum DirectoryGuard {
         of directory: FileStatus,
         homeDirectory: String?,
         calls: SystemCalls
-    ) throws(LocalError) -> String? {
-        func isAt(_ path: some Collection<UInt8>) throws(LocalError) -> Bool {
-            // Opened with following links: `/bin` is one to `/usr/bin` on many systems.
-            let flags = SystemCalls.followingDirectoryFlags
-            let descriptor: Int32
-            do throws(LocalError) {
-                descriptor = try calls.open(
-                    at: SystemCalls.workingDirectory,
-                    PathBytes(path),
-                    flags: flags,
-                    mode: 0
-                )
-            } catch {
-                return false
-            }
-            let other = OpenDirectory(adopting: descriptor, calls: calls)
-            return try other.status().isSameObject(as: directory)
+    ) -> String? {
+        func isAt(_ path: some Collection<UInt8>) -> Bool {
+            calls.statusFollowingLinks(PathBytes(path))?.isSameObject(as: directory) ?? false
         }
-        if try isAt("/".utf8) { return "it is the root of the file system" }
-        for path in systemDirectories where try isAt(path.description.utf8) {
+        if isAt("/".utf8) { return "it is the root of the file system" }
+        for path in systemDirectories where isAt(path.description.utf8) {
             return "it is a directory of the system"
         }
         guard let homeDirectory, !homeDirectory.isEmpty, !homeDirectory.utf8.contains(0) else {
             return nil
         }
-        if try isAt(homeDirectory.utf8) {
+        if isAt(homeDirectory.utf8) {
             return "it is your home directory, where programs look for files to obey"
         }
-        for name in privateNames where try isAt((homeDirectory + name.description).utf8) {
+        for name in privateNames where isAt((homeDirectory + name.description).utf8) {
             return "it holds your credentials or settings"
         }
         return nil

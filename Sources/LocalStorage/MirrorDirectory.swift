@@ -67,7 +67,7 @@ package final class MirrorDirectory: Sendable {
         self.calls = calls
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
-        let refusal = try DirectoryGuard.refusal(
+        let refusal = DirectoryGuard.refusal(
             of: rootStatus,
             homeDirectory: homeDirectory,
             calls: calls

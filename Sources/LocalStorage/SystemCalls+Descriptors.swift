@@ -190,7 +190,8 @@ extension SystemCalls {
         }
     }
 
-    static var effectiveUser: UInt32 { geteuid() }
+    /// Does not change while the program runs.
+    static let effectiveUser: UInt32 = geteuid()
 
     /// This process, for the text in a lock file.
     static var processDescription: String {

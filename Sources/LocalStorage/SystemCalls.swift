@@ -114,6 +114,15 @@ extension SystemCalls {
         return FileStatus(raw)
     }
 
+    /// Of a path that is no part of a mirror; nil if it cannot be looked at.
+    func statusFollowingLinks(_ path: PathBytes) -> FileStatus? {
+        var raw = stat()
+        let (_, code) = attempt("fstatat") {
+            unsafe path.withPointer { unsafe fstatat(Self.workingDirectory, $0, &raw, 0) }
+        }
+        return code == 0 ? FileStatus(raw) : nil
+    }
+
     func status(of descriptor: Int32) throws(LocalError) -> FileStatus {
         var raw = stat()
         try check("fstat") { unsafe fstat(descriptor, &raw) }

@@ -146,6 +146,14 @@ struct PublicationTests {
         #expect(try temporary.userTree() == ["f": "new", "g": "old"])
     }
 
+    @Test(arguments: [-5_000_000_000, -1, 0, 7_258_118_400, 1 << 40, Int64.max, Int64.min])
+    func `a time that the disk cannot hold is stored as well as it can be`(seconds: Int64) throws {
+        var publication = try mirror.publication("x", at: "f", expecting: .absent)
+        publication.modified = Timestamp(seconds: seconds, nanoseconds: 1)
+        let outcomes = try publish(publication)
+        #expect(outcomes == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
+    }
+
     @Test func `two items for one path are not both published`() throws {
         let outcomes = try publish(
             try mirror.publication("1", at: "f", expecting: .absent),
