@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+
+/// What a finished program left behind.
+struct ProgramResult {
+    let status: Int32
+    let output: String
+    let diagnostics: String
+
+    /// The JSON lines of the output.
+    var events: [[String: Any]] {
+        output.split(separator: "\n").compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+        }
+    }
+
+    /// The fields of the `summary` event.
+    var summary: [String: Any] {
+        events.last { $0["event"] as? String == "summary" } ?? [:]
+    }
+
+    func count(_ name: String) -> Int {
+        summary[name] as? Int ?? -1
+    }
+
+    func items(action: String, state: String) -> [String] {
+        events.filter { event in
+            event["event"] as? String == "item" && event["action"] as? String == action
+                && event["state"] as? String == state
+        }.compactMap { $0["key"] as? String }
+    }
+}
+
+/// A program under way, whose output lines can be waited for.
+final class RunningProgram: @unchecked Sendable {
+    private struct State {
+        var output = Data()
+        var diagnostics = Data()
+        var scanned = 0
+    }
+
+    // Protected by the mutex, or by being set before the process starts and only read then.
+    private let process = Process()
+    private let outputPipe = Pipe()
+    private let diagnosticsPipe = Pipe()
+    private let state = Mutex(State())
+    private let lineArrived = DispatchSemaphore(value: 0)
+    private let readersDone = DispatchGroup()
+
+    init(_ program: URL, _ arguments: [String], environment: [String: String]) throws {
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = outputPipe
+        process.standardError = diagnosticsPipe
+        read(outputPipe.fileHandleForReading) { state, data in state.output.append(data) }
+        read(diagnosticsPipe.fileHandleForReading) { state, data in
+            state.diagnostics.append(data)
+        }
+        try process.run()
+    }
+
+    var processID: Int32 { process.processIdentifier }
+
+    private func read(
+        _ handle: FileHandle,
+        _ append: @escaping @Sendable (inout State, Data) -> Void
+    ) {
+        readersDone.enter()
+        let thread = Thread {
+            while true {
+                let data = handle.availableData
+                if data.isEmpty { break }
+                self.state.withLock { append(&$0, data) }
+                self.lineArrived.signal()
+            }
+            self.lineArrived.signal()
+            self.readersDone.leave()
+        }
+        thread.start()
+    }
+
+    /// Waits for the first line of the output, not seen by an earlier call, that `matches` accepts.
+    ///
+    /// Returns nil if the program ends or the time is over before.
+    func waitForLine(
+        seconds: Double = 60,
+        _ matches: (String) -> Bool
+    ) -> String? {
+        let deadline = DispatchTime.now() + seconds
+        while true {
+            while let line = nextLine() {
+                if matches(line) { return line }
+            }
+            if !process.isRunning, nextLine() == nil { return nil }
+            if lineArrived.wait(timeout: min(deadline, .now() + 1)) == .timedOut,
+                DispatchTime.now() >= deadline
+            {
+                return nil
+            }
+        }
+    }
+
+    private func nextLine() -> String? {
+        state.withLock { state in
+            let rest = state.output[state.scanned...]
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            let line = String(decoding: rest[..<end], as: UTF8.self)
+            state.scanned = end + 1
+            return line
+        }
+    }
+
+    func send(_ signal: Int32) {
+        kill(process.processIdentifier, signal)
+    }
+
+    /// Waits for the end.
+    func finish() -> ProgramResult {
+        process.waitUntilExit()
+        readersDone.wait()
+        let (output, diagnostics) = state.withLock { ($0.output, $0.diagnostics) }
+        return ProgramResult(
+            status: process.terminationReason == .exit
+                ? process.terminationStatus : 128 + process.terminationStatus,
+            output: String(decoding: output, as: UTF8.self),
+            diagnostics: String(decoding: diagnostics, as: UTF8.self)
+        )
+    }
+}
