@@ -57,7 +57,9 @@ struct ItemExecutor: Sendable {
         }
     }
 
-    var trashName: String { "run-\(context.run.value)" }
+    /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
+    /// from 1 again.
+    var trashName: String { "\(context.started)-run-\(context.run.value)" }
 }
 
 // MARK: - Endings

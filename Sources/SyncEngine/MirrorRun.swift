@@ -94,6 +94,7 @@ struct MirrorRun: Sendable {
             environment: settings.environment,
             options: options,
             run: run,
+            started: CivilTime(settings.environment.now()).basicText,
             disk: BlockingQueue("disk"),
             hashing: BlockingQueue("hash"),
             emit: onEvent

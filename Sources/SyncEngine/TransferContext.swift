@@ -21,6 +21,8 @@ struct TransferContext: Sendable {
     let environment: EngineEnvironment
     let options: RunOptions
     let run: RunID
+    /// When the run began, as `20260102T030405Z`.
+    let started: String
     /// Opening, creating and stating files.
     let disk: BlockingQueue
     /// Reading whole files for their checksums.
