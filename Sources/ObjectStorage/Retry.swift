@@ -81,7 +81,7 @@ extension StorageError {
 extension TransportError {
     var retryClass: RetryClass {
         switch self {
-        case .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceTooShort: .never
+        case .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceChanged: .never
         case .dnsFailed: .limited(retries: 2)
         case .bodyTooLong, .malformedResponse: .limited(retries: 1)
         case .connectFailed, .timedOut, .stalled, .connectionLost, .bodyTooShort: .transient
@@ -96,7 +96,7 @@ extension IntegrityFailure {
         case .wrongContentRange, .wrongLength, .unexpectedEncoding: .limited(retries: 2)
         case .wrongDigest, .wrongChecksum: .limited(retries: 2)
         case .objectChanged: .objectChanged
-        case .sourceTruncated: .never
+        case .sourceChanged: .never
         }
     }
 }

@@ -105,7 +105,7 @@ extension StorageClient {
         switch error {
         case .cancelled: .cancelled
         case .localIO(let errno, let call): .localIO(errno: errno, call: call)
-        case .sourceTooShort: .integrity(.sourceTruncated)
+        case .sourceChanged: .integrity(.sourceChanged)
         default: .transport(error)
         }
     }

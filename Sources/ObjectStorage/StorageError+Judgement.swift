@@ -60,7 +60,7 @@ extension StorageError {
         case .protocolViolation: true
         case .transport(let error):
             switch error {
-            case .cancelled, .localIO, .sourceTooShort, .bodyTooLong: false
+            case .cancelled, .localIO, .sourceChanged, .bodyTooLong: false
             default: true
             }
         default: false

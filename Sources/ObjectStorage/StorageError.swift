@@ -74,8 +74,8 @@ package enum IntegrityFailure: Sendable, Hashable {
     case wrongDigest(sent: String, received: String)
     /// The CRC-64 that came back is not that of what was sent.
     case wrongChecksum(sent: CRC64, received: CRC64)
-    /// The file became shorter while it was sent.
-    case sourceTruncated
+    /// The file changed while it was sent.
+    case sourceChanged
 
     package var message: String {
         switch self {
@@ -93,7 +93,7 @@ package enum IntegrityFailure: Sendable, Hashable {
             "the server announced \(found) bytes where \(expected) were asked for"
         case .wrongDigest: "the MD5 that the server computed is not that of what was sent"
         case .wrongChecksum: "the CRC-64 that the server computed is not that of what was sent"
-        case .sourceTruncated: "the file became shorter while it was sent"
+        case .sourceChanged: "the file changed while it was sent"
         }
     }
 }

@@ -14,9 +14,9 @@ extension ItemFailure {
             self = .vanished
         } else if error.isAlreadyExists {
             self = .alreadyExists
-        } else if case .transport(.sourceTooShort) = error.kind {
+        } else if case .transport(.sourceChanged) = error.kind {
             self = .sourceKeepsChanging
-        } else if case .integrity(.sourceTruncated) = error.kind {
+        } else if case .integrity(.sourceChanged) = error.kind {
             self = .sourceKeepsChanging
         } else {
             self = .storage(

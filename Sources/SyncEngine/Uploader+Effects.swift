@@ -57,11 +57,12 @@ extension Uploader {
         context.item(.upload, .started, key, size: shell.source.size)
         let range = ByteRange(offset: 0, length: shell.source.size)
         let (store, request, transfer) = (context.store, request(shell), transfer)
-        let file = shell.file
+        let (file, source) = (shell.file, shell.source)
         let body = RequestBody.file(
             FileRegion(
                 descriptor: file.descriptor,
-                range: range
+                range: range,
+                isUnchanged: { (try? file.identity()) == source }
             )
         )
         do {

@@ -34,14 +34,24 @@ struct MirrorTests {
         try Self.fill(source)
         let count = try source.entries().count
         let push = try workplace.run(
-            "push", source.path, workplace.remote, "--json", "--part-size", "1M"
+            "push",
+            source.path,
+            workplace.remote,
+            "--json",
+            "--part-size",
+            "1M"
         )
         #expect(push.status == 0, "\(push.diagnostics)\(push.output)")
         #expect(push.count("transferred") == count)
 
         let target = try workplace.makeDirectory("target")
         let pull = try workplace.run(
-            "pull", target.path, workplace.remote, "--json", "--part-size", "1M"
+            "pull",
+            target.path,
+            workplace.remote,
+            "--json",
+            "--part-size",
+            "1M"
         )
         #expect(pull.status == 0, "\(pull.diagnostics)")
         #expect(try target.entries() == source.entries())
@@ -115,7 +125,8 @@ struct MirrorTests {
         let source = try workplace.makeDirectory("source")
         try Self.fill(source)
         #expect(
-            try workplace.run("push", source.path, workplace.remote, "--part-size", "1M").status == 0
+            try workplace.run("push", source.path, workplace.remote, "--part-size", "1M").status
+                == 0
         )
         for suffix in ["", "-wal", "-shm"] {
             try? source.remove(".osssync/manifest.db" + suffix)

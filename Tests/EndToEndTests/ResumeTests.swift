@@ -44,7 +44,8 @@ struct ResumeTests {
         let source = try workplace.makeDirectory("source")
         try source.write("big", ramp(Self.size))
         #expect(
-            try workplace.run("push", source.path, workplace.remote, "--part-size", "4M").status == 0
+            try workplace.run("push", source.path, workplace.remote, "--part-size", "4M").status
+                == 0
         )
         let target = try workplace.makeDirectory("target")
         let pull = ["pull", target.path, workplace.remote, "--part-size", "4M"]
@@ -114,11 +115,17 @@ struct ResumeTests {
         let source = try workplace.makeDirectory("source")
         try source.write("big", ramp(Self.size))
         #expect(
-            try workplace.run("push", source.path, workplace.remote, "--part-size", "4M").status == 0
+            try workplace.run("push", source.path, workplace.remote, "--part-size", "4M").status
+                == 0
         )
         let target = try workplace.makeDirectory("target")
         let pull = try workplace.run(
-            "pull", target.path, workplace.remote, "--part-size", "4M", "--json"
+            "pull",
+            target.path,
+            workplace.remote,
+            "--part-size",
+            "4M",
+            "--json"
         )
         #expect(pull.status == 0, "\(pull.diagnostics)")
         let found = try #require(target.content("big"))
@@ -139,7 +146,12 @@ struct ResumeTests {
         let source = try workplace.makeDirectory("source")
         try source.write("big", ramp(9 << 20))
         let push = try workplace.run(
-            "push", source.path, workplace.remote, "--part-size", "4M", "--json"
+            "push",
+            source.path,
+            workplace.remote,
+            "--part-size",
+            "4M",
+            "--json"
         )
         #expect(push.status == 0, "\(push.diagnostics)")
         let requests = try workplace.requests()

@@ -22,15 +22,27 @@ struct SafetyTests {
         let (source, target) = try Self.mirrored(workplace, count: 20)
         for index in 0..<20 { try source.remove("f\(index)") }
         #expect(
-            try workplace.run("push", source.path, "--delete", "--allow-empty", "--max-delete", "100%")
-                .status == 0
+            try workplace.run(
+                "push",
+                source.path,
+                "--delete",
+                "--allow-empty",
+                "--max-delete",
+                "100%"
+            )
+            .status == 0
         )
         let before = try target.entries()
         let refused = try workplace.run("pull", target.path, "--delete")
         #expect(refused.status == 3, "\(refused.diagnostics)")
         #expect(try target.entries() == before)
         let allowed = try workplace.run(
-            "pull", target.path, "--delete", "--allow-empty", "--max-delete", "100%"
+            "pull",
+            target.path,
+            "--delete",
+            "--allow-empty",
+            "--max-delete",
+            "100%"
         )
         #expect(allowed.status == 0, "\(allowed.diagnostics)")
         #expect(try target.entries().isEmpty)

@@ -149,7 +149,7 @@ struct TransportTests {
             descriptor: file.descriptor,
             range: ByteRange(offset: 0, length: 1_001)
         )
-        await #expect(throws: TransportError.sourceTooShort) {
+        await #expect(throws: TransportError.sourceChanged) {
             try await transport().send(request(server, .put, body: .file(region)))
         }
     }

@@ -189,6 +189,27 @@ struct UploadTests {
         )
     }
 
+    @Test func `a file that changed is not sent to its end`() async throws {
+        let fixture = try ClientFixture { _, _ in [uploadResponse([])] }
+        let content = ramp(2 << 20)
+        let file = ScratchFile(content)
+        let region = FileRegion(
+            descriptor: file.descriptor,
+            range: ByteRange(offset: 0, length: Int64(content.count)),
+            isUnchanged: { false }
+        )
+        let sent = Mutex(0)
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.put(
+                PutRequest(key: "k"),
+                body: .file(region),
+                onProgress: { count in sent.withLock { $0 += count } }
+            )
+        }
+        #expect(error?.kind == .integrity(.sourceChanged))
+        #expect(sent.withLock { $0 } < content.count)
+    }
+
     @Test func `a file that shrinks is not tried again`() async throws {
         let fixture = try ClientFixture { _, _ in [uploadResponse([])] }
         let file = ScratchFile(ramp(100))
@@ -203,7 +224,7 @@ struct UploadTests {
                 onProgress: { _ in }
             )
         }
-        #expect(error?.kind == .integrity(.sourceTruncated))
+        #expect(error?.kind == .integrity(.sourceChanged))
         #expect(fixture.server.requests.count <= 1)
     }
 }

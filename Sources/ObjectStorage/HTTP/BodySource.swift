@@ -36,6 +36,9 @@ struct BodySource: ~Copyable {
             count = wanted
         case .file(let region):
             count = unsafe try Self.read(region, at: position, into: base, count: wanted)
+            if position + Int64(count) == body.length, region.isUnchanged?() == false {
+                throw .sourceChanged
+            }
         }
         let filled = unsafe UnsafeRawBufferPointer(start: base, count: count)
         unsafe checksum.update(filled)
@@ -54,7 +57,7 @@ struct BodySource: ~Copyable {
             let offset = off_t(region.range.offset + position)
             let result = unsafe pread(region.descriptor, base, count, offset)
             if result > 0 { return result }
-            guard result < 0 else { throw .sourceTooShort }
+            guard result < 0 else { throw .sourceChanged }
             guard errno == EINTR else { throw .localIO(errno: errno, call: "pread") }
         }
     }

@@ -21,9 +21,17 @@ package enum RequestBody: Sendable {
 package struct FileRegion: Sendable {
     package let descriptor: Int32
     package let range: ByteRange
+    /// Asked on the transport's thread before the last bytes are handed over; false ends the
+    /// request with the server still waiting for them, so that it stores nothing.
+    package let isUnchanged: (@Sendable () -> Bool)?
 
-    package init(descriptor: Int32, range: ByteRange) {
+    package init(
+        descriptor: Int32,
+        range: ByteRange,
+        isUnchanged: (@Sendable () -> Bool)? = nil
+    ) {
         self.descriptor = descriptor
         self.range = range
+        self.isUnchanged = isUnchanged
     }
 }

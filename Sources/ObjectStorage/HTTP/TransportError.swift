@@ -22,14 +22,14 @@ package enum TransportError: Error, Sendable, Hashable {
     /// Reading or writing the local file failed.
     case localIO(errno: Int32, call: String)
     /// The file that was being sent ended before its range did.
-    case sourceTooShort
+    case sourceChanged
 
     /// False only if it is certain that no byte of the request reached the server.
     package var mayHaveReachedServer: Bool {
         switch self {
         case .dnsFailed, .connectFailed, .tlsFailed, .proxyFailed: false
         case .timedOut, .stalled, .connectionLost, .bodyTooShort, .bodyTooLong, .malformedResponse,
-            .cancelled, .localIO, .sourceTooShort:
+            .cancelled, .localIO, .sourceChanged:
             true
         }
     }
@@ -49,7 +49,7 @@ package enum TransportError: Error, Sendable, Hashable {
         case .malformedResponse(let reason): "the response is malformed (\(reason))"
         case .cancelled: "cancelled"
         case .localIO(let errno, let call): "\(call) of the local file failed with error \(errno)"
-        case .sourceTooShort: "the file became shorter while it was sent"
+        case .sourceChanged: "the file changed while it was sent"
         }
     }
 }
