@@ -30,4 +30,9 @@ int osssync_is_network_file_system(int descriptor);
 /// The system's sentence for an error number, cut to fit and ended with NUL.
 void osssync_error_text(int code, char *buffer, size_t size);
 
+/// The bytes a TCP connection has sent so far, each counted once; -1 where the system does not say.
+int64_t osssync_socket_bytes_sent(int socket);
+/// Waits, at most two seconds, until the peer has what was written, then ends the connection with RST.
+void osssync_socket_reset(int socket);
+
 #endif

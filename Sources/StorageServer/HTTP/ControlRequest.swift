@@ -1,0 +1,37 @@
+/// What tests ask of a running server on loopback, unsigned and unlogged.
+struct ControlRequest {
+    let core: ServerCore
+    let request: Request
+
+    func answer(_ body: [UInt8]) -> Answer {
+        switch (request.method, request.target) {
+        case (.get, "/-/requests"):
+            let lines = core.log.all.map { $0.json + "\n" }.joined()
+            return Answer(
+                200,
+                headers: [("Content-Type", "application/x-ndjson")],
+                body: .bytes([UInt8](lines.utf8))
+            )
+        case (.delete, "/-/requests"):
+            core.log.clear()
+            return Answer(204)
+        case (.post, "/-/faults"):
+            do {
+                core.faults.load(try FaultScript(json: body))
+                return Answer(204)
+            } catch {
+                return text(400, error.message)
+            }
+        default:
+            return text(404, "No such control request.")
+        }
+    }
+
+    private func text(_ status: Int, _ message: String) -> Answer {
+        Answer(
+            status,
+            headers: [("Content-Type", "text/plain")],
+            body: .bytes([UInt8]((message + "\n").utf8))
+        )
+    }
+}

@@ -1,0 +1,117 @@
+internal import SyncModel
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What all connections share.
+final class ServerCore: Sendable {
+    let configuration: ServerConfiguration
+    let authenticator: Authenticator
+    let metadata: MetadataStore
+    let faults = FaultEngine()
+    let log: RequestLog
+    let pause: Pause
+    private let requestCount = Atomic<Int>(0)
+    private let requestIDPrefix: String
+
+    init(_ configuration: ServerConfiguration) throws {
+        self.configuration = configuration
+        authenticator = Authenticator(
+            credentials: configuration.credentials,
+            region: configuration.region
+        )
+        metadata = try MetadataStore(root: configuration.root)
+        log = try RequestLog(path: configuration.logFile)
+        pause = try Pause()
+        if let script = configuration.faults { faults.load(script) }
+        requestIDPrefix = hexadecimal(
+            (0..<6).map { _ in UInt8.random(in: 0...255) },
+            uppercase: true
+        )
+        for name in configuration.buckets {
+            guard isValidBucketName(name) else { throw ServerFailure.invalidBucketName(name) }
+            let milliseconds = nowMilliseconds
+            try metadata.transaction { transaction in
+                try transaction.createBucket(name, nowMilliseconds: milliseconds)
+            }
+        }
+    }
+
+    /// The machine's clock, corrected as configured.
+    var now: Timestamp {
+        let time = Self.machineTime
+        return Timestamp(
+            seconds: time.seconds + configuration.clockOffsetInSeconds,
+            nanoseconds: time.nanoseconds
+        )
+    }
+
+    var nowMilliseconds: Int64 { now.seconds * 1_000 + Int64(now.nanoseconds / 1_000_000) }
+
+    static var machineTime: Timestamp {
+        var time = timespec()
+        let status = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        precondition(status == 0, "every system has a clock")
+        return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
+    }
+
+    /// 24 upper-case hexadecimal digits.
+    func makeRequestID() -> String {
+        let number = requestCount.add(1, ordering: .relaxed).newValue
+        let digits = String(number, radix: 16, uppercase: true)
+        return requestIDPrefix + String(repeating: "0", count: max(0, 12 - digits.utf8.count))
+            + digits
+    }
+}
+
+/// 3 to 63 lower-case letters, digits and hyphens, no hyphen at either end.
+func isValidBucketName(_ name: String) -> Bool {
+    let bytes = [UInt8](name.utf8)
+    guard (3...63).contains(bytes.count), bytes.first != UInt8(ascii: "-"),
+        bytes.last != UInt8(ascii: "-")
+    else { return false }
+    return bytes.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Waiting that the end of the server cuts short: a pipe that becomes readable.
+final class Pause: Sendable {
+    private let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw ServerFailure.file(path: "pipe", call: "pipe", code: errno)
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Waits on the calling thread, which serves one connection only.
+    func wait(seconds: Double) {
+        guard seconds > 0 else { return }
+        var entry = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&entry, 1, Int32(min(seconds * 1_000, 86_400_000)))
+    }
+
+    /// Ends every wait, now and later.
+    func end() {
+        var byte: UInt8 = 0
+        _ = unsafe write(writeEnd, &byte, 1)
+    }
+}

@@ -1,0 +1,40 @@
+/// Writes a document of the protocol: no namespace, no attributes.
+struct XMLWriter {
+    private var bytes: [UInt8] = [UInt8](#"<?xml version="1.0" encoding="UTF-8"?>"#.utf8)
+    private let root: String
+
+    init(root: String) {
+        self.root = root
+        bytes.append(contentsOf: "\n<\(root)>".utf8)
+    }
+
+    mutating func element(_ name: String, _ text: String) {
+        element(name, [UInt8](text.utf8))
+    }
+
+    /// Control characters go out as they are, as the service does: clients ask for
+    /// `encoding-type=url`.
+    mutating func element(_ name: String, _ text: [UInt8]) {
+        bytes.append(contentsOf: "<\(name)>".utf8)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
+            case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
+            case UInt8(ascii: ">"): bytes.append(contentsOf: "&gt;".utf8)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(contentsOf: "</\(name)>".utf8)
+    }
+
+    /// An element with elements inside.
+    mutating func group(_ name: String, _ content: (inout XMLWriter) -> Void) {
+        bytes.append(contentsOf: "<\(name)>".utf8)
+        content(&self)
+        bytes.append(contentsOf: "</\(name)>".utf8)
+    }
+
+    func finish() -> [UInt8] {
+        bytes + [UInt8]("</\(root)>\n".utf8)
+    }
+}
