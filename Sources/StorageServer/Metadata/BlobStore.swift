@@ -101,7 +101,7 @@ final class BlobStore: Sendable {
     }
 }
 
-/// A blob being written: its digests grow with it. Discarded unless finished.
+/// A blob being written, whose digests grow with it; discarded unless finished.
 final class BlobWriter {
     private let id: String
     private let path: String

@@ -7,9 +7,10 @@ enum Schema {
         PRAGMA cache_size = -65536;
         """
 
-    /// An object's content is a sequence of segments of blobs, so that completing a multipart
-    /// upload and copying an object move no bytes. Of an object's versions, the one with the
-    /// highest id is the newest.
+    /// Content is a sequence of segments of blobs.
+    ///
+    /// So completing a multipart upload and copying an object move no bytes. Of an object's
+    /// versions, the one with the highest id is the newest.
     static let tables = """
         CREATE TABLE IF NOT EXISTS bucket (
             name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, versioning TEXT

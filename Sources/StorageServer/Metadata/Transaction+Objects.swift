@@ -121,8 +121,9 @@ extension Transaction {
         return versionID
     }
 
-    /// Removes one version for good; the newest of the others becomes the latest. Nil if there is
-    /// none.
+    /// Removes one version for good; the newest of the others becomes the latest.
+    ///
+    /// Nil if there is no such version.
     @discardableResult
     func remove(_ bucket: String, _ key: ObjectKey, version: String) throws -> ObjectRecord? {
         guard let found = try object(bucket, key, version: version) else { return nil }

@@ -23,8 +23,9 @@ enum RangeRequest: Equatable {
         }
     }
 
-    /// The bytes to send; nil for the whole object with 200. Without `x-oss-range-behavior:
-    /// standard`, what can't be satisfied exactly is ignored.
+    /// The bytes to send; nil for the whole object with 200.
+    ///
+    /// Without `x-oss-range-behavior: standard`, what can't be satisfied exactly is ignored.
     func range(of size: Int64, for request: Request) throws(ServiceError) -> ByteRange? {
         let isStandard = request.header("x-oss-range-behavior") == "standard"
         let unsatisfiable = ServiceError(
