@@ -30,7 +30,7 @@ enum SQLValue {
     }
 
     deinit {
-        for unsafestatement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+        _ = unsafe statements.values.map { unsafe sqlite3_finalize($0) }
         unsafe sqlite3_close_v2(handle)
     }
 
