@@ -47,7 +47,9 @@ extension ItemFailure {
     }
 
     init(_ error: LocalError) {
-        self = .local(message: error.message, stops: nil)
+        // A full disk is each item's failure: a smaller one may still fit, and nothing is deleted.
+        let isFull = if case .diskFull = error { true } else { false }
+        self = .local(message: error.message, stops: error.endsRun && !isFull ? .localState : nil)
     }
 
     init(_ error: ManifestError) {

@@ -95,8 +95,8 @@ struct MirrorRun: Sendable {
             options: options,
             run: run,
             started: CivilTime(settings.environment.now()).basicText,
-            disk: BlockingQueue("disk"),
-            hashing: BlockingQueue("hash"),
+            disk: BlockingQueue(label: "osssync.disk", width: 4),
+            hashing: BlockingQueue(label: "osssync.hash", width: 2),
             emit: onEvent
         )
         let ledger = RunLedger()

@@ -18,6 +18,7 @@ struct MirrorSession: Sendable {
         static let bucket = "remote.bucket"
         static let prefix = "remote.prefix"
         static let root = "directory.root"
+        static let marker = "directory.marker"
     }
 
     /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
@@ -28,7 +29,7 @@ struct MirrorSession: Sendable {
         allowsRebinding: Bool
     ) async throws(SyncError) -> MirrorSession {
         do {
-            let queue = BlockingQueue("open")
+            let queue = BlockingQueue(label: "osssync.open", width: 1)
             let (directory, lock, isNetwork) = try await queue.run {
                 () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
                 let directory = try MirrorDirectory(
@@ -62,6 +63,7 @@ struct MirrorSession: Sendable {
                 )
             }
             try await checkRemote(settings, manifest, allowsRebinding, records: locks)
+            try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
             let isSame = try await checkRoot(directory, manifest, records: locks)
             return MirrorSession(
                 directory: directory,
@@ -107,6 +109,33 @@ struct MirrorSession: Sendable {
         guard records else { return }
         try await manifest.setSettings(values.map { (name: $0.name, value: $0.value) })
     }
+
+    /// Refuses a directory without the mark that the manifest's directory has: most likely its disk
+    /// is not mounted, and what is seen is the empty mount point.
+    private static func checkMarker(
+        _ settings: MirrorSettings,
+        _ directory: MirrorDirectory,
+        _ manifest: ManifestStore,
+        _ allowsRebinding: Bool,
+        records: Bool
+    ) async throws {
+        let recorded = try await manifest.setting(Setting.marker)
+        if let recorded, try directory.marker() == recorded { return }
+        guard recorded == nil || allowsRebinding else {
+            throw SyncError(
+                code: .refused,
+                message: "'\(displayText(settings.directory.utf8))' is not the directory that the "
+                    + "manifest was made with: its marker is missing. Is its disk mounted? "
+                    + "If it is another directory on purpose, say --rebind"
+            )
+        }
+        guard records else { return }
+        let marker = settings.environment.randomName(markerLength)
+        try directory.writeMarker(marker)
+        try await manifest.setSetting(Setting.marker, marker)
+    }
+
+    private static let markerLength = 26
 
     /// False if the directory is another one than last time: a copy, or another disk's.
     private static func checkRoot(

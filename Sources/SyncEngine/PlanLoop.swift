@@ -92,7 +92,7 @@ final class LocalScan: Sendable {
     private static let batchesAhead = 8
 
     private let directory: MirrorDirectory
-    private let queue = BlockingQueue("walk")
+    private let queue = BlockingQueue(label: "osssync.walk", width: 1)
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
     private let onIssue: @Sendable (WalkIssue) -> Void
 

@@ -26,7 +26,7 @@ actor PublicationQueue {
 
     private let context: TransferContext
     private let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
-    private let queue = BlockingQueue("publish")
+    private let queue = BlockingQueue(label: "osssync.publish", width: 1)
     private var pending: [PendingPublication] = []
     private var isFlushing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
