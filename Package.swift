@@ -91,7 +91,7 @@ let package = Package(
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
         tests("LocalStorageTests", ["LocalStorage", "SyncTestSupport"]),
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
-        tests("SyncEngineTests", ["SyncEngine", "SyncTestSupport"]),
+        tests("SyncEngineTests", ["SyncEngine", "StorageServer", "SyncTestSupport"]),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
         tests("OSSSyncTests", ["OSSSync", "SyncTestSupport"]),
         tests(

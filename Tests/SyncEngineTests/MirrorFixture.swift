@@ -1,0 +1,161 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Synchronization
+
+@testable import SyncEngine
+
+/// A storage server in this process and mirrors of it.
+final class MirrorFixture: Sendable {
+    static let bucket = "fixture"
+
+    let folder: URL
+    let server: StorageServer
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-engine-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        server = try StorageServer(
+            configuration: ServerConfiguration(
+                root: folder.appendingPathComponent("server").path,
+                buckets: [Self.bucket],
+                credentials: [ServerCredentials(accessKeyID: "id", secret: "secret")]
+            )
+        )
+        _ = try server.start()
+    }
+
+    deinit {
+        server.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func store(_ signal: ThrottleSignal) throws -> StorageClient {
+        try StorageClient(
+            configuration: StorageConfiguration(
+                dialect: .oss,
+                endpoint: Endpoint(parsing: server.url, region: "cn-hangzhou", addressing: .auto),
+                bucket: Self.bucket,
+                signatureVersion: .v4,
+                credentials: StaticCredentials(
+                    Credentials(accessKeyID: "id", accessKeySecret: Secret("secret"))
+                ),
+                connectTimeout: .seconds(5),
+                stallTimeout: .seconds(30),
+                connectionLimit: 16,
+                caFile: nil,
+                proxy: nil,
+                userAgent: "osssync-tests",
+                retry: RetryPolicy(
+                    attempts: 8,
+                    base: .milliseconds(20),
+                    throttleBase: .milliseconds(50),
+                    cap: .milliseconds(500),
+                    retryAfterCap: .seconds(2),
+                    runBudget: 200
+                )
+            ),
+            environment: StorageEnvironment(
+                now: Self.now,
+                sleep: { try await Task.sleep(for: $0) },
+                randomUnit: { Double.random(in: 0..<1) },
+                observe: { signal.observe($0) }
+            )
+        )
+    }
+
+    @Sendable static func now() -> Timestamp {
+        let time = Date().timeIntervalSince1970
+        return Timestamp(seconds: Int64(time), nanoseconds: 0)
+    }
+
+    /// An engine for a directory of this name beneath the fixture's folder.
+    func engine(_ name: String) throws -> MirrorEngine {
+        let signal = ThrottleSignal()
+        let start = ContinuousClock.now
+        return MirrorEngine(
+            settings: MirrorSettings(
+                directory: directory(name),
+                stateDirectory: nil,
+                homeDirectory: nil,
+                prefix: "mirror/",
+                identity: RemoteIdentity(
+                    dialect: "oss",
+                    endpointHost: "127.0.0.1",
+                    bucket: Self.bucket,
+                    prefix: "mirror/"
+                ),
+                displayRemote: "oss://fixture/mirror/",
+                store: try store(signal),
+                signal: signal,
+                environment: EngineEnvironment(
+                    now: Self.now,
+                    monotonic: { ContinuousClock.now - start },
+                    sleep: { try await Task.sleep(for: $0) },
+                    randomUnit: { Double.random(in: 0..<1) },
+                    hostName: "host"
+                )
+            )
+        )
+    }
+
+    func directory(_ name: String) -> String {
+        folder.appendingPathComponent(name).path
+    }
+
+    func write(_ path: String, _ content: Data) throws {
+        let url = folder.appendingPathComponent(path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try content.write(to: url)
+    }
+
+    func content(_ path: String) -> Data? {
+        FileManager.default.contents(atPath: folder.appendingPathComponent(path).path)
+    }
+
+    static func options(_ change: (inout RunOptions) -> Void = { _ in }) -> RunOptions {
+        var options = RunOptions(
+            isDryRun: false,
+            deletesKnown: false,
+            deletesExtra: false,
+            deletionLimit: .percent(50),
+            allowsEmpty: false,
+            allowsRebinding: false,
+            replacesLocalChanges: false,
+            conflictPolicy: .keepBoth,
+            comparesContent: false,
+            connectionLimit: 8,
+            partSize: 1 << 20,
+            durability: .fast,
+            trashDays: 7
+        )
+        change(&options)
+        return options
+    }
+}
+
+/// Collects the events of a run.
+final class EventLog: Sendable {
+    private let events = Mutex<[SyncEvent]>([])
+
+    @Sendable func add(_ event: SyncEvent) {
+        events.withLock { $0.append(event) }
+    }
+
+    var items: [ItemEvent] {
+        events.withLock { events in
+            events.compactMap { if case .item(let item) = $0 { item } else { nil } }
+        }
+    }
+
+    var warnings: [String] {
+        events.withLock { events in
+            events.compactMap { if case .warning(let message) = $0 { message } else { nil } }
+        }
+    }
+}
