@@ -103,7 +103,8 @@ struct Tree {
 
 /// Bytes whose period is prime, so that a misplaced block shows.
 func ramp(_ count: Int, seed: Int = 0) -> Data {
-    var bytes = [UInt8](repeating: 0, count: count)
-    for index in bytes.indices { bytes[index] = UInt8((index + seed) % 251) }
-    return Data(bytes)
+    let period = Data((0..<251).map { UInt8(($0 + seed) % 251) })
+    var data = Data(capacity: count + period.count)
+    while data.count < count { data.append(period) }
+    return Data(data.prefix(count))
 }

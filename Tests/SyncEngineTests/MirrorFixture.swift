@@ -101,6 +101,14 @@ final class MirrorFixture: Sendable {
         )
     }
 
+    func engineOrTrap(_ name: String) -> MirrorEngine {
+        do {
+            return try engine(name)
+        } catch {
+            preconditionFailure("the fixture makes engines: \(error)")
+        }
+    }
+
     func directory(_ name: String) -> String {
         folder.appendingPathComponent(name).path
     }
@@ -156,6 +164,41 @@ final class EventLog: Sendable {
     var warnings: [String] {
         events.withLock { events in
             events.compactMap { if case .warning(let message) = $0 { message } else { nil } }
+        }
+    }
+}
+
+/// Opens when a run has moved so many bytes.
+final class ProgressGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let bytes: Int64
+    private let state = Mutex(State())
+
+    init(bytes: Int64) {
+        self.bytes = bytes
+    }
+
+    @Sendable func see(_ event: SyncEvent) {
+        guard case .progress(let progress) = event, progress.bytesFinished >= bytes else { return }
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiter = continuation }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
         }
     }
 }
