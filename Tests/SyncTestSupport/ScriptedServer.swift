@@ -100,12 +100,13 @@ package final class ScriptedServer: Sendable {
 
     /// Ends all connections; a server that is not stopped lives until the process ends.
     package func stop() {
-        let open = state.withLock { state in
+        // Under the lock, as closing is: a closed descriptor may be another test's a moment later.
+        state.withLock { state in
+            guard !state.isStopped else { return }
             state.isStopped = true
-            return state.open
+            shutdown(listener, shutdownBoth)
+            for descriptor in state.open { shutdown(descriptor, shutdownBoth) }
         }
-        shutdown(listener, shutdownBoth)
-        for descriptor in open { shutdown(descriptor, shutdownBoth) }
     }
 
     private func acceptConnections() {
@@ -144,8 +145,10 @@ package final class ScriptedServer: Sendable {
             }
             guard actions.allSatisfy({ connection.perform($0) }) else { break }
         }
-        _ = state.withLock { $0.open.remove(descriptor) }
-        close(descriptor)
+        state.withLock { state in
+            state.open.remove(descriptor)
+            close(descriptor)
+        }
     }
 }
 
