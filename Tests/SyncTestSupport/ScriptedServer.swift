@@ -112,7 +112,10 @@ package final class ScriptedServer: Sendable {
     private func acceptConnections() {
         while true {
             let descriptor = accept(listener, nil, nil)
-            guard descriptor >= 0 else { break }
+            guard descriptor >= 0 else {
+                if state.withLock({ $0.isStopped }) { break }
+                continue
+            }
             let number: Int? = state.withLock { state in
                 guard !state.isStopped else { return nil }
                 state.open.insert(descriptor)
