@@ -2,11 +2,6 @@
 #define OSSSYNC_CCURL_SHIM_H
 
 #include <curl/curl.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#if defined(__linux__)
-#include <linux/sockios.h>
-#endif
 
 // curl_easy_setopt and curl_easy_getinfo are variadic; one function for each argument type.
 typedef size_t (*osssync_curl_data_callback)(char *, size_t, size_t, void *);
@@ -55,21 +50,6 @@ static inline CURLcode osssync_curl_get_pointer(CURL *handle, CURLINFO info, cha
 }
 static inline CURLMcode osssync_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
-}
-/// The bytes that the system has not yet brought to the peer of the handle's connection; 0 if that is
-/// not known.
-static inline int osssync_curl_unsent_bytes(CURL *handle) {
-    curl_socket_t descriptor = CURL_SOCKET_BAD;
-    if (curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &descriptor) != CURLE_OK) return 0;
-    if (descriptor == CURL_SOCKET_BAD) return 0;
-    int count = 0;
-#if defined(__linux__)
-    if (ioctl(descriptor, SIOCOUTQ, &count) != 0) return 0;
-#elif defined(SO_NWRITE)
-    socklen_t size = sizeof count;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size) != 0) return 0;
-#endif
-    return count;
 }
 /// The `data` union of a `CURLMsg` for `CURLMSG_DONE`.
 static inline CURLcode osssync_curl_message_result(const CURLMsg *message) {

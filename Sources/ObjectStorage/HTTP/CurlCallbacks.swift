@@ -64,8 +64,12 @@ let prerequestCallback: osssync_curl_prerequest_callback = { pointer, _, _, _, _
     return Int32(CURL_PREREQFUNC_OK)
 }
 
-/// Keeps sockets out of the programs that are started meanwhile.
+/// Keeps sockets out of the programs that are started meanwhile, and bodies out of the system's
+/// buffers: on a slow line megabytes there would take longer than a connection may be silent.
 let socketCallback: osssync_curl_socket_callback = { _, descriptor, _ in
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    var limit: Int32 = 128 << 10
+    let size = socklen_t(MemoryLayout.size(ofValue: limit))
+    _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, size)
     return Int32(CURL_SOCKOPT_OK)
 }

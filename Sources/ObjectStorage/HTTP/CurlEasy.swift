@@ -204,8 +204,12 @@ extension CurlEasy {
         unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
-    /// Given to the system and not yet at the peer.
-    var unsentBytes: Int64 { Int64(unsafe osssync_curl_unsent_bytes(handle)) }
+    /// Bytes of the body that the system has taken; those in libcurl's own buffer do not count.
+    var sentBytes: Int64 {
+        var value: curl_off_t = 0
+        let code = unsafe osssync_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &value)
+        return code == CURLE_OK ? Int64(value) : 0
+    }
 
     /// What a result code of a transfer means; nil for success.
     func error(for code: CURLcode) -> TransportError? {

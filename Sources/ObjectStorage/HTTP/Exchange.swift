@@ -21,8 +21,7 @@ final class Exchange: @unchecked Sendable {
     private var stopsEarly = false
     private var sendCount = 0
     private(set) var isPaused = false
-    private var receivedBytes: Int64 = 0
-    private var sentBytes: Int64 = 0
+    private(set) var receivedBytes: Int64 = 0
 
     init(_ request: HTTPRequest) {
         self.request = request
@@ -37,11 +36,6 @@ final class Exchange: @unchecked Sendable {
 
     func resumed() {
         isPaused = false
-    }
-
-    /// Bytes in both directions; of those given to libcurl, `unsent` are still in the system.
-    func movedBytes(unsent: Int64) -> Int64 {
-        receivedBytes + max(0, sentBytes - unsent)
     }
 
     func fail(_ error: TransportError) {
@@ -129,7 +123,6 @@ extension Exchange {
     func send(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         do throws(TransportError) {
             let count = unsafe try source.read(into: buffer)
-            sentBytes += Int64(count)
             if count > 0 { request.onSent(count) }
             return count
         } catch {

@@ -124,7 +124,7 @@ extension TransportLoop {
         lastCheck = now
         for (identity, transfer) in transfers {
             let exchange = transfer.context.exchange
-            let moved = exchange.movedBytes(unsent: transfer.easy.unsentBytes)
+            let moved = exchange.receivedBytes + transfer.easy.sentBytes
             var watch = transfer.watch
             if exchange.isPaused || wasAway {
                 watch.restart(moved: moved, now: now)
