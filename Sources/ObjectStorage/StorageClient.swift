@@ -262,10 +262,9 @@ extension StorageClient {
         case .wait(let pause):
             guard budget.spend() else { throw error }
             environment.observe(.retrying(error, attempt: number))
-            do {
-                try await environment.sleep(pause)
-            } catch {
-                throw StorageError(kind: .cancelled, operation: "wait")
+            guard (try? await environment.sleep(pause)) != nil else {
+                // All that ends a pause early is the task's end.
+                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
             }
         case .correctClock(let serverTime):
             guard let reading = context.reading else { throw error }

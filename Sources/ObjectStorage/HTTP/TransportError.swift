@@ -21,7 +21,7 @@ package enum TransportError: Error, Sendable, Hashable {
     case cancelled
     /// Reading or writing the local file failed.
     case localIO(errno: Int32, call: String)
-    /// The file that was being sent ended before its range did.
+    /// The file that was being sent ended before its range did, or is not what it was.
     case sourceChanged
 
     /// False only if it is certain that no byte of the request reached the server.

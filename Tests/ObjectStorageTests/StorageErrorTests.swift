@@ -1,0 +1,103 @@
+import SyncModel
+import SyncTestSupport
+import Testing
+
+@testable import ObjectStorage
+
+@Suite("Errors of the store")
+struct StorageErrorTests {
+    private func error(
+        _ kind: StorageError.Kind,
+        key: ObjectKey? = "a\nb",
+        hint: String? = nil
+    ) -> StorageError {
+        StorageError(
+            kind: kind,
+            operation: "GetObject",
+            key: key,
+            ec: "0026-00000001",
+            requestID: "R",
+            serviceMessage: "Gone.",
+            endpointHint: hint
+        )
+    }
+
+    @Test func `messages say what failed, on what and what to do`() {
+        #expect(
+            error(.service(status: 404, code: "NoSuchKey")).message
+                == "GetObject of 'a\\nb' failed: the service answered 404 NoSuchKey (Gone.),"
+                + " EC 0026-00000001 [request R]"
+        )
+        #expect(
+            error(.service(status: 403, code: "InvalidObjectState")).message
+                == "GetObject of 'a\\nb' failed: the service answered 403 InvalidObjectState"
+                + " (Gone.), EC 0026-00000001. Restore the object first [request R]"
+        )
+        #expect(
+            error(.integrity(.rangeIgnored)).message
+                == "GetObject of 'a\\nb' failed: the server ignored the requested range and sent"
+                + " the whole object [request R]"
+        )
+        #expect(
+            error(.transport(.dnsFailed), key: nil).message
+                == "GetObject failed: the host's name could not be resolved."
+                + " Check the endpoint's name and the network [request R]"
+        )
+        #expect(
+            error(.service(status: 307, code: ""), hint: "h\u{1B}").message
+                == "GetObject of 'a\\nb' failed: the service answered 307 (Gone.),"
+                + " EC 0026-00000001. Use the endpoint 'h\\x1B' [request R]"
+        )
+        #expect(
+            error(.service(status: 302, code: "")).message.contains(
+                "Redirects are not followed: name the right endpoint"
+            )
+        )
+    }
+
+    @Test func `questions are answered from the kind`() {
+        #expect(error(.service(status: 404, code: "NoSuchKey")).isNotFound)
+        #expect(error(.service(status: 404, code: "")).isNotFound)
+        #expect(!error(.service(status: 404, code: "NoSuchBucket")).isNotFound)
+        #expect(!error(.service(status: 404, code: "NoSuchUpload")).isNotFound)
+        #expect(error(.service(status: 404, code: "NoSuchUpload")).isNoSuchUpload)
+        #expect(error(.service(status: 403, code: "AccessDenied")).isAccessDenied)
+        #expect(!error(.service(status: 403, code: "InvalidObjectState")).isAccessDenied)
+        #expect(error(.service(status: 403, code: "InvalidObjectState")).isArchived)
+        #expect(error(.service(status: 409, code: "FileAlreadyExists")).isAlreadyExists)
+        #expect(error(.service(status: 416, code: "InvalidRange")).isRangeNotSatisfiable)
+        #expect(error(.service(status: 503, code: "")).isThrottled)
+        #expect(error(.transport(.cancelled)).isCancelled)
+        #expect(error(.cancelled).isCancelled)
+    }
+
+    @Test func `what surely had no effect is told from what may have`() {
+        for kind in [
+            StorageError.Kind.transport(.connectFailed(reason: "x")), .transport(.dnsFailed),
+            .transport(.tlsFailed(reason: "x")), .service(status: 403, code: "AccessDenied"),
+            .invalidRequest("x"), .credentials("x"),
+        ] {
+            #expect(!error(kind).mayHaveReachedServer)
+        }
+        for kind in [
+            StorageError.Kind.transport(.connectionLost), .transport(.stalled), .cancelled,
+            .service(status: 500, code: "InternalError"), .protocolViolation("x"),
+            .service(status: 200, code: "InternalError"),
+        ] {
+            #expect(error(kind).mayHaveReachedServer)
+        }
+    }
+
+    @Test func `an unchanged object is an answer where it was asked for`() async throws {
+        let fixture = try ClientFixture { _, _ in [.text("HTTP/1.1 304 Not Modified\r\n\r\n")] }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.read(
+                GetRequest(key: "k", ifNoneMatch: ETag(wire: "E")),
+                limit: 10
+            )
+        }
+        #expect(error?.kind == .service(status: 304, code: "NotModified"))
+        #expect(fixture.server.requests.count == 1)
+        #expect(fixture.server.requests.first?["if-none-match"] == "\"E\"")
+    }
+}
