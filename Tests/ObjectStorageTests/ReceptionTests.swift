@@ -296,6 +296,62 @@ struct ReceptionTests {
         #expect(sink.checksum == CRC64(of: content))
     }
 
+    @Test func `nothing is written after a failure`() {
+        let file = ScratchFile()
+        let sink = sink(file, length: 10)
+        let server = ScriptedServer { _, _ in [] }
+        defer { server.stop() }
+        let exchange = Exchange(request(server, judge: { _ in .file(sink, length: 10) }))
+        for line in ["HTTP/1.1 200 OK\r\n", "\r\n"] {
+            #expect(exchange.receive(headerLine: [UInt8](line.utf8)) {})
+        }
+        func receive(_ bytes: [UInt8]) -> Exchange.Reception {
+            unsafe bytes.withUnsafeBytes { unsafe exchange.receive($0) }
+        }
+        #expect(receive([1, 2]) == .taken)
+        // A hole in the file would have the checksum of its neighbours.
+        exchange.fail(.localIO(errno: 28, call: "pwrite"))
+        #expect(receive([4, 5]) == .ended)
+        #expect(sink.received == 2)
+        #expect(file.content == [1, 2])
+    }
+
+    @Test func `a write that fails after a pause is not skipped`() async throws {
+        let content = ramp(4 << 20)
+        let server = ScriptedServer { _, _ in [.response("200 OK", body: content)] }
+        defer { server.stop() }
+        let file = ScratchFile()
+        let (reports, feed) = AsyncStream<Int64>.makeStream()
+        let sink = sink(
+            file,
+            length: content.count,
+            interval: 1 << 30,
+            maximum: 256 << 10,
+            onCheckpoint: { received, _ in feed.yield(received) }
+        )
+        let transport = try transport()
+        let sent = request(
+            server,
+            idleLimit: .milliseconds(500),
+            judge: { _ in .file(sink, length: Int64(content.count)) }
+        )
+        async let response = transport.send(sent)
+        var iterator = reports.makeAsyncIterator()
+        let paused = try #require(await iterator.next())
+        file.forbidWriting()
+        sink.acknowledge(upTo: paused)
+        let error: TransportError?
+        do {
+            _ = try await response
+            error = nil
+        } catch let thrown as TransportError {
+            error = thrown
+        }
+        #expect(error == .localIO(errno: 9, call: "pwrite"))
+        #expect(sink.received == paused)
+        #expect(sink.checksum == CRC64(of: [UInt8](content[..<Int(paused)])))
+    }
+
     @Test func `an acknowledgement within the checkpoint goes on at once`() async throws {
         let content = ramp(1 << 20)
         let server = ScriptedServer { _, _ in [.response("200 OK", body: content)] }

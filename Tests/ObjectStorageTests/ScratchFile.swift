@@ -23,6 +23,13 @@ final class ScratchFile: Sendable {
         precondition(count == content.count, "a temporary file can be written")
     }
 
+    /// From now on writing through the descriptor fails with EBADF.
+    func forbidWriting() {
+        let other = unsafe open("/dev/null", O_RDONLY)
+        precondition(other >= 0 && dup2(other, descriptor) >= 0, "a descriptor can be replaced")
+        close(other)
+    }
+
     func truncate(to size: Int) {
         ftruncate(descriptor, off_t(size))
     }

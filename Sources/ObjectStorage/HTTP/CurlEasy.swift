@@ -200,7 +200,9 @@ extension CurlEasy {
     }
 
     /// Goes on after a callback asked for a pause; may call the callbacks at once.
-    func resume() {
+    ///
+    /// What those refuse then is a result only here: the transfer itself would go on.
+    func resume() -> CURLcode {
         unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 

@@ -85,6 +85,8 @@ extension Exchange {
     }
 
     func receive(_ buffer: UnsafeRawBufferPointer) -> Reception {
+        // libcurl may go on after a refusal, and what follows a lost piece must not take its place.
+        guard failure == nil, !stopsEarly else { return .ended }
         switch disposition {
         case .file(let sink, let length):
             guard Int64(buffer.count) <= length - receivedLength else {

@@ -89,7 +89,8 @@ final class TransportLoop: @unchecked Sendable {
             end(identity, CURLE_ABORTED_BY_CALLBACK)
         } else if exchange.isPaused {
             exchange.resumed()
-            transfer.easy.resume()
+            let code = transfer.easy.resume()
+            if code != CURLE_OK { end(identity, code) }
         }
     }
 
