@@ -44,28 +44,6 @@ extension MirrorDirectory {
             createsIfMissing: true,
             calls: calls
         )
-        let name = PartialName.random()
-        let descriptor = try calls.open(
-            at: holder.descriptor,
-            name.bytes,
-            flags: SystemCalls.creationFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
-        do throws(LocalError) {
-            try file.write([UInt8]((text + "\n").utf8), at: 0)
-            try file.synchronize()
-            try calls.rename(
-                from: holder.descriptor,
-                name.bytes,
-                to: holder.descriptor,
-                PathBytes(Self.markerName)
-            )
-            try calls.synchronize(holder.descriptor)
-        } catch {
-            // The first failure is the one to report.
-            _ = try? calls.unlink(at: holder.descriptor, name.bytes)
-            throw explained(error, neededBytes: nil)
-        }
+        try replaceFile(in: holder, PathBytes(Self.markerName), [UInt8]((text + "\n").utf8))
     }
 }

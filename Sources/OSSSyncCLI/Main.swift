@@ -9,7 +9,7 @@ internal import Darwin
 
 @main
 enum Main {
-    static func main() {
+    static func main() async {
         let invocation: Invocation
         do throws(UsageError) {
             invocation = try ArgumentParser.parse(ProcessEnvironment.arguments())
@@ -21,9 +21,12 @@ enum Main {
         case .version: say("osssync \(Version.text)\n")
         case .help(let name):
             say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
-        case .run:
-            complain("this build has no commands yet")
-            exit(ExitCode.usage.rawValue)
+        case .run(let arguments):
+            let environment = ProcessEnvironment.variables()
+            // The one unstructured task: a signal cancels it, and it is awaited at once.
+            let task = Task { await CommandRunner.run(arguments, environment: environment) }
+            StopSignals.install { task.cancel() }
+            exit(await task.value.rawValue)
         }
     }
 

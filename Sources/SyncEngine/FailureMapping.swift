@@ -1,6 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
-internal import ObjectStorage
+package import ObjectStorage
 internal import SyncModel
 
 extension ItemFailure {
@@ -59,7 +59,7 @@ extension ItemFailure {
 
 extension SyncError {
     /// What an error of the store means for a run that cannot go on without the answer.
-    init(_ error: StorageError) {
+    package init(_ error: StorageError) {
         let code: Code
         if error.isCancelled {
             code = .cancelled

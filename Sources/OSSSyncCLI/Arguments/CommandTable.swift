@@ -103,14 +103,15 @@ enum CommandTable {
         arguments: [directory, remote],
         summary: "link a directory with a bucket prefix",
         discussion: [
-            "Writes DIR/.osssync/config, so that later commands need only DIR, and checks that the "
-                + "bucket can be listed. DIR is made if it does not exist. Nothing is transferred.",
+            "Writes DIR/.osssync/config, so that later commands need only DIR, and "
+                + "checks that the bucket can be listed. DIR is made if it does not exist. "
+                + "Nothing is transferred.",
             "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX. A prefix is a directory: "
                 + "oss://media/photos means every key that begins with photos/.",
-            "Credentials are never arguments and are not written: they come from the environment "
-                + "(OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN), from a profile in "
-                + "~/.config/osssync/config, from ~/.ossutilconfig or ~/.aliyun/config.json, or "
-                + "from the RAM role of the machine.",
+            "Credentials are never arguments and are not written: they come from the "
+                + "environment (OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN), "
+                + "from a profile in ~/.config/osssync/config, from ~/.ossutilconfig or "
+                + "~/.aliyun/config.json, or from the RAM role of the machine.",
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [
@@ -126,12 +127,13 @@ enum CommandTable {
         arguments: [directory, optionalRemote],
         summary: "make the directory have what the bucket has",
         discussion: [
-            "Downloads what is new or changed in the bucket since the last run. A file under DIR is "
-                + "at every moment the complete old or the complete verified new version. What was "
-                + "interrupted goes on where it stopped when the same command is run again.",
-            "Local changes are kept and reported. Where both sides changed, the new version is "
-                + "downloaded and the local one is kept beside it; see --on-conflict. Nothing is "
-                + "deleted without --delete.",
+            "Downloads what is new or changed in the bucket since the last run. A file "
+                + "under DIR is at every moment the complete old or the complete verified new "
+                + "version. What was interrupted goes on where it stopped when the same "
+                + "command is run again.",
+            "Local changes are kept and reported. Where both sides changed, the new "
+                + "version is downloaded and the local one is kept beside it; see "
+                + "--on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
         options: [.force] + runOptions,
@@ -146,10 +148,11 @@ enum CommandTable {
         arguments: [directory, optionalRemote],
         summary: "make the bucket have what the directory has",
         discussion: [
-            "Uploads what is new or changed under DIR since the last run, large files in parts. What "
-                + "was interrupted goes on where it stopped when the same command is run again.",
-            "Where both sides changed, the object is left as it is and the conflict is reported; see "
-                + "--on-conflict. Nothing is deleted without --delete.",
+            "Uploads what is new or changed under DIR since the last run, large files "
+                + "in parts. What was interrupted goes on where it stopped when the same "
+                + "command is run again.",
+            "Where both sides changed, the object is left as it is and the conflict is "
+                + "reported; see --on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
         options: runOptions,
@@ -176,8 +179,9 @@ enum CommandTable {
         arguments: [remote],
         summary: "list the objects of a bucket prefix",
         discussion: [
-            "One line for each object: size in bytes, time of the last change, ETag and key, in the "
-                + "order of the store. Keys are whole keys, with control characters escaped."
+            "One line for each object: size in bytes, time of the last change, ETag and "
+                + "key, in the order of the store. Keys are whole keys, with control "
+                + "characters escaped."
         ],
         options: commonOptions,
         examples: [("osssync ls oss://media/photos", "every object below photos/")]
@@ -188,9 +192,9 @@ enum CommandTable {
         arguments: [directory, optionalPath],
         summary: "give up unfinished transfers",
         discussion: [
-            "Deletes partly downloaded files, aborts partly done uploads in the bucket, and forgets "
-                + "their checkpoints. With PATH, relative to DIR, only those of that file or "
-                + "directory. Finished files are not touched."
+            "Deletes partly downloaded files, aborts partly done uploads in the bucket, "
+                + "and forgets their checkpoints. With PATH, relative to DIR, only those of "
+                + "that file or directory. Finished files are not touched."
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [("osssync cancel ~/Photos 2026/film.mov", "give up on one file")]
@@ -201,8 +205,8 @@ enum CommandTable {
         arguments: [optionalDirectory],
         summary: "check configuration, credentials, clock, network and disk",
         discussion: [
-            "One line for each finding, with what to do about it. Secrets are never shown. Changes "
-                + "nothing."
+            "One line for each finding, with what to do about it. Secrets are never "
+                + "shown. Changes nothing."
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [("osssync doctor ~/Photos", "why does it not work?")]

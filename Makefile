@@ -1,0 +1,47 @@
+# Short names for the steps of .ci/run and for what a user needs; see docs/development.md.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
+
+.PHONY: all setup build test lint format bench demo install uninstall clean
+
+all: build
+
+# Installs what is missing of the system libraries; does nothing if nothing is.
+setup:
+	@scripts/setup
+
+# The two programs, as they are released: .build/release/osssync and osssync-server.
+build:
+	$(SWIFT) build $(RELEASE_FLAGS) --product osssync
+	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-server
+
+# Everything that can fail, with a line "N passed, N failed" at the end.
+test: setup
+	@.ci/run
+
+lint:
+	@.ci/run lint
+
+format:
+	@.ci/run format
+
+# Measurements; figures go to stdout.
+bench: setup
+	$(SWIFT) run -c release OSSSyncBench
+
+# A first run against the embedded server: no account, no network.
+demo: setup build
+	@scripts/demo
+
+install: build
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 .build/release/osssync .build/release/osssync-server "$(DESTDIR)$(PREFIX)/bin/"
+
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/osssync" "$(DESTDIR)$(PREFIX)/bin/osssync-server"
+
+clean:
+	rm -rf .build .build-thread .build-address examples/.build

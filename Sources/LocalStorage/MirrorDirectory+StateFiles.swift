@@ -1,0 +1,73 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    private static let maximumStateFileLength = 1 << 20
+
+    /// The content of a small file of the state directory; nil if there is none.
+    package func stateFile(_ name: String) throws(LocalError) -> [UInt8]? {
+        do throws(LocalError) {
+            let descriptor = try calls.open(
+                at: state.descriptor,
+                PathBytes(name.utf8),
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+            let status = try file.status()
+            guard status.kind == .file,
+                status.identity.size <= Int64(Self.maximumStateFileLength)
+            else {
+                throw .unsafeDirectory(
+                    path: stateDirectoryPath + "/" + name,
+                    reason: "it is not a small regular file"
+                )
+            }
+            return try file.read(at: 0, length: Int(status.identity.size))
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Puts a small private file into the state directory, in place of an older one, by one rename.
+    package func writeStateFile(_ name: String, _ content: [UInt8]) throws(LocalError) {
+        try replaceFile(in: state, PathBytes(name.utf8), content)
+    }
+
+    /// Writes a new file beside the old one, makes it durable, and renames it over the old one.
+    func replaceFile(
+        in directory: OpenDirectory,
+        _ name: PathBytes,
+        _ content: [UInt8]
+    ) throws(LocalError) {
+        let temporary = PartialName.random()
+        let descriptor = try calls.open(
+            at: directory.descriptor,
+            temporary.bytes,
+            flags: SystemCalls.creationFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: descriptor, name: temporary.text, calls: calls)
+        do throws(LocalError) {
+            try file.write(content, at: 0)
+            try file.synchronize()
+            try calls.rename(
+                from: directory.descriptor,
+                temporary.bytes,
+                to: directory.descriptor,
+                name
+            )
+            try calls.synchronize(directory.descriptor)
+        } catch {
+            // The first failure is the one to report.
+            _ = try? calls.unlink(at: directory.descriptor, temporary.bytes)
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+internal import Synchronization
+
+/// What a listing says of one object.
+public struct ListedObject: Sendable, Hashable {
+    /// The whole key, escaped so that it is safe to print.
+    public let key: String
+    /// Bytes.
+    public let size: Int64
+    /// The tag of this version, without quotes.
+    public let etag: String
+    /// RFC 3339 in UTC; nil if the store gave none.
+    public let lastModified: String?
+    /// The store's name of the storage class.
+    public let storageClass: String
+}
+
+/// One bucket, for single calls.
+public struct BucketClient: Sendable {
+    /// The bucket and the prefix that listings begin with.
+    public let remote: Remote
+    private let store: StorageClient
+    private let clock: ClockWatch
+
+    /// Makes a client from configuration; no request is made.
+    ///
+    /// - Throws: ``SyncError`` of code `configuration`.
+    public init(remote: Remote, sources: ConfigurationSources) throws(SyncError) {
+        let connection = try ResolvedConnection(remote, link: nil, sources: sources)
+        try self.init(remote: remote, connection: connection)
+    }
+
+    init(remote: Remote, connection: ResolvedConnection) throws(SyncError) {
+        let clock = ClockWatch()
+        self.remote = remote
+        self.clock = clock
+        store = try StoreFactory.store(
+            connection,
+            bucket: remote.bucket,
+            connectionLimit: 4,
+            observe: { clock.observe($0) }
+        )
+    }
+
+    /// Seconds by which this machine's clock is behind the service's, if requests had to be signed
+    /// by the service's; nil otherwise.
+    public var correctedClockSeconds: Int64? { clock.offset }
+
+    /// Lists every object beneath the remote's prefix, in key order.
+    ///
+    /// - Parameter onObject: Called for each object while the listing goes on; returning false
+    ///   ends it.
+    /// - Throws: ``SyncError``; a listing whose order or pages prove nothing is an error, too.
+    public func list(
+        onObject: (ListedObject) -> Bool
+    ) async throws(SyncError) {
+        var guardian = ListingGuard()
+        var request = ListRequest(prefix: remote.prefixKey, delimiter: nil, maximumKeys: 1_000)
+        do throws(StorageError) {
+            while true {
+                let page = try await store.list(request)
+                try guardian.accept(page, request: request)
+                for object in page.objects {
+                    guard onObject(ListedObject(object)) else { return }
+                }
+                guard let next = page.next else { return }
+                request.token = next
+            }
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Lists one object at most: shows that the bucket can be reached and read.
+    ///
+    /// - Throws: ``SyncError``.
+    public func checkAccess() async throws(SyncError) {
+        do throws(StorageError) {
+            _ = try await store.list(
+                ListRequest(prefix: remote.prefixKey, delimiter: nil, maximumKeys: 1)
+            )
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// A signed URL that reads one object until `expires` has passed.
+    ///
+    /// - Throws: ``SyncError``.
+    public func presignedURL(
+        key: String,
+        expires: Duration
+    ) async throws(SyncError) -> String {
+        do throws(StorageError) {
+            return try await store.presignedURL(
+                method: .get,
+                key: ObjectKey(key),
+                query: [],
+                headers: [],
+                expires: expires
+            )
+        } catch {
+            throw SyncError(error)
+        }
+    }
+}
+
+extension ListedObject {
+    init(_ object: RemoteObject) {
+        key = object.key.display
+        size = object.size
+        etag = displayText(object.etag.text)
+        lastModified = object.lastModified.map { time in
+            CivilTime(time).extendedText(milliseconds: Int(time.nanoseconds / 1_000_000))
+        }
+        storageClass = displayText(object.storageClass.name)
+    }
+}
+
+/// Remembers whether the clock had to be corrected.
+private final class ClockWatch: Sendable {
+    private let corrected = Mutex<Int64?>(nil)
+
+    var offset: Int64? { corrected.withLock { $0 } }
+
+    func observe(_ observation: StorageObservation) {
+        guard case .clockCorrected(let seconds) = observation else { return }
+        corrected.withLock { $0 = seconds }
+    }
+}

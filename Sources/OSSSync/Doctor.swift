@@ -1,0 +1,154 @@
+internal import ObjectStorage
+internal import SyncEngine
+
+/// One thing that was looked at, and what to do about it.
+public struct Finding: Sendable, Hashable {
+    /// How it is.
+    public enum State: String, Sendable, Hashable {
+        /// As it should be.
+        case good
+        /// Works, but deserves a look.
+        case warning
+        /// Does not work.
+        case bad
+    }
+
+    /// What was looked at, in one or two words.
+    public let subject: String
+    /// How it is.
+    public let state: State
+    /// What was found and, if need be, what to do; safe to print, without secrets.
+    public let message: String
+}
+
+/// Looks at everything a run needs, changing nothing.
+public struct Doctor: Sendable {
+    private static let scarceBytes: Int64 = 1 << 30
+
+    private let directory: String?
+    private let sources: ConfigurationSources
+
+    /// Makes a doctor for a directory, or for the user's configuration alone.
+    public init(directory: String?, sources: ConfigurationSources) {
+        self.directory = directory
+        self.sources = sources
+    }
+
+    /// Looks, and says what it found in the order of dependence.
+    public func examine() async -> [Finding] {
+        var findings = await credentials()
+        guard let directory else {
+            findings.append(
+                Finding(
+                    subject: "directory",
+                    state: .warning,
+                    message: "none was given; 'osssync doctor DIR' also checks the bucket"
+                )
+            )
+            return findings
+        }
+        let mirror: Mirror
+        do {
+            mirror = try Mirror(
+                directory: directory,
+                remote: nil,
+                allowsRebinding: false,
+                sources: sources
+            )
+        } catch {
+            findings.append(Finding(subject: "configuration", state: .bad, message: error.message))
+            return findings
+        }
+        findings.insert(
+            Finding(
+                subject: "configuration",
+                state: .good,
+                message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
+            ),
+            at: 0
+        )
+        findings += await bucket(mirror)
+        findings.append(disk(directory))
+        return findings
+    }
+
+    private func credentials() async -> [Finding] {
+        let files = ConfigurationFiles(sources, link: nil)
+        do throws(CredentialsError) {
+            let found = try await files.credentials().credentials()
+            let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
+            return [
+                Finding(
+                    subject: "credentials",
+                    state: .good,
+                    message: "\(kind), \(Self.masked(found.accessKeyID))"
+                )
+            ]
+        } catch {
+            return [Finding(subject: "credentials", state: .bad, message: error.message)]
+        }
+    }
+
+    /// The first and last characters of a key's id, which is no secret but need not be shown.
+    private static func masked(_ id: String) -> String {
+        let bytes = Array(id.utf8)
+        guard bytes.count > 8 else { return "****" }
+        return displayText(String(decoding: bytes.prefix(4), as: UTF8.self)) + "…"
+            + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
+    }
+
+    private func bucket(_ mirror: Mirror) async -> [Finding] {
+        do {
+            let client = try mirror.bucketClient()
+            try await client.checkAccess()
+            var findings = [
+                Finding(
+                    subject: "bucket",
+                    state: .good,
+                    message: "'\(mirror.remote.display)' can be listed"
+                )
+            ]
+            if let seconds = client.correctedClockSeconds {
+                findings.append(
+                    Finding(
+                        subject: "clock",
+                        state: .warning,
+                        message: "this machine's clock is \(seconds.magnitude) s "
+                            + "\(seconds > 0 ? "behind" : "ahead of") the service's; set it, "
+                            + "for example with systemd-timesyncd"
+                    )
+                )
+            } else {
+                findings.append(
+                    Finding(
+                        subject: "clock",
+                        state: .good,
+                        message: "the service accepts requests signed by it"
+                    )
+                )
+            }
+            return findings
+        } catch {
+            return [Finding(subject: "bucket", state: .bad, message: error.message)]
+        }
+    }
+
+    private func disk(_ directory: String) -> Finding {
+        let free = MirrorLink.freeBytes(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory
+        )
+        guard let free else {
+            return Finding(
+                subject: "disk",
+                state: .bad,
+                message: "'\(displayText(directory))' cannot be opened; is it there and yours?"
+            )
+        }
+        return Finding(
+            subject: "disk",
+            state: free < Self.scarceBytes ? .warning : .good,
+            message: "\(free >> 20) MiB are free"
+        )
+    }
+}

@@ -1,0 +1,63 @@
+internal import SyncModel
+
+extension Remote {
+    private static let bucketLengths = 3...63
+
+    /// Reads `oss://bucket` or `oss://bucket/prefix`.
+    ///
+    /// - Throws: ``SyncError`` of code `configuration` that says what is wrong with the text.
+    public init(parsing text: String) throws(SyncError) {
+        let shown = displayText(text)
+        func failure(_ reason: String) -> SyncError {
+            SyncError(
+                code: .configuration,
+                message: "'\(shown)' is no remote: \(reason); write oss://BUCKET/PREFIX"
+            )
+        }
+        let dialect: Dialect
+        let rest: Substring
+        if text.hasPrefix("oss://") {
+            (dialect, rest) = (.oss, text.dropFirst(6))
+        } else if text.hasPrefix("s3://") {
+            (dialect, rest) = (.s3, text.dropFirst(5))
+        } else {
+            throw failure("it does not begin with oss://")
+        }
+        let bytes = [UInt8](rest.utf8)
+        let slash = bytes.firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+        let bucket = bytes[..<slash]
+        guard Self.isBucketName(bucket) else {
+            throw failure(
+                "a bucket's name has 3 to 63 of a-z, 0-9 and hyphen, and no hyphen at its ends"
+            )
+        }
+        let prefix = [UInt8](bytes[slash...].dropFirst())
+        guard prefix.first != UInt8(ascii: "/"), prefix.first != UInt8(ascii: "\\") else {
+            throw failure("no key begins with a slash")
+        }
+        guard !prefix.contains(0) else { throw failure("it has a NUL byte") }
+        self.init(
+            dialect: dialect,
+            bucket: String(decoding: bucket, as: UTF8.self),
+            prefix: String(decoding: prefix, as: UTF8.self)
+        )
+    }
+
+    private static func isBucketName(_ name: ArraySlice<UInt8>) -> Bool {
+        func isAlphanumeric(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+        }
+        guard bucketLengths.contains(name.count), let first = name.first, let last = name.last
+        else { return false }
+        return isAlphanumeric(first) && isAlphanumeric(last)
+            && name.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    /// The remote as it is typed: `oss://bucket/prefix/`.
+    public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
+
+    /// The remote as it is safe to print.
+    public var display: String { displayText(text) }
+
+    var prefixKey: ObjectKey { ObjectKey(prefix) }
+}

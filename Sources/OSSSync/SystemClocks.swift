@@ -1,0 +1,37 @@
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// The real clocks and chance, handed to the layers below in one value each.
+enum SystemClocks {
+    private static let start = ContinuousClock.now
+
+    @Sendable static func now() -> Timestamp {
+        let (seconds, nanoseconds) = WallClock.now()
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    @Sendable static func sleep(_ duration: Duration) async throws {
+        try await Task.sleep(for: duration)
+    }
+
+    @Sendable static func randomUnit() -> Double {
+        Double.random(in: 0..<1)
+    }
+
+    static func engine(hostName: String) -> EngineEnvironment {
+        EngineEnvironment(
+            now: now,
+            monotonic: { ContinuousClock.now - start },
+            sleep: sleep,
+            randomUnit: randomUnit,
+            hostName: hostName
+        )
+    }
+
+    static func storage(
+        observe: @escaping @Sendable (StorageObservation) -> Void
+    ) -> StorageEnvironment {
+        StorageEnvironment(now: now, sleep: sleep, randomUnit: randomUnit, observe: observe)
+    }
+}

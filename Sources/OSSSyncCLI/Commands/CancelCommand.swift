@@ -1,0 +1,36 @@
+internal import OSSSync
+
+/// `osssync cancel`.
+struct CancelCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let mirror = try Mirror(
+            directory: context.directory,
+            remote: nil,
+            allowsRebinding: false,
+            sources: context.sources
+        )
+        let report = try await mirror.cancelTransfers(path: context.positional(1))
+        if context.output.isJSON {
+            var line = EventJSON.line("cancelled", time: WallClock.text())
+            line.add("downloads", report.downloadsDropped)
+            line.add("uploads", report.uploadsAborted)
+            line.add("bytes", report.bytesDropped)
+            context.say(line)
+        } else if !context.output.isQuiet {
+            let downloads = countText(
+                report.downloadsDropped,
+                "unfinished download",
+                "unfinished downloads"
+            )
+            let uploads = countText(
+                report.uploadsAborted,
+                "unfinished upload",
+                "unfinished uploads"
+            )
+            context.say("dropped \(downloads) and \(uploads), \(sizeText(report.bytesDropped))")
+        }
+        return .inStep
+    }
+}

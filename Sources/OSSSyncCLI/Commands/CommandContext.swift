@@ -1,0 +1,82 @@
+internal import OSSSync
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What every command has: its arguments, where configuration comes from, and where to write.
+struct CommandContext: Sendable {
+    let arguments: ParsedArguments
+    let output: OutputOptions
+    let sources: ConfigurationSources
+
+    init(
+        _ arguments: ParsedArguments,
+        environment: [String: String]
+    ) throws(UsageError) {
+        self.arguments = arguments
+        output = try OutputOptions(arguments)
+        var options = ConnectionOptions()
+        options.profile = arguments.values[.profile]
+        options.configurationFile = arguments.values[.config]
+        options.region = arguments.values[.region]
+        options.endpoint = arguments.values[.endpoint]
+        options.addressing = arguments.values[.addressing]
+        options.signature = arguments.values[.signature]
+        options.caFile = arguments.values[.caFile]
+        options.allowsInsecureHTTP = arguments.has(.insecureHTTP)
+        options.stateDirectory = arguments.values[.stateDirectory]
+        sources = ConfigurationSources(
+            options: options,
+            environment: environment,
+            homeDirectory: environment["HOME"].flatMap { $0.isEmpty ? nil : $0 },
+            hostName: Self.hostName()
+        )
+    }
+
+    func positional(_ index: Int) -> String? {
+        index < arguments.positionals.count ? arguments.positionals[index] : nil
+    }
+
+    /// The directory, which the table of arguments made sure of.
+    var directory: String { positional(0) ?? "." }
+
+    func remote(at index: Int) throws(SyncError) -> Remote? {
+        guard let text = positional(index) else { return nil }
+        return try Remote(parsing: text)
+    }
+
+    func mirror() throws(SyncError) -> Mirror {
+        try Mirror(
+            directory: directory,
+            remote: try remote(at: 1),
+            allowsRebinding: arguments.has(.rebind),
+            sources: sources
+        )
+    }
+
+    /// Writes a line to stdout; false if it could not be written.
+    @discardableResult
+    func say(_ text: String) -> Bool {
+        OutputStream.standardOutput.write(text + "\n")
+    }
+
+    /// Writes one JSON line to stdout; false if it could not be written.
+    @discardableResult
+    func say(_ line: JSONLine) -> Bool {
+        OutputStream.standardOutput.write(line.line)
+    }
+
+    func complain(_ text: String) {
+        _ = OutputStream.standardError.write("osssync: " + text + "\n")
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        let bytes = buffer.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: ".")) }
+        return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+internal import OSSSync
+
+/// Runs one command and says how it ended.
+enum CommandRunner {
+    static func run(
+        _ arguments: ParsedArguments,
+        environment: [String: String]
+    ) async -> ExitCode {
+        let context: CommandContext
+        do throws(UsageError) {
+            context = try CommandContext(arguments, environment: environment)
+        } catch {
+            _ = OutputStream.standardError.write("osssync: \(error.message)\n")
+            return .usage
+        }
+        do {
+            switch arguments.command {
+            case .`init`: return try await InitCommand(context: context).run()
+            case .pull: return try await RunCommand(context: context, direction: .pull).run()
+            case .push: return try await RunCommand(context: context, direction: .push).run()
+            case .status: return try await StatusCommand(context: context).run()
+            case .ls: return try await ListCommand(context: context).run()
+            case .cancel: return try await CancelCommand(context: context).run()
+            case .doctor: return await DoctorCommand(context: context).run()
+            case .help: return .inStep
+            }
+        } catch let error as UsageError {
+            context.complain(error.message)
+            return .usage
+        } catch let error as SyncError {
+            return report(error, context)
+        } catch {
+            context.complain(displayText(String(describing: error)))
+            return .localState
+        }
+    }
+
+    private static func report(_ error: SyncError, _ context: CommandContext) -> ExitCode {
+        let code = ExitCode(error.code, signal: StopSignals.received)
+        if context.output.isJSON {
+            context.say(EventJSON.failure(error, exit: code, time: WallClock.text()))
+        }
+        let request = error.requestID.map { " (request \(displayText($0)))" } ?? ""
+        context.complain(error.message + request)
+        return code
+    }
+}

@@ -1,0 +1,36 @@
+internal import OSSSync
+
+/// `osssync pull` and `osssync push`.
+struct RunCommand: Sendable {
+    let context: CommandContext
+    let direction: SyncDirection
+
+    func run() async throws -> ExitCode {
+        let options = try RunOptions(context.arguments)
+        let mirror = try context.mirror()
+        let reporter = Reporter(
+            options: context.output,
+            isDryRun: options.isDryRun,
+            screen: Self.screen()
+        )
+        reporter.startTicking()
+        defer { reporter.finish() }
+        let summary = try await mirror.run(direction, options: options) { reporter.handle($0) }
+        reporter.finish()
+        // The run went on, but whoever reads the report has not seen all of it.
+        return reporter.hasLostOutput ? .incomplete : ExitCode(summary)
+    }
+
+    private static func screen() -> Screen {
+        let start = ContinuousClock.now
+        let errors = OutputStream.standardError
+        return Screen(
+            output: { OutputStream.standardOutput.write($0) },
+            errors: { errors.write($0) },
+            canDraw: errors.isTerminal,
+            size: { errors.size },
+            time: { WallClock.text() },
+            monotonic: { ContinuousClock.now - start }
+        )
+    }
+}

@@ -1,0 +1,79 @@
+internal import OSSSync
+
+/// `osssync status`.
+struct StatusCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let options = try RunOptions(context.arguments)
+        let mirror = try context.mirror()
+        let report = try await mirror.status(options: options)
+        if context.output.isJSON {
+            writeJSON(report)
+        } else {
+            writeText(report, mirror)
+        }
+        return .inStep
+    }
+
+    private func writeText(_ report: StatusReport, _ mirror: Mirror) {
+        context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
+        context.say("  recorded: " + countText(report.recorded, "item", "items"))
+        context.say("  pull would: " + Self.text(report.pull, verb: "download"))
+        context.say("  push would: " + Self.text(report.push, verb: "upload"))
+        for transfer in report.interrupted {
+            let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
+            context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
+        }
+        for issue in report.issues { context.complain(issue) }
+    }
+
+    static func text(_ work: PlannedWork, verb: String) -> String {
+        var parts: [String] = []
+        func add(_ count: Int, _ beginning: String, _ noun: String, _ nouns: String) {
+            if count > 0 { parts.append(beginning + " " + countText(count, noun, nouns)) }
+        }
+        if work.transfers > 0 {
+            let items = countText(work.transfers, "item", "items")
+            parts.append("\(verb) \(items) (\(sizeText(work.bytes)))")
+        }
+        add(work.deletions, "delete", "item", "items")
+        add(work.comparisons, "compare", "item", "items")
+        add(work.conflicts, "find", "conflict", "conflicts")
+        add(work.localChanges, "keep", "local change", "local changes")
+        add(work.skipped, "skip", "item", "items")
+        return parts.isEmpty ? "do nothing" : parts.joined(separator: ", ")
+    }
+
+    private func writeJSON(_ report: StatusReport) {
+        var line = EventJSON.line("status", time: WallClock.text())
+        line.add("recorded", report.recorded)
+        line.add("pull", [Self.json(report.pull)])
+        line.add("push", [Self.json(report.push)])
+        line.add(
+            "interrupted",
+            report.interrupted.map { transfer in
+                var line = JSONLine()
+                line.add("action", transfer.action.rawValue)
+                line.add("key", transfer.key)
+                line.add("size", transfer.size)
+                line.add("bytes_finished", transfer.bytesFinished)
+                return line
+            }
+        )
+        context.say(line)
+    }
+
+    private static func json(_ work: PlannedWork) -> JSONLine {
+        var line = JSONLine()
+        line.add("transfers", work.transfers)
+        line.add("bytes", work.bytes)
+        line.add("deletions", work.deletions)
+        line.add("comparisons", work.comparisons)
+        line.add("conflicts", work.conflicts)
+        line.add("local_changes", work.localChanges)
+        line.add("skipped", work.skipped)
+        line.add("unchanged", work.unchanged)
+        return line
+    }
+}

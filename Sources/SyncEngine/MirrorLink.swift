@@ -1,0 +1,56 @@
+internal import LocalStorage
+
+/// The small configuration file that links a directory with its remote.
+package enum MirrorLink {
+    private static let fileName = "config"
+
+    /// The content of the directory's configuration; nil if it has none, or does not exist.
+    package static func read(
+        directory: String,
+        stateDirectory: String?
+    ) throws(SyncError) -> [UInt8]? {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: nil,
+                createsIfMissing: false
+            )
+            return try mirror.stateFile(fileName)
+        } catch {
+            if case .missingDirectory = error { return nil }
+            throw SyncError(error)
+        }
+    }
+
+    /// Writes the configuration, making the directory and its state where they are missing.
+    package static func write(
+        _ content: [UInt8],
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?
+    ) throws(SyncError) {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: true
+            )
+            try mirror.writeStateFile(fileName, content)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Bytes that may still be written where the directory is; nil if that cannot be found out.
+    package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
+        let mirror = try? MirrorDirectory(
+            path: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: nil,
+            createsIfMissing: false
+        )
+        return try? mirror?.freeBytes()
+    }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+/// Who may import whom; the arrows of `docs/architecture.md` as a table.
+private let allowedImports: [String: Set<String>] = [
+    "SyncModel": ["CISAL"],
+    "SyncPlanner": ["SyncModel"],
+    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc", "FoundationEssentials"],
+    "LocalStorage": ["SyncModel", "CSystem", "libc"],
+    "ManifestStore": ["SyncModel", "CSQLite", "libc"],
+    "SyncEngine": ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"],
+    "OSSSync": ["SyncEngine", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
+    "OSSSyncCLI": ["OSSSync", "libc"],
+    "StorageServer": [
+        "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",
+        "FoundationEssentials",
+    ],
+    "StorageServerCLI": ["StorageServer", "libc"],
+    "OSSSyncBench": ["OSSSync", "StorageServer", "libc"],
+]
+
+/// Modules of the toolchain that any layer may use.
+private let allowedEverywhere: Set<String> = ["Synchronization", "Dispatch"]
+
+/// The one folder of a target that may use a module; other targets use it freely.
+private let homes: [(target: String, module: String, folder: String)] = [
+    ("ObjectStorage", "CCurl", "HTTP"), ("ObjectStorage", "CCrypto", "Crypto"),
+    ("ObjectStorage", "CExpat", "XML"), ("ObjectStorage", "FoundationEssentials", "Credentials"),
+    ("ManifestStore", "CSQLite", "SQLite"),
+]
+
+@Suite("Layers")
+struct LayerTests {
+    /// The module of an import declaration, with Glibc and Darwin under one name.
+    private func module(of line: Substring) -> String? {
+        let words = line.split { $0 == " " }
+        guard let place = words.firstIndex(of: "import"),
+            words[..<place].allSatisfy({ isModifier($0) }), place + 1 < words.count
+        else { return nil }
+        // `import struct A.B` names the module before the point.
+        let kinds: Set<Substring> = ["struct", "class", "enum", "func", "protocol", "typealias"]
+        let name = kinds.contains(words[place + 1]) ? words.last : words[place + 1]
+        let module = String(name?.split(separator: ".").first ?? "")
+        return module == "Glibc" || module == "Darwin" ? "libc" : module
+    }
+
+    private func isModifier(_ word: Substring) -> Bool {
+        word.hasPrefix("@") || ["public", "package", "internal", "private"].contains(word)
+    }
+
+    private func imports() throws -> [(file: RepositoryFile, line: Int, module: String)] {
+        try Repository.swiftFiles(below: "Sources").flatMap { file in
+            file.code.compactMap { number, text in
+                module(of: text).map { (file, number, $0) }
+            }
+        }
+    }
+
+    @Test func `a target imports only what its layer may know`() throws {
+        let found = try imports()
+        #expect(found.count > 50)
+        for (file, line, module) in found where !allowedEverywhere.contains(module) {
+            let allowed = try #require(allowedImports[file.target], "\(file.path)")
+            #expect(allowed.contains(module), "\(file.path):\(line) imports \(module)")
+        }
+    }
+
+    @Test func `a C library is known to one folder only`() throws {
+        for (file, line, module) in try imports() {
+            for home in homes where home.target == file.target && home.module == module {
+                let folder = "Sources/\(home.target)/\(home.folder)/"
+                #expect(file.path.hasPrefix(folder), "\(file.path):\(line) imports \(module)")
+            }
+        }
+    }
+
+    @Test func `every target has its row in the table`() throws {
+        let targets = Set(try Repository.swiftFiles(below: "Sources").map(\.target))
+        #expect(targets.isSubset(of: allowedImports.keys))
+    }
+
+    @Test(
+        arguments: [
+            ("import A", "A"), ("internal import A", "A"), ("@_exported public import A", "A"),
+            ("package import struct A.B", "A"), ("internal import Glibc", "libc"),
+            ("let text = \"import A\"", nil), ("important", nil),
+        ] as [(String, String?)]
+    )
+    func `imports are recognized in every form`(line: String, expected: String?) {
+        #expect(module(of: line[...]) == expected)
+    }
+}

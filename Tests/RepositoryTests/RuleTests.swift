@@ -1,0 +1,140 @@
+import Testing
+
+@Suite("Rules of the house")
+struct RuleTests {
+    /// The lines of code of the files that contain one of the texts.
+    private func findings(
+        of texts: [String],
+        in files: [RepositoryFile],
+        except allowed: (RepositoryFile) -> Bool = { _ in false }
+    ) -> [Finding] {
+        files.filter { !allowed($0) && !$0.path.hasPrefix("Tests/RepositoryTests/") }
+            .flatMap { file in
+                file.code.compactMap { number, line in
+                    texts.first { contains(line, $0) }.map {
+                        Finding(path: file.path, line: number, text: $0)
+                    }
+                }
+            }
+    }
+
+    /// True if the text occurs and is not the end of a longer word.
+    private func contains(_ line: Substring, _ text: String) -> Bool {
+        line.ranges(of: text).contains { range in
+            guard range.lowerBound > line.startIndex else { return true }
+            let before = line[line.index(before: range.lowerBound)]
+            return !before.isLetter && !before.isNumber && before != "_" && before != "."
+                || text.hasPrefix(".")
+        }
+    }
+
+    private func sources() throws -> [RepositoryFile] {
+        try Repository.swiftFiles(below: "Sources")
+    }
+
+    private func everything() throws -> [RepositoryFile] {
+        try sources() + Repository.swiftFiles(below: "Tests")
+    }
+
+    @Test func `only the programs print`() throws {
+        let found = findings(
+            of: ["print(", "debugPrint(", "dump(", "fputs(", "puts(", "printf("],
+            in: try sources(),
+            except: { $0.target.hasSuffix("CLI") || $0.target == "OSSSyncBench" }
+        )
+        #expect(found == [])
+    }
+
+    @Test func `a task without a parent begins in two places only`() throws {
+        let found = findings(of: ["Task {", "Task("], in: try sources())
+        let places = Set(found.map(\.path))
+        let allowed: Set<String> = [
+            "Sources/OSSSyncCLI/Main.swift", "Sources/SyncEngine/Finishing.swift",
+            "Sources/StorageServerCLI/Main.swift", "Sources/OSSSyncBench/Main.swift",
+        ]
+        #expect(places.subtracting(allowed) == [], "\(found)")
+        #expect(found.count == places.count, "once each: \(found)")
+    }
+
+    @Test func `what defeats the compiler's checks does not appear`() throws {
+        let banned = [
+            "Task.detached", "nonisolated(unsafe)", "try!", "as!", "unowned(unsafe)",
+            "@preconcurrency",
+        ]
+        let found = findings(
+            of: banned,
+            in: try everything(),
+            // `environ` is a variable of C; see there.
+            except: { $0.path == "Sources/OSSSyncCLI/Process/ProcessEnvironment.swift" }
+        )
+        #expect(found == [])
+    }
+
+    @Test func `the whole of Foundation is imported nowhere`() throws {
+        let found = try sources().flatMap { file in
+            file.code.filter { line in
+                line.text.split { $0 == " " }.suffix(2).elementsEqual(["import", "Foundation"])
+            }
+            .map { Finding(path: file.path, line: $0.number, text: String($0.text)) }
+        }
+        #expect(found == [])
+    }
+
+    @Test func `SQL is written in the files that are for it`() throws {
+        let words = [
+            "SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "CREATE INDEX",
+            "PRAGMA ", "BEGIN IMMEDIATE", "ROLLBACK", "ALTER TABLE", "DROP TABLE", "REPLACE INTO",
+        ]
+        let found = findings(
+            of: words,
+            in: try sources(),
+            except: { $0.path.hasSuffix("Schema.swift") || $0.path.hasSuffix("Statements.swift") }
+        )
+        #expect(found == [])
+    }
+
+    @Test func `no statement of SQL is built from values`() throws {
+        let found = try sources()
+            .filter { $0.path.hasSuffix("Schema.swift") || $0.path.hasSuffix("Statements.swift") }
+            .flatMap { file in
+                // The one pragma that takes no parameter.
+                file.code.filter { $0.text.contains("\\(") && !$0.text.contains("user_version") }
+                    .map { Finding(path: file.path, line: $0.number, text: String($0.text)) }
+            }
+        #expect(found == [])
+    }
+
+    @Test func `nothing is left for later without a link`() throws {
+        // Composed, so that these lines do not find themselves.
+        let words = ["TO" + "DO", "FIX" + "ME"]
+        for file in try everything() + Repository.documents() {
+            for (index, line) in file.lines.enumerated() {
+                for word in words where contains(line, word) && !line.contains("https://") {
+                    Issue.record("\(file.path):\(index + 1): \(word)")
+                }
+            }
+        }
+    }
+
+    @Test func `no path of somebody's machine is written down`() throws {
+        let paths = ["/wo" + "rk/", "/ho" + "me/", "/Us" + "ers/", "/ro" + "ot/"]
+        let scripts = try [".ci/run", "Makefile", "Package.swift"].map(Repository.file)
+        for file in try everything() + Repository.documents() + scripts {
+            for (index, line) in file.lines.enumerated() {
+                for path in paths where line.contains(path) {
+                    Issue.record("\(file.path):\(index + 1): \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `tests do not sleep`() throws {
+        let found = findings(
+            of: ["Task.sleep(", "usleep(", "nanosleep("],
+            in: try Repository.swiftFiles(below: "Tests"),
+            // That a pause of ours is no stall of the server shows only in real time.
+            except: { $0.path == "Tests/ObjectStorageTests/ReceptionTests.swift" }
+        )
+        #expect(found == [])
+    }
+}
