@@ -1,6 +1,8 @@
 internal import ObjectStorage
 
-/// `DIR/.osssync/config`: the remote of a directory and how it is reached. It holds no secret.
+/// The content of `DIR/.osssync/config`: the remote of a directory and how it is reached.
+///
+/// It holds no secret.
 struct LinkFile: Sendable, Hashable {
     private static let section = "mirror"
 

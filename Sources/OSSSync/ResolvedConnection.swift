@@ -167,7 +167,9 @@ struct ConfigurationFiles: Sendable {
         return places
     }
 
-    /// Every source of credentials in its order. A profile that was asked for by name comes before
+    /// Every source of credentials in its order.
+    ///
+    /// A profile that was asked for by name comes before
     /// the environment.
     func credentials() -> any CredentialsProvider {
         var files: [any CredentialsProvider] = []

@@ -57,8 +57,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "the object was replaced \(DownloadState.maximumRestarts + 1) times while it was "
                 + "fetched; the local file is untouched, run again when it rests"
         case .corrupt(let expected, let found):
-            "the content has CRC-64 \(found.value) and the service states \(expected.value), twice; "
-                + "the local file is untouched"
+            "the content has CRC-64 \(found.value) and the service states \(expected.value), "
+                + "twice; the local file is untouched"
         case .sourceKeepsChanging:
             "the file is being written; it is uploaded by a run that finds it at rest"
         case .targetChanged:

@@ -17,7 +17,8 @@ package struct RelativePath: Sendable, Hashable, Comparable {
 
     /// Maps a key, without the remote's prefix, to a path.
     ///
-    /// - Throws: ``UnsafeKey`` with the reason, for every key that has no safe and unambiguous place on disk.
+    /// - Throws: ``UnsafeKey`` with the reason, for every key that has no safe and unambiguous
+    ///   place on disk.
     package init(key: ObjectKey) throws(UnsafeKey) {
         var content = key.bytes[...]
         guard !content.isEmpty else { throw .empty }

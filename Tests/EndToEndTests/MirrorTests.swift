@@ -80,6 +80,7 @@ struct MirrorTests {
         for index in 0..<3 { try source.write("f\(index)", ramp(2_000, seed: index)) }
         try source.remove("f10")
         try source.remove("f11")
+        try source.makeDirectory("renamed")
         try source.rename("big", to: "renamed/big")
         let pushed = try workplace.requests {
             let push = try workplace.run("push", source.path, "--delete", "--json")

@@ -14,7 +14,7 @@ private let allowedImports: [String: Set<String>] = [
         "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",
         "FoundationEssentials",
     ],
-    "StorageServerCLI": ["StorageServer", "libc"],
+    "StorageServerCLI": ["StorageServer", "SyncModel", "libc"],
     "OSSSyncBench": ["OSSSync", "StorageServer", "libc"],
 ]
 

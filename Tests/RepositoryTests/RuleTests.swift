@@ -97,9 +97,13 @@ struct RuleTests {
         let found = try sources()
             .filter { $0.path.hasSuffix("Schema.swift") || $0.path.hasSuffix("Statements.swift") }
             .flatMap { file in
-                // The one pragma that takes no parameter.
-                file.code.filter { $0.text.contains("\\(") && !$0.text.contains("user_version") }
-                    .map { Finding(path: file.path, line: $0.number, text: String($0.text)) }
+                // A list of columns that several queries share, and the one pragma that takes no
+                // parameter, are no values.
+                file.code.filter { line in
+                    line.text.replacing("\\(objectColumns)", with: "").contains("\\(")
+                        && !line.text.contains("user_version")
+                }
+                .map { Finding(path: file.path, line: $0.number, text: String($0.text)) }
             }
         #expect(found == [])
     }

@@ -59,7 +59,7 @@ final class MirrorFixture: Sendable {
             ),
             environment: StorageEnvironment(
                 now: Self.now,
-                sleep: { try await Task.sleep(for: $0) },
+                sleep: { try await ContinuousClock().sleep(for: $0) },
                 randomUnit: { Double.random(in: 0..<1) },
                 observe: { signal.observe($0) }
             )
@@ -93,7 +93,7 @@ final class MirrorFixture: Sendable {
                 environment: EngineEnvironment(
                     now: Self.now,
                     monotonic: { ContinuousClock.now - start },
-                    sleep: { try await Task.sleep(for: $0) },
+                    sleep: { try await ContinuousClock().sleep(for: $0) },
                     randomUnit: { Double.random(in: 0..<1) },
                     hostName: "host"
                 )
