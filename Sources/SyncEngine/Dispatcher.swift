@@ -135,19 +135,21 @@ struct Dispatcher {
         let directory = context.directory
         guard let file = entry.local?.identity else { return }
         let trash = executor.trashName
+        // The row goes first: a row without its file would look like a deletion by the user.
+        try await context.manifest.record([.forget(entry.key)])
         do {
             let path = try RelativePath(key: entry.key)
             try await context.disk.run { () throws(LocalError) in
                 try directory.moveToTrash(path, expected: file, run: trash)
             }
         } catch let error as LocalError {
+            if let base = entry.base { try await context.manifest.record([.upsert(base)]) }
             executor.fail(.deleteLocal, entry.key, size: file.size, ItemFailure(error))
             return
         } catch let error as UnsafeKey {
             executor.skip(entry.key, size: file.size, message: error.message)
             return
         }
-        changes.append(.forget(entry.key))
         context.tracker.count { $0.deleted += 1 }
         context.item(
             .deleteLocal,

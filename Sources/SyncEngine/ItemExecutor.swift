@@ -52,7 +52,9 @@ struct ItemExecutor: Sendable {
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .resolveLink:
             skip(entry.key, size: 0, message: "the link object's target is missing or a link too")
-        case .nothing, .forget, .makeDirectory, .replaceByDirectory, .downloadAfterDeletions:
+        case .nothing(let reason):
+            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+        case .forget, .makeDirectory, .replaceByDirectory, .downloadAfterDeletions:
             break
         }
     }

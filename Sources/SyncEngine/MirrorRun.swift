@@ -309,7 +309,7 @@ extension MirrorRun {
         switch judge.verdict {
         case .allowed:
             try await DeletionPass(context: context, executor: parts.executor).run()
-            for entry in parts.ledger.deferred { await parts.executor.download(entry, .replace) }
+            for entry in parts.ledger.deferred { await parts.executor.downloadDeferred(entry) }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
             context.tracker.count { $0.deletionsHeldBack = refusal.message }

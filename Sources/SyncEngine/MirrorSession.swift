@@ -38,7 +38,9 @@ struct MirrorSession: Sendable {
                     homeDirectory: settings.homeDirectory,
                     createsIfMissing: locks
                 )
-                let lock = locks ? try directory.lock() : nil
+                // To look only needs no lock, but opening may make or mend the manifest: that is
+                // done under the lock, unless a run holds it and has opened the manifest already.
+                let lock = locks ? try directory.lock() : try? directory.lock()
                 return (directory, lock, try directory.stateIsOnNetworkFileSystem())
             }
             let (manifest, outcome) = try await ManifestStore.open(
@@ -68,7 +70,7 @@ struct MirrorSession: Sendable {
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
-                lock: lock,
+                lock: locks ? lock : nil,
                 isManifestRebuilt: isRebuilt,
                 isSameDirectory: isSame,
                 warnings: warnings

@@ -201,12 +201,8 @@ extension Uploader {
         if failure == .sourceKeepsChanging { return .sourceChanged }
         // A repeated request may meet the object that its own lost first attempt made.
         if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
-        switch error.kind {
-        case .transport, .protocolViolation:
-            let isLost = error.mayHaveReachedServer && !error.isCancelled
-            return isLost ? .answerLost(failure) : .other(failure)
-        default:
-            return .other(failure)
-        }
+        // Also an error of the server's own, which may have come after it had done its work.
+        let isLost = error.mayHaveReachedServer && !error.isCancelled
+        return isLost ? .answerLost(failure) : .other(failure)
     }
 }

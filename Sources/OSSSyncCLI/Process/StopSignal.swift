@@ -50,6 +50,8 @@ enum StopSignals {
         source.activate()
         for signal in StopSignal.allCases { handle(signal.rawValue, with: stopped) }
         handle(SIGPIPE, with: ignored)
+        // A file size limit becomes an error of the write, too.
+        handle(SIGXFSZ, with: ignored)
     }
 
     private static func handle(
