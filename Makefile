@@ -29,8 +29,9 @@ format:
 	@.ci/run format
 
 # Measurements; figures go to stdout.
-bench: setup
-	$(SWIFT) run -c release OSSSyncBench
+bench: setup build
+	$(SWIFT) build $(RELEASE_FLAGS) --product OSSSyncBench
+	.build/release/OSSSyncBench
 
 # A first run against the embedded server: no account, no network.
 demo: setup build
