@@ -69,7 +69,7 @@ enum ChildProcess {
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { unsafe pointers.forEach { unsafe free($0) } }
+        defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { fail("no memory for arguments") }
             return unsafe body(base)
