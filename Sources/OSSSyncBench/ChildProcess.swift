@@ -69,7 +69,9 @@ enum ChildProcess {
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
+        defer {
+            for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+        }
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { fail("no memory for arguments") }
             return unsafe body(base)

@@ -35,7 +35,7 @@ struct ReceptionTests {
             file,
             length: content.count,
             offset: 5,
-            interval: 300_000,
+            interval: 200_000,
             onCheckpoint: { received, _ in checkpoints.withLock { $0.append(received) } },
             onProgress: { count in progress.withLock { $0 += count } }
         )
@@ -312,8 +312,27 @@ struct ReceptionTests {
         // A hole in the file would have the checksum of its neighbours.
         exchange.fail(.localIO(errno: 28, call: "pwrite"))
         #expect(receive([4, 5]) == .ended)
+        sink.end()
         #expect(sink.received == 2)
         #expect(file.content == [1, 2])
+    }
+
+    @Test func `small pieces are gathered to blocks that end at aligned offsets`() {
+        let file = ScratchFile()
+        let stage = WriteStage(descriptor: file.descriptor)
+        let piece = ramp(16 << 10)
+        let start: Int64 = 5
+        var gathered = 0
+        while !stage.isFull {
+            unsafe piece.withUnsafeBytes { bytes in
+                gathered += unsafe stage.append(bytes, at: start)
+            }
+        }
+        #expect(start + Int64(gathered) == 256 << 10)
+        #expect(stage.count == gathered)
+        stage.clear()
+        #expect(stage.count == 0)
+        #expect(!stage.isFull)
     }
 
     @Test func `a write that fails after a pause is not skipped`() async throws {

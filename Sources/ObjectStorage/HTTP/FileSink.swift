@@ -23,6 +23,8 @@ package final class FileSink: Sendable {
 
     private struct State {
         var received: Int64 = 0
+        /// Bytes that came after those and are not written yet.
+        var staged = 0
         var acknowledged: Int64 = 0
         /// What the last checkpoint reported.
         var reported: Int64 = 0
@@ -32,6 +34,8 @@ package final class FileSink: Sendable {
         var isPaused = false
     }
     private let state: Mutex<State>
+    /// Touched by the feeding thread only.
+    private let stage: WriteStage
 
     /// Makes a sink that has received nothing; sizes are in bytes.
     ///
@@ -60,6 +64,7 @@ package final class FileSink: Sendable {
         self.onCheckpoint = onCheckpoint
         self.onProgress = onProgress
         state = Mutex(State(checksum: initialChecksum))
+        stage = WriteStage(descriptor: descriptor)
     }
 
     /// Bytes written by this sink so far, over all attempts.
@@ -80,7 +85,8 @@ package final class FileSink: Sendable {
     }
 
     private func isFull(_ state: borrowing State) -> Bool {
-        state.received - state.acknowledged >= maximumUnacknowledged
+        let unacknowledged = state.received - state.acknowledged
+        return unacknowledged + Int64(state.staged) >= maximumUnacknowledged
     }
 }
 
@@ -106,51 +112,82 @@ extension FileSink {
 
     /// Takes all of `buffer`, or nothing.
     ///
-    /// Only the one thread that feeds the sink calls this, so that between the two critical
-    /// sections nobody else moves `received`; the lock is not held while the file is written.
+    /// libcurl hands out at most 16 KiB, at odd offsets; written like that, every page of the file
+    /// would be touched twice and zeroed in between. Pieces are gathered to aligned blocks. Only
+    /// the one thread that feeds the sink calls this, so that nobody else moves `received`; the
+    /// lock is not held while the file is written.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
-        let (start, isFull) = state.withLock { state in
+        let isFull = state.withLock { state in
             state.isPaused = self.isFull(state)
-            return (state.received, state.isPaused)
+            return state.isPaused
         }
         if isFull {
             // Without a checkpoint of what is there, nobody could acknowledge it.
+            if let errno = flush() { return .failed(errno: errno) }
             report(force: true)
             let staysFull = state.withLock { $0.isPaused }
             if staysFull { return .paused }
         }
-        guard Int64(buffer.count) <= expectedLength - start else { return .tooLong }
-        var written = 0
-        while written < buffer.count {
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-            let count = unsafe pwrite(
-                descriptor,
-                rest.baseAddress,
-                rest.count,
-                off_t(fileOffset + start + Int64(written))
-            )
-            if count < 0 {
-                if errno == EINTR { continue }
+        let start = state.withLock(\.received)
+        let missing = expectedLength - start - Int64(stage.count)
+        guard Int64(buffer.count) <= missing else { return .tooLong }
+        if stage.count == 0, Int64(buffer.count) == missing {
+            // The whole of a small body, or the end of a large one: nothing to gather.
+            if let errno = unsafe stage.write(buffer, at: fileOffset + start) {
                 return .failed(errno: errno)
             }
-            written += count
+            unsafe account(for: buffer)
+        } else {
+            var rest = unsafe buffer
+            while unsafe !rest.isEmpty {
+                let position = fileOffset + state.withLock(\.received)
+                let taken = unsafe stage.append(rest, at: position)
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+                state.withLock { $0.staged = stage.count }
+                if stage.isFull || Int64(stage.count) == expectedLength - position + fileOffset,
+                    let errno = flush()
+                {
+                    return .failed(errno: errno)
+                }
+            }
         }
-        state.withLock { state in
-            unsafe state.checksum.update(buffer)
-            state.received += Int64(written)
-        }
-        onProgress(written)
+        onProgress(buffer.count)
         report(force: false)
         return .written
     }
 
-    /// The exchange has ended, well or not: what is there is reported, and nothing is touched any
-    /// more.
+    /// The exchange has ended, well or not: what is there is written and reported, and nothing is
+    /// touched any more.
     func end() {
+        // What cannot be written now was not received: the next attempt asks for it again.
+        _ = flush()
+        stage.free()
         report(force: true)
         state.withLock { state in
             state.resume = nil
             state.isPaused = false
+        }
+    }
+
+    /// Writes what was gathered; the error of the call if it failed, after which it is forgotten.
+    private func flush() -> Int32? {
+        guard stage.count > 0 else { return nil }
+        defer {
+            stage.clear()
+            state.withLock { $0.staged = 0 }
+        }
+        let start = state.withLock(\.received)
+        return unsafe stage.withBytes { bytes -> Int32? in
+            if let errno = unsafe stage.write(bytes, at: fileOffset + start) { return errno }
+            unsafe account(for: bytes)
+            return nil
+        }
+    }
+
+    private func account(for bytes: UnsafeRawBufferPointer) {
+        state.withLock { state in
+            unsafe state.checksum.update(bytes)
+            state.received += Int64(bytes.count)
         }
     }
 
