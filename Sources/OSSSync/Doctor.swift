@@ -36,8 +36,8 @@ public struct Doctor: Sendable {
 
     /// Looks, and says what it found in the order of dependence.
     public func examine() async -> [Finding] {
-        var findings = await credentials()
         guard let directory else {
+            var findings = await credentials(.oss)
             findings.append(
                 Finding(
                     subject: "directory",
@@ -48,6 +48,7 @@ public struct Doctor: Sendable {
             return findings
         }
         let mirror: Mirror
+        var findings: [Finding]
         do {
             mirror = try Mirror(
                 directory: directory,
@@ -55,7 +56,9 @@ public struct Doctor: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
+            findings = await credentials(mirror.remote.dialect)
         } catch {
+            findings = await credentials(.oss)
             findings.append(Finding(subject: "configuration", state: .bad, message: error.message))
             return findings
         }
@@ -72,8 +75,8 @@ public struct Doctor: Sendable {
         return findings
     }
 
-    private func credentials() async -> [Finding] {
-        let files = ConfigurationFiles(sources, link: nil)
+    private func credentials(_ dialect: Remote.Dialect) async -> [Finding] {
+        let files = ConfigurationFiles(sources, link: nil, dialect: dialect)
         do throws(CredentialsError) {
             let found = try await files.credentials().credentials()
             let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"

@@ -3,7 +3,7 @@ internal import SyncModel
 extension Remote {
     private static let bucketLengths = 3...63
 
-    /// Reads `oss://bucket` or `oss://bucket/prefix`.
+    /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
     ///
     /// - Throws: ``SyncError`` of code `configuration` that says what is wrong with the text.
     public init(parsing text: String) throws(SyncError) {
@@ -11,7 +11,8 @@ extension Remote {
         func failure(_ reason: String) -> SyncError {
             SyncError(
                 code: .configuration,
-                message: "'\(shown)' is no remote: \(reason); write oss://BUCKET/PREFIX"
+                message: "'\(shown)' is no remote: \(reason); write oss://BUCKET/PREFIX "
+                    + "or s3://BUCKET/PREFIX"
             )
         }
         let dialect: Dialect
@@ -21,15 +22,14 @@ extension Remote {
         } else if text.hasPrefix("s3://") {
             (dialect, rest) = (.s3, text.dropFirst(5))
         } else {
-            throw failure("it does not begin with oss://")
+            throw failure("it begins with neither oss:// nor s3://")
         }
         let bytes = [UInt8](rest.utf8)
         let slash = bytes.firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
         let bucket = bytes[..<slash]
-        guard Self.isBucketName(bucket) else {
-            throw failure(
-                "a bucket's name has 3 to 63 of a-z, 0-9 and hyphen, and no hyphen at its ends"
-            )
+        guard Self.isBucketName(bucket, dialect) else {
+            let others = dialect == .s3 ? "hyphen and dot, and none of those" : "hyphen, and none"
+            throw failure("a bucket's name has 3 to 63 of a-z, 0-9, \(others) at its ends")
         }
         let prefix = [UInt8](bytes[slash...].dropFirst())
         guard prefix.first != UInt8(ascii: "/"), prefix.first != UInt8(ascii: "\\") else {
@@ -43,14 +43,17 @@ extension Remote {
         )
     }
 
-    private static func isBucketName(_ name: ArraySlice<UInt8>) -> Bool {
+    private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: Dialect) -> Bool {
         func isAlphanumeric(_ byte: UInt8) -> Bool {
             (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
         }
         guard bucketLengths.contains(name.count), let first = name.first, let last = name.last
         else { return false }
         return isAlphanumeric(first) && isAlphanumeric(last)
-            && name.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+            && name.allSatisfy { byte in
+                isAlphanumeric(byte) || byte == UInt8(ascii: "-")
+                    || (dialect == .s3 && byte == UInt8(ascii: "."))
+            }
     }
 
     /// The remote as it is typed: `oss://bucket/prefix/`.

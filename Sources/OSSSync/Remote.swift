@@ -1,6 +1,6 @@
 @_exported public import SyncEngine
 
-/// A bucket and a prefix, as `oss://bucket/prefix` names them.
+/// A bucket and a prefix, as `oss://bucket/prefix` or `s3://bucket/prefix` names them.
 ///
 /// A prefix is a directory: `oss://bucket/photos` means every key that begins with `photos/`.
 public struct Remote: Sendable, Hashable {

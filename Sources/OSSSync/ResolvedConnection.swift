@@ -2,51 +2,53 @@ internal import ObjectStorage
 
 /// How a bucket is reached, after every source was asked in its order.
 struct ResolvedConnection: Sendable {
+    let dialect: StorageDialect
     let endpoint: Endpoint
     let signature: SignatureVersion
     let credentials: any CredentialsProvider
     let caFile: String?
     let proxy: String?
 
-    /// Asks options, environment, the directory's own file, `~/.config/osssync/config`,
-    /// `~/.ossutilconfig` and `~/.aliyun/config.json`; the first that says something counts.
+    /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the
+    /// files of the service's own tools; the first that says something counts.
     init(
         _ remote: Remote,
         link: LinkFile?,
         sources: ConfigurationSources
     ) throws(SyncError) {
-        guard remote.dialect == .oss else {
-            throw SyncError(
-                code: .configuration,
-                message: "'\(remote.display)': this version speaks to OSS only; write oss://…"
-            )
-        }
-        let files = ConfigurationFiles(sources, link: link)
+        let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
+        let variables = EnvironmentPlace(remote.dialect, sources.environment)
         let options = sources.options
-        let environment = sources.environment
         let places = try files.places(bucket: remote.bucket)
         func first(_ values: [String?]) -> String? {
             values.compactMap(\.self).first { !$0.isEmpty }
         }
-        let region = first(
-            [options.region, environment["OSS_REGION"], environment["ALIBABA_CLOUD_REGION_ID"]]
-                + places.map(\.region)
-        )
-        let address = first(
-            [options.endpoint, environment["OSS_ENDPOINT"]] + places.map(\.endpoint)
-        )
+        let region = first([options.region] + variables.regions + places.map(\.region))
+        let address = first([options.endpoint] + variables.endpoints + places.map(\.endpoint))
         let addressing = first([options.addressing] + places.map(\.addressing)) ?? "auto"
         let version = first([options.signature] + places.map(\.signature)) ?? "v4"
         guard let choice = AddressingChoice(rawValue: addressing) else {
             throw Self.usage("'\(displayText(addressing))' is no addressing style")
         }
-        switch version {
-        case "v4": signature = .v4
-        case "v1": signature = .v1
-        default: throw Self.usage("'\(displayText(version))' is no signature version")
+        switch (version, remote.dialect) {
+        case ("v4", _): signature = .v4
+        case ("v1", .oss): signature = .v1
+        default: throw Self.usage("'\(displayText(version))' is no signature version here")
         }
         do throws(EndpointError) {
-            endpoint = try Endpoint(parsing: address, region: region, addressing: choice)
+            switch remote.dialect {
+            case .oss:
+                dialect = .oss
+                endpoint = try Endpoint(parsing: address, region: region, addressing: choice)
+            case .s3:
+                dialect = .s3
+                endpoint = try Endpoint(
+                    parsingS3: address,
+                    region: region,
+                    addressing: choice,
+                    bucket: remote.bucket
+                )
+            }
         } catch {
             throw Self.usage(error.message)
         }
@@ -63,8 +65,8 @@ struct ResolvedConnection: Sendable {
             )
         }
         credentials = files.credentials()
-        caFile = options.caFile
-        proxy = Self.proxy(for: endpoint, environment)
+        caFile = options.caFile ?? variables.caFile ?? files.awsCAFile()
+        proxy = Self.proxy(for: endpoint, sources.environment)
     }
 
     private static func usage(_ message: String) -> SyncError {
@@ -88,116 +90,24 @@ struct ResolvedConnection: Sendable {
     }
 }
 
-/// The configuration files of a user, by their order.
-struct ConfigurationFiles: Sendable {
-    let sources: ConfigurationSources
-    let link: LinkFile?
-    private let context: CredentialsContext
+/// What the environment says of a bucket's place, the first first.
+private struct EnvironmentPlace {
+    let regions: [String?]
+    let endpoints: [String?]
+    let caFile: String?
 
-    private static let processTimeLimit = Duration.seconds(10)
-
-    init(_ sources: ConfigurationSources, link: LinkFile?) {
-        self.sources = sources
-        self.link = link
-        context = CredentialsContext(
-            environment: sources.environment,
-            http: PlainRequests().send,
-            processTimeLimit: Self.processTimeLimit
-        )
-    }
-
-    var profile: String? { sources.options.profile ?? link?.profile }
-
-    /// osssync's own file of profiles.
-    var ownPath: String? {
-        sources.options.configurationFile ?? home(".config/osssync/config")
-    }
-
-    var ossutilPath: String? {
-        sources.environment["OSSUTIL_CONFIG_FILE"] ?? home(".ossutilconfig")
-    }
-
-    var aliyunPath: String? {
-        sources.environment["ALIBABA_CLOUD_CONFIG_FILE"] ?? home(".aliyun/config.json")
-    }
-
-    private func home(_ name: String) -> String? {
-        sources.homeDirectory.map { $0 + "/" + name }
-    }
-
-    /// The section of a profile in osssync's own file: `[default]` or `[profile NAME]`.
-    var ownSection: String { profile.map { "profile " + $0 } ?? "default" }
-
-    /// What each file says of the bucket's place, the first first.
-    func places(bucket: String) throws(SyncError) -> [ConfiguredPlace] {
-        var places: [ConfiguredPlace] = []
-        if let link {
-            places.append(
-                ConfiguredPlace(
-                    endpoint: link.endpoint,
-                    region: link.region,
-                    addressing: link.addressing,
-                    signature: link.signature
-                )
-            )
+    init(_ dialect: Remote.Dialect, _ environment: [String: String]) {
+        func values(_ names: String...) -> [String?] { names.map { environment[$0] } }
+        switch dialect {
+        case .oss:
+            regions = values("OSS_REGION", "ALIBABA_CLOUD_REGION_ID")
+            endpoints = values("OSS_ENDPOINT")
+            caFile = nil
+        case .s3:
+            regions = values("AWS_REGION", "AWS_DEFAULT_REGION")
+            let isIgnored = environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] == "true"
+            endpoints = isIgnored ? [] : values("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+            caFile = environment["AWS_CA_BUNDLE"].flatMap { $0.isEmpty ? nil : $0 }
         }
-        do throws(CredentialsError) {
-            if let path = ownPath, let file = try ConfigurationFile(path: path) {
-                let document = try INIDocument(file)
-                if let section = document[section: ownSection] {
-                    places.append(
-                        ConfiguredPlace(
-                            endpoint: section["endpoint"],
-                            region: section["region"],
-                            addressing: section["addressing"],
-                            signature: section["signature"]
-                        )
-                    )
-                }
-            }
-            if let path = ossutilPath, let file = try ConfigurationFile(path: path) {
-                places.append(try OssutilConfig(file).place(profile: profile, bucket: bucket))
-            }
-            if let path = aliyunPath, let file = try ConfigurationFile(path: path) {
-                places.append(try AliyunConfig(file).place(profile: profile))
-            }
-        } catch {
-            throw SyncError(code: .configuration, message: error.message, underlying: error)
-        }
-        return places
-    }
-
-    /// Every source of credentials in its order.
-    ///
-    /// A profile that was asked for by name comes before
-    /// the environment.
-    func credentials() -> any CredentialsProvider {
-        var files: [any CredentialsProvider] = []
-        if let path = ownPath {
-            files.append(file(path, .section(ownSection)))
-        }
-        if let path = ossutilPath { files.append(file(path, .ossutil)) }
-        if let path = aliyunPath { files.append(file(path, .aliyun)) }
-        let environment = EnvironmentCredentials(
-            environment: sources.environment,
-            families: [.oss, .alibabaCloud]
-        )
-        var chain: [any CredentialsProvider] = [environment] + files
-        if sources.options.profile != nil { chain = files + [environment] }
-        if let address = sources.environment["ALIBABA_CLOUD_CREDENTIALS_URI"], !address.isEmpty {
-            chain.append(CredentialsURI(address: address, http: context.http))
-        }
-        let role = InstanceRoleCredentials.Settings(
-            environment: sources.environment,
-            roleName: nil,
-            isRequired: false
-        )
-        if let role { chain.append(InstanceRoleCredentials(role, http: context.http)) }
-        return CredentialsChain(chain)
-    }
-
-    private func file(_ path: String, _ format: FileCredentials.Format) -> FileCredentials {
-        let profile: String? = if case .section = format { nil } else { profile }
-        return FileCredentials(path: path, format: format, profile: profile, context: context)
     }
 }

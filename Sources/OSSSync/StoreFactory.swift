@@ -21,7 +21,7 @@ enum StoreFactory {
         observe: @escaping @Sendable (StorageObservation) -> Void
     ) throws(SyncError) -> StorageClient {
         let configuration = StorageConfiguration(
-            dialect: .oss,
+            dialect: connection.dialect,
             endpoint: connection.endpoint,
             bucket: bucket,
             signatureVersion: connection.signature,

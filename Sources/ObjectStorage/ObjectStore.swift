@@ -5,6 +5,9 @@ package import SyncModel
 /// Every operation retries what is safe to repeat, and throws what is left. A cancelled task's call
 /// throws an error whose `isCancelled` is true, and touches no sink and no descriptor afterwards.
 package protocol ObjectStore: Sendable {
+    /// What the service can do and allows.
+    var dialect: StorageDialect { get }
+
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage
     func listVersions(
         _ request: ListVersionsRequest

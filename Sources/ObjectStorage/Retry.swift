@@ -13,6 +13,8 @@ package enum RetryClass: Sendable, Hashable {
     case clockSkew(serverTime: Timestamp?)
     /// Sign again with newer credentials.
     case refreshCredentials
+    /// Ask again in the region where the bucket is.
+    case otherRegion(String)
     /// The multipart upload is unusable: begin a new one.
     case restartUpload
     /// The object is another version than the one that was pinned: look it up again.
@@ -32,6 +34,9 @@ extension StorageError {
     }
 
     private func serviceRetryClass(status: Int, code: String) -> RetryClass {
+        if let regionHint, isOtherRegion(status: status, code: code) {
+            return .otherRegion(regionHint)
+        }
         switch code {
         case "RequestTimeTooSkewed":
             return .clockSkew(serverTime: serverTime)
@@ -60,12 +65,25 @@ extension StorageError {
             return .restartUpload
         case "PreconditionFailed": return .objectChanged
         case "NotModified": return .never
-        default: return statusRetryClass(status)
+        default: return statusRetryClass(status, code: code)
         }
     }
 
-    private func statusRetryClass(_ status: Int) -> RetryClass {
+    /// An answer to HEAD has only its status and the header with the region.
+    private func isOtherRegion(status: Int, code: String) -> Bool {
+        switch code {
+        case "PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed",
+            "IllegalLocationConstraintException":
+            true
+        case "": status == 301 || status == 307 || status == 400
+        default: false
+        }
+    }
+
+    private func statusRetryClass(_ status: Int, code: String) -> RetryClass {
         if ec == "0002-00000006" || ec == "0002-00000007" { return .refreshCredentials }
+        // An expired token has no code in the answer to a HEAD.
+        if status == 400, code.isEmpty { return .refreshCredentials }
         return switch status {
         case 412, 416: .objectChanged
         case 429, 503: .throttled(retryAfter: retryAfter)

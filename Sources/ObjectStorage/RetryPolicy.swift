@@ -50,6 +50,8 @@ package enum RetryStep: Sendable, Hashable {
     case refreshCredentials
     /// Set the clock by the server's and repeat at once.
     case correctClock(Timestamp)
+    /// Ask the service in that region at once.
+    case changeRegion(String)
 }
 
 /// The attempts of one request so far.
@@ -61,6 +63,7 @@ package struct RetryState: Sendable {
     private var limitedFailures = 0
     private var hasRefreshedCredentials = false
     private var hasCorrectedClock = false
+    private var hasChangedRegion = false
 
     package init(_ policy: RetryPolicy) {
         self.policy = policy
@@ -91,6 +94,10 @@ package struct RetryState: Sendable {
             guard !hasRefreshedCredentials else { return .giveUp }
             hasRefreshedCredentials = true
             return .refreshCredentials
+        case .otherRegion(let region):
+            guard !hasChangedRegion else { return .giveUp }
+            hasChangedRegion = true
+            return .changeRegion(region)
         }
     }
 

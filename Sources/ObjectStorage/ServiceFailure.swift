@@ -49,6 +49,7 @@ extension StorageRequest {
             requestID: document?.requestID ?? head[dialect.header("request-id")],
             serviceMessage: message,
             endpointHint: document?.endpoint ?? redirectHost(head),
+            regionHint: regionHint(document, head, dialect),
             retryAfter: head["retry-after"].flatMap {
                 retryAfterDuration($0, serverDate: serverDate ?? now)
             },
@@ -61,8 +62,17 @@ extension StorageRequest {
             kind: kind,
             operation: operation,
             key: key,
-            requestID: head?["x-oss-request-id"]
+            requestID: head.flatMap { $0["x-oss-request-id"] ?? $0["x-amz-request-id"] }
         )
+    }
+
+    private func regionHint(
+        _ document: ServiceErrorDocument?,
+        _ head: ResponseHead,
+        _ dialect: StorageDialect
+    ) -> String? {
+        let text = head[dialect.header("bucket-region")] ?? document?.region
+        return text.flatMap { Endpoint.isRegion($0) ? $0 : nil }
     }
 
     private func fallbackCode(_ status: Int, isEmpty: Bool) -> String {

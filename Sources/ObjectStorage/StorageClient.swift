@@ -1,4 +1,5 @@
 internal import SyncModel
+internal import Synchronization
 
 /// The client of one bucket: signs, sends, judges and repeats requests.
 package final class StorageClient: ObjectStore {
@@ -10,6 +11,10 @@ package final class StorageClient: ObjectStore {
     private let signer: V4Signer
     private let clock: ServerClock
     private let budget: RetryBudget
+    /// The configured endpoint, or that of the region where the bucket was found to be.
+    private let place: Mutex<Endpoint>
+    /// True once the service has said that it knows no conditions on writes.
+    let ignoresConditions = Atomic(false)
 
     /// Starts the client's thread; no request is made.
     package init(
@@ -33,6 +38,7 @@ package final class StorageClient: ObjectStore {
         }
         signer = V4Signer(parameters: configuration.dialect.signature, additionalHeaders: [])
         let endpoint = configuration.endpoint
+        place = Mutex(endpoint)
         clock = ServerClock(
             trustsServer: endpoint.scheme == .https || endpoint.isLoopback,
             now: environment.now
@@ -40,7 +46,9 @@ package final class StorageClient: ObjectStore {
         budget = RetryBudget(configuration.retry.runBudget)
     }
 
-    var dialect: StorageDialect { configuration.dialect }
+    package var dialect: StorageDialect { configuration.dialect }
+
+    var endpoint: Endpoint { place.withLock { $0 } }
 }
 
 /// What one attempt is made with, and leaves for the judgement of its failure.
@@ -50,6 +58,7 @@ struct AttemptContext {
     fileprivate(set) var isRepetition = false
     fileprivate(set) var credentials: Credentials?
     fileprivate var reading: ServerClock.Reading?
+    fileprivate var endpoint: Endpoint?
 }
 
 // MARK: - One exchange
@@ -66,13 +75,18 @@ extension StorageClient {
     ) async throws(StorageError) -> HTTPResponse {
         try request.validate(dialect)
         let credentials = try await credentials(for: request)
+        let endpoint = endpoint
+        let digest = try await payloadDigest(of: request, at: endpoint)
         let reading = clock.read()
         context.credentials = credentials
         context.reading = reading
-        let signed = try sign(request, credentials, at: reading.time)
+        context.endpoint = endpoint
+        var signed = signable(request, at: endpoint)
+        signed.payloadDigest = digest
+        try sign(&signed, request, credentials, region: endpoint.region, at: reading.time)
         let exchange = HTTPRequest(
             method: request.method,
-            url: configuration.endpoint.origin(bucket: configuration.bucket)
+            url: endpoint.origin(bucket: configuration.bucket)
                 + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues),
             headers: signed.headers.map { (name: $0.0, value: $0.1) }
                 + [(name: "User-Agent", value: configuration.userAgent)],
@@ -120,10 +134,23 @@ extension StorageClient {
         }
     }
 
-    func signable(_ request: StorageRequest) -> SignableRequest {
+    /// The digest of the body, for a service that wants it where TLS does not protect the body.
+    private func payloadDigest(
+        of request: StorageRequest,
+        at endpoint: Endpoint
+    ) async throws(StorageError) -> String? {
+        guard dialect.signsPayload, endpoint.scheme == .http else { return nil }
+        do throws(TransportError) {
+            return try await request.body.sha256()
+        } catch {
+            throw request.failure(kind(of: error))
+        }
+    }
+
+    private func signable(_ request: StorageRequest, at endpoint: Endpoint) -> SignableRequest {
         SignableRequest(
             method: request.method,
-            endpoint: configuration.endpoint,
+            endpoint: endpoint,
             bucket: configuration.bucket,
             key: request.key,
             query: request.query,
@@ -132,26 +159,29 @@ extension StorageClient {
     }
 
     private func sign(
+        _ signed: inout SignableRequest,
         _ request: StorageRequest,
         _ credentials: Credentials,
+        region: String?,
         at time: Timestamp
-    ) throws(StorageError) -> SignableRequest {
-        var signed = signable(request)
+    ) throws(StorageError) {
         switch configuration.signatureVersion {
         case .v1: V1Signer().sign(&signed, credentials: credentials, time: time)
         case .v4:
             signer.sign(
                 &signed,
                 credentials: credentials,
-                region: try region(for: request),
+                region: try known(region, for: request),
                 time: time
             )
         }
-        return signed
     }
 
-    private func region(for request: StorageRequest) throws(StorageError) -> String {
-        guard let region = configuration.endpoint.region else {
+    private func known(
+        _ region: String?,
+        for request: StorageRequest
+    ) throws(StorageError) -> String {
+        guard let region else {
             throw request.failure(
                 .invalidRequest(
                     "the bucket's region is part of every signature and can't be told from the"
@@ -186,7 +216,8 @@ extension StorageClient {
                 .invalidRequest("an address is valid for 1 to \(longest) seconds")
             )
         }
-        var signed = signable(request)
+        let endpoint = endpoint
+        var signed = signable(request, at: endpoint)
         let time = clock.read().time
         switch configuration.signatureVersion {
         case .v1:
@@ -200,12 +231,12 @@ extension StorageClient {
             signed.query += signer.presign(
                 signed,
                 credentials: credentials,
-                region: try region(for: request),
+                region: try known(endpoint.region, for: request),
                 time: time,
                 expiresInSeconds: seconds
             )
         }
-        return configuration.endpoint.origin(bucket: configuration.bucket)
+        return endpoint.origin(bucket: configuration.bucket)
             + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)
     }
 }
@@ -275,6 +306,9 @@ extension StorageClient {
                 environment.observe(.clockCorrected(offsetSeconds: offset))
             }
         case .refreshCredentials: try await refreshCredentials(after: error, context)
+        case .changeRegion(let region):
+            guard let used = context.endpoint, used.region != region else { throw error }
+            place.withLock { $0 = used.moved(to: region) }
         }
     }
 
@@ -300,7 +334,7 @@ extension StorageError {
     /// The request has had no effect, or could not be made.
     fileprivate var isCertainlyUndone: Bool {
         switch retryClass {
-        case .throttled, .clockSkew, .refreshCredentials: true
+        case .throttled, .clockSkew, .refreshCredentials, .otherRegion: true
         default: !mayHaveReachedServer
         }
     }

@@ -9,13 +9,27 @@ package struct StorageDialect: Sendable, Hashable {
     package let signature: V4Parameters
     /// How listings write keys when asked to encode them.
     package let keyEncoding: PercentEncodingStyle
+    /// True if answers other than listings can be asked to encode keys, too.
+    let encodesAllDocuments: Bool
     /// Sent with every GET, so that an impossible range is refused and not ignored.
     let rangeBehavior: (name: String, value: String)?
-    /// The header with the whole object's CRC-64, if the service has one.
-    let checksumHeader: String?
+    /// The header with the whole object's CRC-64.
+    let checksumHeader: String
+    /// True if the service computes it; false if it only keeps what the writer said.
+    package let computesChecksum: Bool
+    /// Asks for other checksums that the service may have.
+    let checksumMode: (name: String, value: String)?
+    /// True if a request over plain http carries the digest of its body.
+    let signsPayload: Bool
+    let conditions: WriteConditionStyle
+    /// What comes before the bucket's name in the source of a copy.
+    let copySourcePrefix: String
     /// Bytes of UTF-8.
     package let maximumKeyLength: Int
     package let minimumPartSize: Int64
+    package let maximumObjectSize: Int64
+    /// The largest object that is copied by one request.
+    package let maximumCopySize: Int64
 
     /// Alibaba Cloud OSS; `service` is the product that signatures name.
     package static func oss(service: String) -> StorageDialect {
@@ -24,14 +38,46 @@ package struct StorageDialect: Sendable, Hashable {
             headerPrefix: "x-oss-",
             signature: .oss(service: service),
             keyEncoding: .strict,
+            encodesAllDocuments: true,
             rangeBehavior: ("x-oss-range-behavior", "standard"),
             checksumHeader: "x-oss-hash-crc64ecma",
+            computesChecksum: true,
+            checksumMode: nil,
+            signsPayload: false,
+            conditions: .forbidOverwrite,
+            copySourcePrefix: "/",
             maximumKeyLength: 1_023,
-            minimumPartSize: PartLayout.minimumPartSize
+            minimumPartSize: PartLayout.minimumPartSize,
+            maximumObjectSize: PartLayout.maximumObjectSize,
+            maximumCopySize: 1_000_000_000
         )
     }
 
     package static let oss = oss(service: "oss")
+
+    /// Amazon S3 and its look-alikes.
+    package static let s3 = StorageDialect(
+        name: "s3",
+        headerPrefix: "x-amz-",
+        signature: .s3,
+        keyEncoding: .form,
+        encodesAllDocuments: false,
+        rangeBehavior: nil,
+        checksumHeader: "x-amz-meta-" + checksumMetadataName,
+        computesChecksum: false,
+        checksumMode: ("x-amz-checksum-mode", "ENABLED"),
+        signsPayload: true,
+        conditions: .preconditions,
+        copySourcePrefix: "",
+        maximumKeyLength: 1_024,
+        minimumPartSize: 5 << 20,
+        maximumObjectSize: 5 << 40,
+        maximumCopySize: 5 << 30
+    )
+
+    /// The metadata that holds the CRC-64 of what osssync wrote, in decimal digits, where the
+    /// service itself computes none.
+    package static let checksumMetadataName = "osssync-crc64"
 
     func header(_ name: String) -> String { headerPrefix + name }
 
@@ -43,4 +89,12 @@ package struct StorageDialect: Sendable, Hashable {
         hasher.combine(name)
         hasher.combine(signature)
     }
+}
+
+/// How a write says that it must not destroy what somebody else wrote.
+enum WriteConditionStyle: Sendable, Hashable {
+    /// OSS: a header that refuses to overwrite; nothing protects what is replaced.
+    case forbidOverwrite
+    /// S3: `If-None-Match: *` and `If-Match`, which not every look-alike knows.
+    case preconditions
 }

@@ -30,6 +30,9 @@ package enum StorageObservation: Sendable {
     case succeeded
     /// The local clock is wrong by this much; signatures use the server's from now on.
     case clockCorrected(offsetSeconds: Int64)
+    /// The service knows no conditions on writes: what another writer puts at the same time may be
+    /// overwritten.
+    case conditionsUnsupported
     /// An attempt failed and is about to be repeated; attempts count from 1.
     case retrying(StorageError, attempt: Int)
 }

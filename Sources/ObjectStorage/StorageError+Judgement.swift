@@ -76,8 +76,17 @@ extension StorageError {
     package var isAlreadyExists: Bool {
         switch kind {
         case .service(409, "FileAlreadyExists"), .service(409, "ObjectAlreadyExists"): true
+        // Only S3 is given conditions for these.
+        case .service(412, _):
+            operation == "PutObject" || operation == "CompleteMultipartUpload"
         default: false
         }
+    }
+
+    /// The service does not know something of the request: a condition, perhaps.
+    var isNotImplemented: Bool {
+        guard case .service(let status, let code) = kind else { return false }
+        return status == 501 || code == "NotImplemented"
     }
 
     package var isCancelled: Bool {

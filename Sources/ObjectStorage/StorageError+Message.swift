@@ -32,6 +32,9 @@ extension StorageError {
 
     /// What the user can do, where that is known.
     private var advice: String? {
+        if let regionHint, status.map({ $0 < 404 }) == true {
+            return "The bucket is in the region '\(displayText(regionHint.utf8))'"
+        }
         if let endpointHint {
             return "Use the endpoint '\(displayText(endpointHint.utf8))'"
         }

@@ -30,6 +30,8 @@ package struct StorageError: Error, Sendable, Hashable {
     package let serviceMessage: String?
     /// The host that the service says to use instead.
     package let endpointHint: String?
+    /// The region where the service says the bucket is.
+    package let regionHint: String?
     /// How long the service asks to wait, clamped to the policy's limit when it is obeyed.
     package let retryAfter: Duration?
     /// The service's clock, for a request whose time it refused.
@@ -43,6 +45,7 @@ package struct StorageError: Error, Sendable, Hashable {
         requestID: String? = nil,
         serviceMessage: String? = nil,
         endpointHint: String? = nil,
+        regionHint: String? = nil,
         retryAfter: Duration? = nil,
         serverTime: Timestamp? = nil
     ) {
@@ -53,6 +56,7 @@ package struct StorageError: Error, Sendable, Hashable {
         self.requestID = requestID
         self.serviceMessage = serviceMessage
         self.endpointHint = endpointHint
+        self.regionHint = regionHint
         self.retryAfter = retryAfter
         self.serverTime = serverTime
     }

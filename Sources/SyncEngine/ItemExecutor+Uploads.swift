@@ -27,7 +27,8 @@ extension ItemExecutor {
                 key: entry.key,
                 path: path,
                 transfer: transfer,
-                isNew: entry.remote == nil
+                isNew: entry.remote == nil,
+                replaced: entry.remote?.etag
             )
             do {
                 let finished = try await uploader.run()

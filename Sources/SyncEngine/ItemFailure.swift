@@ -16,10 +16,11 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case needsRestore
     /// The service no longer knows the multipart upload, twice.
     case uploadVanished
-    /// The object exists though it was absent in the listing: somebody else wrote it.
+    /// The object is not what the listing said, or exists though it was absent there: somebody
+    /// else wrote it.
     case alreadyExists
     /// The file is too large for the service.
-    case tooLarge(size: Int64)
+    case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
     case cancelled
     /// The service refused or could not be reached; the text says what to do.
@@ -68,10 +69,10 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .uploadVanished:
             "the service dropped the unfinished upload; the next run starts it again"
         case .alreadyExists:
-            "another writer made the object after it was listed; it was left as it is, run again"
-        case .tooLarge(let size):
-            "the file has \(size) bytes and the service takes at most "
-                + "\(PartLayout.maximumObjectSize)"
+            "another writer made or changed the object after it was listed; it was left as it is, "
+                + "run again"
+        case .tooLarge(let size, let limit):
+            "the file has \(size) bytes and the service takes at most \(limit)"
         case .cancelled:
             "interrupted; what was transferred is kept for the next run"
         case .storage(let message, _, _), .local(let message, _), .manifest(let message):

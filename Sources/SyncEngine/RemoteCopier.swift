@@ -4,8 +4,6 @@ internal import SyncModel
 
 /// Copies within the bucket, so that a renamed file moves no bytes.
 struct RemoteCopier: Sendable {
-    /// OSS documents CopyObject up to 1 GB; above it an object is copied in parts.
-    private static let largestPlainCopy: Int64 = 1_000_000_000
     private static let preferredPartSize: Int64 = 256 << 20
 
     let context: TransferContext
@@ -21,7 +19,7 @@ struct RemoteCopier: Sendable {
         modified: Timestamp?
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         do {
-            if row.size <= Self.largestPlainCopy {
+            if row.size <= context.store.dialect.maximumCopySize {
                 try await copyWhole(row, to: key, modified: modified)
             } else {
                 guard try await copyParts(row, to: key, modified: modified) else { return nil }
@@ -40,10 +38,20 @@ struct RemoteCopier: Sendable {
         return (etag, metadata.lastModified)
     }
 
-    private func metadata(_ modified: Timestamp?) -> [(name: String, value: String)]? {
-        modified.map { time in
-            [(name: ModificationTime.metadataName, value: ModificationTime.text(time))]
+    /// What replaces the source's metadata, where its mtime is not the file's.
+    private func metadata(
+        _ row: ManifestEntry,
+        _ modified: Timestamp?
+    ) -> [(name: String, value: String)]? {
+        guard let modified else { return nil }
+        var metadata = [
+            (name: ModificationTime.metadataName, value: ModificationTime.text(modified))
+        ]
+        if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
+            let name = StorageDialect.checksumMetadataName
+            metadata.append((name: name, value: String(checksum.value)))
         }
+        return metadata
     }
 
     private func copyWhole(
@@ -55,7 +63,7 @@ struct RemoteCopier: Sendable {
             source: context.objectKey(row.key),
             sourceETag: row.etag,
             destination: context.objectKey(key),
-            userMetadata: metadata(modified),
+            userMetadata: metadata(row, modified),
             contentType: modified == nil ? nil : ContentType.guess(for: key),
             forbidsOverwrite: true
         )
@@ -77,7 +85,7 @@ struct RemoteCopier: Sendable {
             PutRequest(
                 key: destination,
                 contentType: ContentType.guess(for: key),
-                userMetadata: metadata(time) ?? [],
+                userMetadata: metadata(row, time) ?? [],
                 forbidsOverwrite: true
             )
         )

@@ -45,6 +45,11 @@ package final class ThrottleSignal: Sendable {
                 "this machine's clock is \(abs(seconds)) s \(seconds > 0 ? "behind" : "ahead of") "
                     + "the service's; requests are signed by the service's clock, mend this one"
             )
+        case .conditionsUnsupported:
+            listeners.withLock { $0.onWarning }?(
+                "the service knows no conditions on writes: what another writer puts there during "
+                    + "this run may be overwritten"
+            )
         case .retrying:
             break
         }

@@ -34,20 +34,41 @@ extension Uploader {
     }
 
     private func request(_ shell: Shell) -> PutRequest {
-        PutRequest(
+        var metadata = [
+            (
+                name: ModificationTime.metadataName,
+                value: ModificationTime.text(shell.source.modified)
+            ),
+            (name: Self.tokenMetadataName, value: shell.token),
+        ]
+        if let announced = shell.announced {
+            let name = StorageDialect.checksumMetadataName
+            metadata.append((name: name, value: String(announced.value)))
+        }
+        return PutRequest(
             key: context.objectKey(key),
             contentType: ContentType.guess(for: key),
-            userMetadata: [
-                (
-                    name: ModificationTime.metadataName,
-                    value: ModificationTime.text(shell.source.modified)
-                ),
-                (name: Self.tokenMetadataName, value: shell.token),
-            ],
+            userMetadata: metadata,
             storageClass: nil,
             forbidsOverwrite: isNew,
+            replaced: replaced,
             callback: nil
         )
+    }
+
+    /// Reads the file for what its object's metadata must say before the first byte is sent.
+    private func announce(_ shell: inout Shell) async throws(ItemFailure) {
+        guard !context.store.dialect.computesChecksum else { return }
+        let (directory, file) = (context.directory, shell.file)
+        let range = ByteRange(offset: 0, length: shell.source.size)
+        do {
+            shell.announced = try await context.hashing.run { () throws(LocalError) in
+                try directory.checksum(of: file, range: range)
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+        guard (try? file.identity()) == shell.source else { throw .sourceKeepsChanging }
     }
 
     private func put(
@@ -55,6 +76,11 @@ extension Uploader {
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
         context.item(.upload, .started, key, size: shell.source.size)
+        do throws(ItemFailure) {
+            try await announce(&shell)
+        } catch {
+            return state.failed(error == .sourceKeepsChanging ? .sourceChanged : .other(error))
+        }
         let range = ByteRange(offset: 0, length: shell.source.size)
         let (store, request, transfer) = (context.store, request(shell), transfer)
         let (file, source) = (shell.file, shell.source)
@@ -78,9 +104,12 @@ extension Uploader {
                 onProgress: { transfer.add($0) }
             )
             shell.confirmed = (result.etag, nil)
+            if let announced = shell.announced, let sent = result.sentChecksum, sent != announced {
+                return state.failed(.sourceChanged)
+            }
             return state.finishedPut(checksum: result.crc64 ?? result.sentChecksum)
         } catch {
-            return state.failed(Self.failure(error, settlesAlreadyExists: true))
+            return state.failed(failure(error, settlesAlreadyExists: true))
         }
     }
 
@@ -92,6 +121,7 @@ extension Uploader {
         transfer.startOver()
         context.item(.upload, .started, key, size: shell.source.size)
         do {
+            try await announce(&shell)
             // The row first: an upload whose answer is lost is then known to be ours.
             try await context.manifest.beginUpload(
                 UploadCheckpoint(
@@ -112,7 +142,8 @@ extension Uploader {
             try await context.manifest.setUploadID(key, upload, token: shell.token)
             return state.initiated(upload)
         } catch let failure as ItemFailure {
-            return state.failed(.other(failure))
+            let hasChanged = failure == .sourceKeepsChanging
+            return state.failed(hasChanged ? .sourceChanged : .other(failure))
         } catch {
             return state.failed(.other(.manifest(message: SyncError(any: error).message)))
         }
@@ -124,9 +155,9 @@ extension Uploader {
         _ state: inout UploadState,
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
-        guard (try? shell.file.identity()) == shell.source else {
-            return state.failed(.sourceChanged)
-        }
+        guard (try? shell.file.identity()) == shell.source,
+            shell.announced == nil || shell.announced == state.wholeChecksum
+        else { return state.failed(.sourceChanged) }
         let request = CompleteRequest(
             key: context.objectKey(key),
             upload: upload,
@@ -139,18 +170,37 @@ extension Uploader {
                 )
             },
             forbidsOverwrite: isNew,
+            replaced: replaced,
             callback: nil
         )
         do {
             let result = try await context.store.completeMultipartUpload(request)
             shell.confirmed = (result.etag, nil)
+            guard isProven(result.etag, parts, shell) else {
+                return state.failed(.answerLost(.uploadVanished))
+            }
             return state.completed(checksum: result.crc64)
         } catch {
             if error.serviceCode == "InvalidPart" || error.serviceCode == "InvalidPartOrder" {
                 return state.failed(.partsRefused)
             }
-            return state.failed(Self.failure(error, settlesAlreadyExists: true))
+            return state.failed(failure(error, settlesAlreadyExists: true))
         }
+    }
+
+    /// True if the answer itself shows that the object is what was sent.
+    ///
+    /// A service that computes the CRC-64 tells it. Of any other the tag must be the one that the
+    /// parts make, and the CRC-64 in the metadata the one of the file; where that is not known, the
+    /// object is asked for.
+    private func isProven(
+        _ etag: ETag,
+        _ parts: [UploadState.SentPart],
+        _ shell: Shell
+    ) -> Bool {
+        guard !context.store.dialect.computesChecksum else { return true }
+        guard shell.announced != nil else { return false }
+        return etag == MultipartTag.tag(ofParts: parts.map(\.etag))
     }
 
     /// Asks for the object and compares what only the upload that made it can have.
@@ -192,11 +242,15 @@ extension Uploader {
         )
     }
 
-    static func failure(
+    func failure(
         _ error: StorageError,
         settlesAlreadyExists: Bool
     ) -> UploadState.Failure {
         if error.isNoSuchUpload { return .noSuchUpload }
+        // S3 misses the version that was to be replaced.
+        if settlesAlreadyExists, error.isNotFound, replaced != nil {
+            return .answerLost(.alreadyExists)
+        }
         let failure = ItemFailure(error)
         if failure == .sourceKeepsChanging { return .sourceChanged }
         // A repeated request may meet the object that its own lost first attempt made.

@@ -84,7 +84,7 @@ extension Uploader {
                 if let next = page.next, let after, next <= after { break }
                 marker = page.next
             } catch {
-                return state.failed(Self.failure(error, settlesAlreadyExists: false))
+                return state.failed(failure(error, settlesAlreadyExists: false))
             }
         } while marker != nil
         let resumed = known.reduce(0) { $0 + $1.size }

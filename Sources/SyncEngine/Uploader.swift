@@ -27,12 +27,17 @@ struct Uploader: Sendable {
     let transfer: ProgressTracker.Transfer
     /// True if the listing had no object of this key: one that exists then is somebody else's.
     let isNew: Bool
+    /// The version that the listing had: another one is somebody else's.
+    let replaced: ETag?
 
     /// What the shell knows beside the machine.
     struct Shell {
         let file: OpenFile
         let source: FileIdentity
         var token: String
+        /// Of the whole file, where the object's metadata must hold it because the service
+        /// computes none; nil for an upload that an earlier run began.
+        var announced: CRC64?
         var effects: [UploadState.Effect] = []
         var hasCheckpoint = false
         /// Parts that the manifest knows, by number.
@@ -52,9 +57,14 @@ struct Uploader: Sendable {
     ///   `sourceKeepsChanging` if the file changed while it was read: nothing was made of it.
     func run() async throws(ItemFailure) -> FinishedUpload {
         let (file, source) = try await open()
-        let preferred = context.options.partSize
-        guard let layout = PartLayout(objectSize: source.size, preferredPartSize: preferred) else {
-            throw .tooLarge(size: source.size)
+        let dialect = context.store.dialect
+        let layout = PartLayout(
+            objectSize: source.size,
+            preferredPartSize: context.options.partSize,
+            minimumPartSize: dialect.minimumPartSize
+        )
+        guard let layout, source.size <= dialect.maximumObjectSize else {
+            throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
         let token = context.environment.randomName(Self.tokenLength)
         var shell = Shell(file: file, source: source, token: token)

@@ -10,8 +10,8 @@ internal import Darwin
 package enum CredentialsError: Error, Sendable, Hashable {
     /// This source is not set up; another one may be.
     case absent(source: String)
-    /// No source is set up.
-    case none(tried: [String])
+    /// No source is set up; the variables are what the user could set.
+    case none(tried: [String], variables: CredentialsVariables = .oss)
     case incomplete(source: String, missing: String)
     case invalid(source: String, reason: String)
     /// A file with secrets that is not the user's alone.
@@ -25,10 +25,10 @@ package enum CredentialsError: Error, Sendable, Hashable {
     package var message: String {
         switch self {
         case .absent(let source): "\(source): not set up"
-        case .none(let tried):
+        case .none(let tried, let variables):
             "no credentials were found (tried: "
                 + tried.map(displayed(_:)).joined(separator: ", ")
-                + "); set OSS_ACCESS_KEY_ID and OSS_ACCESS_KEY_SECRET"
+                + "); set \(variables.id) and \(variables.secret)"
         case .incomplete(let source, let missing):
             "\(displayed(source)) has credentials without \(missing)"
         case .invalid(let source, let reason): "\(displayed(source)): \(displayed(reason))"

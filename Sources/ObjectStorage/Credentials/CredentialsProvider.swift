@@ -35,11 +35,14 @@ package struct StaticCredentials: CredentialsProvider {
 /// A source that is set up but broken is an error: to go on would mean to act as somebody else.
 package final class CredentialsChain: CredentialsProvider {
     private let sources: [any CredentialsProvider]
+    private let variables: CredentialsVariables
     /// The one that answered last.
     private let chosen = Mutex<Int?>(nil)
 
-    package init(_ sources: [any CredentialsProvider]) {
+    /// `variables` are what a user is told to set if there is nothing.
+    package init(_ sources: [any CredentialsProvider], variables: CredentialsVariables = .oss) {
         self.sources = sources
+        self.variables = variables
     }
 
     package func credentials() async throws(CredentialsError) -> Credentials {
@@ -51,13 +54,13 @@ package final class CredentialsChain: CredentialsProvider {
                 return found
             } catch .absent(let name) {
                 tried.append(name)
-            } catch .none(let names) {
+            } catch .none(let names, _) {
                 tried += names
             } catch {
                 throw error
             }
         }
-        throw .none(tried: tried)
+        throw .none(tried: tried, variables: variables)
     }
 
     package func refresh(

@@ -47,7 +47,7 @@ struct BodySource: ~Copyable {
         return count
     }
 
-    private static func read(
+    static func read(
         _ region: FileRegion,
         at position: Int64,
         into base: UnsafeMutableRawPointer,

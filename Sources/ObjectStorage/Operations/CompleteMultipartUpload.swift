@@ -6,6 +6,8 @@ package struct CompleteRequest: Sendable {
     /// By ascending number.
     package var parts: [UploadedPart]
     package var forbidsOverwrite: Bool
+    /// The version that is replaced; any other is an error where the service can tell.
+    package var replaced: ETag?
     package var callback: UploadCallback?
 
     package init(
@@ -13,12 +15,14 @@ package struct CompleteRequest: Sendable {
         upload: UploadID,
         parts: [UploadedPart],
         forbidsOverwrite: Bool = false,
+        replaced: ETag? = nil,
         callback: UploadCallback? = nil
     ) {
         self.key = key
         self.upload = upload
         self.parts = parts
         self.forbidsOverwrite = forbidsOverwrite
+        self.replaced = replaced
         self.callback = callback
     }
 }
@@ -28,9 +32,8 @@ extension StorageClient {
         _ request: CompleteRequest
     ) async throws(StorageError) -> PutResult {
         var wire = StorageRequest("CompleteMultipartUpload", .post, request.key)
-        wire.query = [("uploadId", request.upload.text), ("encoding-type", "url")]
+        wire.query = [("uploadId", request.upload.text)] + documentEncoding
         wire.headers = [("content-type", "application/xml")]
-        wire.headers += overwriteHeaders(request.forbidsOverwrite)
         wire.headers += callbackHeaders(request.callback)
         guard !request.parts.isEmpty,
             zip(request.parts, request.parts.dropFirst()).allSatisfy({ $0.number < $1.number })
@@ -39,11 +42,22 @@ extension StorageClient {
         wire.body = .bytes(encodeCompleteUpload(parts))
         wire.isRepeatable = false
         wire.isSlow = true
-        let completing = wire
-        return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
+        return try await conditionally(
+            wire,
+            forbidsOverwrite: request.forbidsOverwrite,
+            replaced: request.replaced
+        ) { (wire) throws(StorageError) in
+            try await self.complete(wire, hasCallback: request.callback != nil)
+        }
+    }
+
+    private func complete(
+        _ completing: StorageRequest,
+        hasCallback: Bool
+    ) async throws(StorageError) -> PutResult {
+        try await repeating(isRepeatable: false) { (context) throws(StorageError) in
             let response = try await self.send(completing, &context)
-            let hasCallback = request.callback != nil || response.head.status == 203
-            guard !hasCallback else {
+            guard !hasCallback, response.head.status != 203 else {
                 return try self.result(completing, response, sent: nil, hasCallback: true)
             }
             let document = try completing.decoding(response, self) { (body) throws(XMLFailure) in

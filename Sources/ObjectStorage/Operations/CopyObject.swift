@@ -42,10 +42,18 @@ extension StorageClient {
                 )
             )
         }
-        wire.headers += overwriteHeaders(request.forbidsOverwrite)
         wire.isSlow = true
-        let copying = wire
-        return try await repeating { (context) throws(StorageError) in
+        return try await conditionally(
+            wire,
+            forbidsOverwrite: request.forbidsOverwrite,
+            replaced: nil
+        ) { (wire) throws(StorageError) in
+            try await self.copy(wire)
+        }
+    }
+
+    private func copy(_ copying: StorageRequest) async throws(StorageError) -> PutResult {
+        try await repeating { (context) throws(StorageError) in
             let response = try await self.send(copying, &context)
             let document = try copying.decoding(response, self) { (body) throws(XMLFailure) in
                 try decodeCopyObject(body)
@@ -61,7 +69,9 @@ extension StorageClient {
 
     /// Names the source of a copy and, if known, its version.
     func sourceHeaders(_ source: ObjectKey, _ etag: ETag?) -> [(String, String)] {
-        let path = "/" + configuration.bucket + "/" + percentEncode(source.bytes, keepsSlash: true)
+        let path =
+            dialect.copySourcePrefix + configuration.bucket + "/"
+            + percentEncode(source.bytes, keepsSlash: true)
         var headers = [(dialect.header("copy-source"), path)]
         if let etag { headers.append((dialect.header("copy-source-if-match"), etag.quoted)) }
         return headers

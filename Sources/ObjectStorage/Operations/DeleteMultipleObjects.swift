@@ -40,7 +40,7 @@ extension StorageClient {
         _ body: [UInt8]
     ) async throws(StorageError) -> [ObjectKey: StorageError] {
         var wire = StorageRequest("DeleteMultipleObjects", .post, nil)
-        wire.query = [("delete", ""), ("encoding-type", "url")]
+        wire.query = [("delete", "")] + documentEncoding
         wire.headers = [
             ("content-type", "application/xml"), ("content-md5", Base64.encode(Digest.md5(body))),
         ]

@@ -35,11 +35,17 @@ extension StorageRequest {
     }
 }
 
+extension StorageClient {
+    /// Asks for encoded keys in the answers that are no listings.
+    var documentEncoding: [(String, String)] {
+        dialect.encodesAllDocuments ? [("encoding-type", "url")] : []
+    }
+}
+
 extension StorageDialect {
     func checksum(_ head: ResponseHead) -> CRC64? {
         // What is no number is no checksum: it is not taken for 0.
-        checksumHeader.flatMap { head[$0] }.flatMap { parseUnsignedDecimal($0.utf8) }
-            .map { CRC64(value: $0) }
+        head[checksumHeader].flatMap { parseUnsignedDecimal($0.utf8) }.map { CRC64(value: $0) }
     }
 
     func versionID(_ head: ResponseHead) -> VersionID? {

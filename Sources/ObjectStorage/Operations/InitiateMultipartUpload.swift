@@ -5,8 +5,12 @@ extension StorageClient {
         _ request: PutRequest
     ) async throws(StorageError) -> UploadID {
         var wire = StorageRequest("InitiateMultipartUpload", .post, request.key)
-        wire.query = [("uploads", ""), ("encoding-type", "url")]
+        wire.query = [("uploads", "")] + documentEncoding
         wire.headers = objectHeaders(request)
+        if dialect.conditions == .forbidOverwrite, request.forbidsOverwrite {
+            // Refused now already; S3 takes conditions only when the object is made.
+            wire.headers.append((dialect.header("forbid-overwrite"), "true"))
+        }
         let initiating = wire
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(initiating, &context)

@@ -21,7 +21,7 @@ extension StorageClient {
         var wire = StorageRequest("ListParts", .get, key)
         wire.query = [("uploadId", upload.text), ("max-parts", "1000")]
         if let after { wire.query.append(("part-number-marker", String(after.value))) }
-        wire.query.append(("encoding-type", "url"))
+        wire.query += documentEncoding
         let listing = wire
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)

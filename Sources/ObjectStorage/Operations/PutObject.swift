@@ -12,6 +12,8 @@ package struct PutRequest: Sendable {
     package var storageClass: StorageClass?
     /// An object that exists already is an error.
     package var forbidsOverwrite: Bool
+    /// The version that is replaced; any other is an error where the service can tell.
+    package var replaced: ETag?
     package var callback: UploadCallback?
 
     package init(
@@ -20,6 +22,7 @@ package struct PutRequest: Sendable {
         userMetadata: [(name: String, value: String)] = [],
         storageClass: StorageClass? = nil,
         forbidsOverwrite: Bool = false,
+        replaced: ETag? = nil,
         callback: UploadCallback? = nil
     ) {
         self.key = key
@@ -27,6 +30,7 @@ package struct PutRequest: Sendable {
         self.userMetadata = userMetadata
         self.storageClass = storageClass
         self.forbidsOverwrite = forbidsOverwrite
+        self.replaced = replaced
         self.callback = callback
     }
 }
@@ -89,14 +93,20 @@ extension StorageClient {
         var wire = StorageRequest("PutObject", .put, request.key)
         wire.headers = objectHeaders(request) + callbackHeaders(request.callback)
         wire.body = body
-        return try await upload(wire, onProgress: onProgress) {
-            (sent, response) throws(StorageError) in
-            try self.result(
-                wire,
-                response,
-                sent: sent,
-                hasCallback: request.callback != nil
-            )
+        return try await conditionally(
+            wire,
+            forbidsOverwrite: request.forbidsOverwrite,
+            replaced: request.replaced
+        ) { (wire) throws(StorageError) in
+            try await self.upload(wire, onProgress: onProgress) {
+                (sent, response) throws(StorageError) in
+                try self.result(
+                    wire,
+                    response,
+                    sent: sent,
+                    hasCallback: request.callback != nil
+                )
+            }
         }
     }
 
@@ -110,11 +120,7 @@ extension StorageClient {
         if let storageClass = request.storageClass {
             headers.append((dialect.header("storage-class"), storageClass.name))
         }
-        return headers + overwriteHeaders(request.forbidsOverwrite)
-    }
-
-    func overwriteHeaders(_ forbidsOverwrite: Bool) -> [(String, String)] {
-        forbidsOverwrite ? [(dialect.header("forbid-overwrite"), "true")] : []
+        return headers
     }
 
     func callbackHeaders(_ callback: UploadCallback?) -> [(String, String)] {

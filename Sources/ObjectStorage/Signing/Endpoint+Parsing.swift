@@ -42,7 +42,13 @@ extension Endpoint {
     /// `cn-hangzhou`, also from the location form `oss-cn-hangzhou`.
     private static func normalizedRegion(_ text: String) throws(EndpointError) -> String {
         let region = text.hasPrefix("oss-") ? String(text.dropFirst(4)) : text
-        let isPlain = region.utf8.allSatisfy { byte in
+        guard isRegion(region) else { throw .invalidRegion(text) }
+        return region
+    }
+
+    /// True for 1 to 63 letters, digits, hyphens and underscores.
+    static func isRegion(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
@@ -50,11 +56,10 @@ extension Endpoint {
             default: false
             }
         }
-        guard isPlain, !region.isEmpty, region.utf8.count <= 63 else { throw .invalidRegion(text) }
-        return region
+        return isPlain && !text.isEmpty && text.utf8.count <= 63
     }
 
-    private static func splitScheme(
+    static func splitScheme(
         _ text: String
     ) throws(EndpointError) -> (Scheme, Substring.UTF8View) {
         let bytes = text.utf8
@@ -66,7 +71,7 @@ extension Endpoint {
         return (scheme, text[bytes.index(colon, offsetBy: 3)...].utf8)
     }
 
-    private static func splitPort(
+    static func splitPort(
         _ authority: Substring.UTF8View,
         whole: String
     ) throws(EndpointError) -> (host: String, port: String?) {
@@ -94,7 +99,7 @@ extension Endpoint {
         return (String(authority[..<colon]), String(authority[colon...].dropFirst()))
     }
 
-    private static func parsePort(_ text: String?, scheme: Scheme) throws(EndpointError) -> Int? {
+    static func parsePort(_ text: String?, scheme: Scheme) throws(EndpointError) -> Int? {
         guard let text else { return nil }
         guard let port = parseDecimal(text.utf8), port >= 1, port <= 65_535 else {
             throw .invalidPort(text)

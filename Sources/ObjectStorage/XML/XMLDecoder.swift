@@ -83,11 +83,18 @@ struct XMLStream<Decoder: XMLDecoder>: ~Copyable {
 }
 
 /// Decodes a whole document; an error document in its place is thrown as such.
+///
+/// Blank space before the document is passed over: S3 sends it while it still works.
 func decodeXML<Decoder: XMLDecoder>(
     _ bytes: [UInt8],
     _ decoder: Decoder,
     limits: XMLLimits = .result
 ) throws(XMLFailure) -> Decoder.Value {
+    var bytes = bytes
+    let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+    if let first = bytes.first, blanks.contains(first) {
+        bytes = Array(bytes.drop { blanks.contains($0) })
+    }
     do {
         return try decodeInChunks(bytes, decoder, limits: limits)
     } catch .wrongRoot(let found, _) where found == XMLElement.error.rawValue {

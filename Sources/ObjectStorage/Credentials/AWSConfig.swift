@@ -1,0 +1,139 @@
+/// `~/.aws/credentials` and `~/.aws/config`, as the aws tools and SDKs share them.
+package struct AWSConfig: Sendable {
+    private let path: String
+    private let profileName: String
+    /// What each file says of the profile.
+    private let inCredentials: [String: String]?
+    private let inConfig: [String: String]?
+    /// What the profile's `services` section says.
+    private let services: [String: String]
+    /// The file that holds the profile's keys, if one does.
+    private let keysFile: ConfigurationFile?
+    private let configFile: ConfigurationFile?
+
+    /// Nil if neither file exists.
+    package init?(
+        credentialsPath: String?,
+        configPath: String?,
+        profile: String?
+    ) throws(CredentialsError) {
+        let credentials: ConfigurationFile?
+        if let credentialsPath {
+            credentials = try ConfigurationFile(path: credentialsPath)
+        } else {
+            credentials = nil
+        }
+        let config: ConfigurationFile?
+        if let configPath {
+            config = try ConfigurationFile(path: configPath)
+        } else {
+            config = nil
+        }
+        guard let path = credentials?.path ?? config?.path else { return nil }
+        self.path = path
+        profileName = profile ?? "default"
+        let first: AWSProfileFile?
+        if let credentials { first = try AWSProfileFile(credentials) } else { first = nil }
+        let second: AWSProfileFile?
+        if let config { second = try AWSProfileFile(config) } else { second = nil }
+        inCredentials = first?[section: profileName]
+        let named = second?[section: "profile " + profileName]
+        inConfig = profileName == "default" ? second?[section: "default"] ?? named : named
+        services = inConfig?["services"].flatMap { second?[section: "services " + $0] } ?? [:]
+        keysFile = inCredentials?["aws_access_key_id"] == nil ? config : credentials
+        configFile = config
+    }
+
+    /// True if one of the files has the profile.
+    package var hasProfile: Bool { inCredentials != nil || inConfig != nil }
+
+    /// What the profile says of its credentials; nil if it says nothing.
+    package func source() throws(CredentialsError) -> ConfiguredSource? {
+        for keys in [inCredentials, inConfig] {
+            guard let keys else { continue }
+            do throws(CredentialsError) {
+                return .keys(
+                    try Credentials(
+                        source: path,
+                        id: keys["aws_access_key_id"],
+                        secret: keys["aws_secret_access_key"],
+                        token: keys["aws_session_token"] ?? keys["aws_security_token"],
+                        expires: nil
+                    )
+                )
+            } catch .absent {
+                continue
+            } catch {
+                throw error
+            }
+        }
+        if let command = value("credential_process") { return .process(command: command) }
+        for mode in ["role_arn", "sso_session", "sso_start_url", "web_identity_token_file"]
+        where value(mode) != nil {
+            throw .unsupportedMode(source: path, mode: mode)
+        }
+        return nil
+    }
+
+    /// What the profile says of the place of its buckets.
+    package var place: ConfiguredPlace {
+        ConfiguredPlace(
+            endpoint: services["s3.endpoint_url"] ?? inConfig?["endpoint_url"],
+            region: value("region"),
+            addressing: inConfig?["s3.addressing_style"]
+        )
+    }
+
+    /// Certificate authorities that the profile names.
+    package var caFile: String? { value("ca_bundle") }
+
+    /// Throws unless only the user can read what `source` takes from the files.
+    func requirePrivacy(of source: ConfiguredSource) throws(CredentialsError) {
+        switch source {
+        case .keys: try keysFile?.requirePrivacy()
+        case .process: try configFile?.requirePrivacy()
+        case .uri, .instanceRole: break
+        }
+    }
+
+    private func value(_ key: String) -> String? {
+        (inConfig?[key] ?? inCredentials?[key]).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// Credentials of a profile of the aws tools; the files are read anew each time.
+package struct AWSFileCredentials: CredentialsProvider {
+    private let credentialsPath: String?
+    private let configPath: String?
+    private let profile: String?
+    private let context: CredentialsContext
+
+    /// `profile` is nil if none was asked for.
+    package init(
+        credentialsPath: String?,
+        configPath: String?,
+        profile: String?,
+        context: CredentialsContext
+    ) {
+        self.credentialsPath = credentialsPath
+        self.configPath = configPath
+        self.profile = profile
+        self.context = context
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials {
+        let name = credentialsPath ?? configPath ?? "~/.aws/credentials"
+        let config = try AWSConfig(
+            credentialsPath: credentialsPath,
+            configPath: configPath,
+            profile: profile
+        )
+        guard let config else { throw .absent(source: name) }
+        if let profile, profile != "default", !config.hasProfile {
+            throw .invalid(source: name, reason: "it has no profile '\(profile)'")
+        }
+        guard let source = try config.source() else { throw .absent(source: name) }
+        try config.requirePrivacy(of: source)
+        return try await context.provider(for: source).credentials()
+    }
+}

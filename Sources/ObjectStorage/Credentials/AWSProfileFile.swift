@@ -1,0 +1,71 @@
+internal import SyncModel
+
+/// One of the two files of the aws tools: sections of `key = value` lines, where a value that is
+/// empty may be followed by indented lines with keys of its own.
+struct AWSProfileFile {
+    /// Sections by name; a nested key is named `parent.key`.
+    private var sections: [String: [String: String]] = [:]
+
+    init(_ file: ConfigurationFile) throws(CredentialsError) {
+        var section: String?
+        var parent: String?
+        for (index, line) in file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            guard !line.contains(0), isValidUTF8([UInt8](line)) else {
+                throw .invalid(source: file.path, reason: "line \(index + 1) is not UTF-8 text")
+            }
+            let isIndented = line.first == 0x20 || line.first == 0x09
+            let text = Self.trimmed(String(decoding: line, as: UTF8.self))
+            guard let first = text.utf8.first, !Self.isCommentStart(first) else { continue }
+            if first == UInt8(ascii: "["), !isIndented {
+                guard let end = text.firstIndex(of: "]") else {
+                    throw .invalid(
+                        source: file.path,
+                        reason: "line \(index + 1) begins with '[' but is not '[section]'"
+                    )
+                }
+                let words = text[text.index(after: text.startIndex)..<end]
+                    .split(whereSeparator: { $0 == " " || $0 == "\t" })
+                section = words.joined(separator: " ")
+                sections[section ?? "", default: [:]].merge([:]) { old, _ in old }
+                parent = nil
+                continue
+            }
+            guard let section, let equals = text.firstIndex(of: "=") else { continue }
+            let key = Self.trimmed(String(text[..<equals])).lowercased()
+            let value = Self.withoutComment(Self.trimmed(String(text[equals...].dropFirst())))
+            if isIndented, let parent {
+                sections[section, default: [:]][parent + "." + key] = value
+            } else {
+                sections[section, default: [:]][key] = value
+                parent = value.isEmpty ? key : nil
+            }
+        }
+    }
+
+    /// The keys of a section; nil if there is none of that name.
+    subscript(section name: String) -> [String: String]? { sections[name] }
+
+    private static func isCommentStart(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = text.utf8[...]
+        while let first = text.first, first <= 0x20 { text.removeFirst() }
+        while let last = text.last, last <= 0x20 { text.removeLast() }
+        return String(Substring(text))
+    }
+
+    /// A comment within a line begins after a blank.
+    private static func withoutComment(_ value: String) -> String {
+        let bytes = Array(value.utf8)
+        let comment = bytes.indices.first { index in
+            isCommentStart(bytes[index])
+                && (index == 0 || bytes[index - 1] == 0x20 || bytes[index - 1] == 0x09)
+        }
+        guard let comment else { return value }
+        return trimmed(String(decoding: bytes[..<comment], as: UTF8.self))
+    }
+}

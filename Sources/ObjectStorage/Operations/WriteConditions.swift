@@ -1,0 +1,43 @@
+internal import SyncModel
+internal import Synchronization
+
+extension StorageClient {
+    /// Carries out a write that must find no object, or still the version `replaced`.
+    ///
+    /// A service that does not know conditions says so once; the writes of this client then go
+    /// without them.
+    func conditionally<Value>(
+        _ wire: StorageRequest,
+        forbidsOverwrite: Bool,
+        replaced: ETag?,
+        _ perform: (StorageRequest) async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let conditions = overwriteHeaders(forbidsOverwrite, replaced)
+        guard !conditions.isEmpty else { return try await perform(wire) }
+        var conditional = wire
+        conditional.headers += conditions
+        do throws(StorageError) {
+            return try await perform(conditional)
+        } catch {
+            guard dialect.conditions == .preconditions, error.isNotImplemented else { throw error }
+            if !ignoresConditions.exchange(true, ordering: .relaxed) {
+                environment.observe(.conditionsUnsupported)
+            }
+            return try await perform(wire)
+        }
+    }
+
+    private func overwriteHeaders(
+        _ forbidsOverwrite: Bool,
+        _ replaced: ETag?
+    ) -> [(String, String)] {
+        switch dialect.conditions {
+        case .forbidOverwrite:
+            return forbidsOverwrite ? [(dialect.header("forbid-overwrite"), "true")] : []
+        case .preconditions:
+            guard !ignoresConditions.load(ordering: .relaxed) else { return [] }
+            if forbidsOverwrite { return [("if-none-match", "*")] }
+            return replaced.map { [("if-match", $0.quoted)] } ?? []
+        }
+    }
+}

@@ -1,0 +1,78 @@
+extension Endpoint {
+    /// The region of S3 that has no name in addresses, and what most look-alikes take any name for.
+    static let oldestRegion = "us-east-1"
+    private static let amazonSuffixes = [".amazonaws.com", ".amazonaws.com.cn"]
+    /// Hosts of services that refuse buckets in the path.
+    private static let virtualSuffixes = [".aliyuncs.com", ".myqcloud.com"] + amazonSuffixes
+
+    /// Reads the endpoint of an S3 service, or makes Amazon's of `region` if `text` is nil.
+    ///
+    /// `auto` puts the bucket into the host only where the service is known to want that: any other
+    /// store understands paths, and few have certificates for every bucket. A bucket with a dot
+    /// never matches a certificate.
+    package init(
+        parsingS3 text: String?,
+        region: String?,
+        addressing: AddressingChoice,
+        bucket: String
+    ) throws(EndpointError) {
+        if let region, !Self.isRegion(region) { throw .invalidRegion(region) }
+        guard let text, !text.isEmpty else {
+            let region = region ?? Self.oldestRegion
+            self.init(
+                scheme: .https,
+                host: Self.amazonHost(region),
+                port: nil,
+                region: region,
+                addressing: addressing == .path || bucket.contains(".") ? .path : .virtual
+            )
+            return
+        }
+        let (scheme, authority) = try Self.splitScheme(text)
+        let (hostText, portText) = try Self.splitPort(authority, whole: text)
+        guard let host = HostName.normalized(hostText) else { throw .invalidHost(hostText) }
+        let style: Addressing
+        switch addressing {
+        case _ where HostName.isAddress(host): style = .path
+        case .path: style = .path
+        case .cname: style = .cname
+        case .virtual: style = .virtual
+        case .auto:
+            let isVirtual = Self.virtualSuffixes.contains { host.hasSuffix($0) }
+            style = isVirtual && !bucket.contains(".") ? .virtual : .path
+        }
+        self.init(
+            scheme: scheme,
+            host: host,
+            port: try Self.parsePort(portText, scheme: scheme),
+            region: region ?? Self.s3Region(in: host) ?? Self.oldestRegion,
+            addressing: style
+        )
+    }
+
+    private static func amazonHost(_ region: String) -> String {
+        "s3." + region + (region.hasPrefix("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com")
+    }
+
+    /// The region in hosts such as `s3.eu-central-1.amazonaws.com` or `s3.fr-par.scw.cloud`.
+    private static func s3Region(in host: String) -> String? {
+        if let region = HostName.region(in: host) { return region }
+        if host.hasSuffix(".r2.cloudflarestorage.com") { return "auto" }
+        let labels = host.split(separator: ".")
+        guard labels.count > 3, labels[0] == "s3" else { return nil }
+        let label = labels[1] == "dualstack" ? labels[2] : labels[1]
+        return label.contains("-") ? String(label) : nil
+    }
+
+    /// The same service in another region: only Amazon's own hosts name theirs.
+    func moved(to region: String) -> Endpoint {
+        let isAmazon = host == "s3.amazonaws.com" || self.region.map(Self.amazonHost) == host
+        return Endpoint(
+            scheme: scheme,
+            host: isAmazon ? Self.amazonHost(region) : host,
+            port: port,
+            region: region,
+            addressing: addressing
+        )
+    }
+}
