@@ -22,19 +22,47 @@ extension ManifestStore {
 
     /// Sets or removes several settings at once: all or none.
     package func setSettings(_ settings: [(name: String, value: String?)]) throws(ManifestError) {
+        try check(settings)
+        try transaction { connection throws(ManifestError) in
+            try connection.set(settings)
+        }
+    }
+
+    /// Forgets what was mirrored and what was under way, and sets the settings of another remote,
+    /// all or nothing: what was in common with one remote says nothing of another.
+    package func beginAnew(
+        _ settings: [(name: String, value: String?)]
+    ) throws(ManifestError) {
+        try check(settings)
+        try transaction { connection throws(ManifestError) in
+            try connection.run(.deleteAllEntries, [])
+            try connection.run(.deleteAllDownloads, [])
+            try connection.run(.deleteAllUploads, [])
+            try connection.set(settings)
+        }
+    }
+
+    private func check(
+        _ settings: [(name: String, value: String?)]
+    ) throws(ManifestError) {
         for (name, value) in settings {
             try Requirement.length(name, "a setting's name", limit: ManifestLimits.settingName)
             try Requirement.length(value, "a setting", limit: ManifestLimits.settingValue)
         }
-        try transaction { connection throws(ManifestError) in
-            for (name, value) in settings {
-                guard let value else {
-                    try connection.run(.deleteSetting, [.text(name)])
-                    continue
-                }
-                let row: [SQLValue] = [.text(name), .text(value)]
-                try connection.run(.upsertSetting, RowDigest.sealing(row, table: .setting))
+    }
+}
+
+extension Connection {
+    fileprivate func set(
+        _ settings: [(name: String, value: String?)]
+    ) throws(ManifestError) {
+        for (name, value) in settings {
+            guard let value else {
+                try run(.deleteSetting, [.text(name)])
+                continue
             }
+            let row: [SQLValue] = [.text(name), .text(value)]
+            try run(.upsertSetting, RowDigest.sealing(row, table: .setting))
         }
     }
 }

@@ -22,6 +22,12 @@ enum Query: String, CaseIterable, Sendable {
     case deleteSetting = "DELETE FROM setting WHERE name = ?"
     case selectSetting = "SELECT name, value, row_check FROM setting WHERE name = ?"
 
+    // MARK: - Another remote
+
+    case deleteAllEntries = "DELETE FROM entry"
+    case deleteAllDownloads = "DELETE FROM download"
+    case deleteAllUploads = "DELETE FROM upload"
+
     // MARK: - Entries
 
     case upsertEntry = """

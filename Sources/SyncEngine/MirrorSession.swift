@@ -7,7 +7,8 @@ struct MirrorSession: Sendable {
     let directory: MirrorDirectory
     let manifest: ManifestStore
     let lock: DirectoryLock?
-    /// True if the manifest was set aside as unusable and begun anew.
+    /// True if the manifest says nothing of this remote yet: it was set aside as unusable and begun
+    /// anew, or was made with another remote.
     let isManifestRebuilt: Bool
     let isSameDirectory: Bool
     let warnings: [String]
@@ -64,14 +65,25 @@ struct MirrorSession: Sendable {
                         + " --state-dir can put it on a local disk"
                 )
             }
-            try await checkRemote(settings, manifest, allowsRebinding, records: locks)
+            let isRebound = try await checkRemote(
+                settings,
+                manifest,
+                allowsRebinding,
+                records: locks
+            )
+            if isRebound {
+                warnings.append(
+                    "the remote is another one now: what was recorded is compared anew, and "
+                        + "nothing is deleted in this run"
+                )
+            }
             try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
             let isSame = try await checkRoot(directory, manifest, records: locks)
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
                 lock: locks ? lock : nil,
-                isManifestRebuilt: isRebuilt,
+                isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
                 warnings: warnings
             )
@@ -80,13 +92,15 @@ struct MirrorSession: Sendable {
         }
     }
 
+    /// True if the remote is another one than the recorded.
     private static func checkRemote(
         _ settings: MirrorSettings,
         _ manifest: ManifestStore,
         _ allowsRebinding: Bool,
         records: Bool
-    ) async throws {
+    ) async throws -> Bool {
         let found = settings.identity
+        var isRebound = false
         let values = [
             (name: Setting.dialect, value: found.dialect),
             (name: Setting.host, value: found.endpointHost),
@@ -97,6 +111,7 @@ struct MirrorSession: Sendable {
             guard let recorded = try await manifest.setting(name), recorded != value else {
                 continue
             }
+            isRebound = true
             guard allowsRebinding else {
                 let what = displayText(recorded.utf8)
                 throw SyncError(
@@ -108,8 +123,14 @@ struct MirrorSession: Sendable {
                 )
             }
         }
-        guard records else { return }
-        try await manifest.setSettings(values.map { (name: $0.name, value: $0.value) })
+        guard records else { return isRebound }
+        let settings = values.map { (name: $0.name, value: String?.some($0.value)) }
+        if isRebound {
+            try await manifest.beginAnew(settings)
+        } else {
+            try await manifest.setSettings(settings)
+        }
+        return isRebound
     }
 
     /// Refuses a directory without the mark that the manifest's directory has: most likely its disk

@@ -160,7 +160,18 @@ struct SafetyTests {
         let (source, _) = try Self.mirrored(workplace, count: 2)
         let other = "oss://\(Workplace.bucket)/other"
         #expect(try workplace.run("push", source.path, other).status == 3)
+        let target = try workplace.makeDirectory("target")
+        let before = try target.entries()
+        let arguments = ["pull", target.path, other, "--rebind", "--delete", "--json"]
+        let pull = try workplace.start(arguments).finish()
+        #expect(pull.count("deleted") == 0, "\(pull.diagnostics)")
+        // Nor by a later run: what was mirrored with one remote is not known to another.
+        let later = try workplace.run("pull", target.path, "--delete", "--json")
+        #expect(later.count("deleted") == 0, "\(later.diagnostics)")
+        #expect(try target.entries() == before)
         #expect(try workplace.run("push", source.path, other, "--rebind").status == 0)
+        try source.remove("f0")
+        #expect(try workplace.run("push", source.path, "--delete").status == 0)
     }
 
     @Test func `hostile keys stay outside`() throws {

@@ -27,6 +27,18 @@ struct EntryTests {
         #expect(try await store.entryCount() == 2)
     }
 
+    @Test func `a store begun anew knows nothing but its new settings`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.record([.upsert(Sample.entry("a")), .upsert(Sample.entry("b"))])
+        try await store.setSettings([("bucket", "old"), ("kept", "yes")])
+        try await store.beginAnew([("bucket", "new")])
+        #expect(try await store.entryCount() == 0)
+        #expect(try await store.entries(after: nil, through: nil, limit: 10).isEmpty)
+        #expect(try await store.setting("bucket") == "new")
+        #expect(try await store.setting("kept") == "yes")
+    }
+
     @Test(arguments: [
         Timestamp(seconds: -1, nanoseconds: 999_999_999),
         Timestamp(seconds: Int64.min, nanoseconds: 0),

@@ -11,12 +11,16 @@ struct SchemaTests {
         return connection
     }
 
-    @Test func `no statement reads a whole table but those that count or list runs`() throws {
+    @Test func `no statement reads a whole table but those that count, list runs or clear`() throws
+    {
         let connection = try connection()
         let whole: [Query: String] = [
             .countEntries: "SCAN entry USING COVERING INDEX",
             .countSample: "SCAN entry USING COVERING INDEX entry_sample",
             .selectRuns: "SCAN run",
+            // Another remote: the whole of it goes.
+            .deleteAllDownloads: "SCAN download",
+            .deleteAllUploads: "SCAN upload",
             // The largest key of a table is one step.
             .selectLastRunID: "SEARCH run",
         ]
