@@ -29,7 +29,7 @@ struct SchemaTests {
             for row in rows {
                 guard case .text(let step)? = row.last else { continue }
                 #expect(!step.contains("TEMP B-TREE"), "\(query): \(step)")
-                if let expected = whole[query] {
+                if let expected = whole[query], step.hasPrefix(expected.prefix(4)) {
                     #expect(step.contains(expected), "\(query): \(step)")
                 } else {
                     #expect(!step.contains("SCAN"), "\(query): \(step)")
