@@ -25,7 +25,11 @@ struct CredentialsServiceTests {
     @Test(arguments: [
         ("/bin/false", "the credentials process ended with status 1; run it by hand to see why"),
         ("/nonexistent/tool", "the credentials process was not started: there is no such program"),
-        ("/bin/echo canary", "the credentials process: the answer is not the JSON of credentials"),
+        (
+            "/bin/echo canary",
+            "the credentials process: the answer is not the JSON of "
+                + "credentials (byte 0 is unexpected)"
+        ),
         ("/bin/echo '{}'", "the credentials process has credentials without an access key"),
         (
             "/bin/echo '{\"AccessKeyId\":\"A\"}'",

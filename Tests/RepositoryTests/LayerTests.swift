@@ -4,7 +4,7 @@ import Testing
 private let allowedImports: [String: Set<String>] = [
     "SyncModel": ["CISAL"],
     "SyncPlanner": ["SyncModel"],
-    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc", "FoundationEssentials"],
+    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc"],
     "LocalStorage": ["SyncModel", "CSystem", "libc"],
     "ManifestStore": ["SyncModel", "CSQLite", "libc"],
     "SyncEngine": ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"],
@@ -24,7 +24,7 @@ private let allowedEverywhere: Set<String> = ["Synchronization", "Dispatch"]
 /// The one folder of a target that may use a module; other targets use it freely.
 private let homes: [(target: String, module: String, folder: String)] = [
     ("ObjectStorage", "CCurl", "HTTP"), ("ObjectStorage", "CCrypto", "Crypto"),
-    ("ObjectStorage", "CExpat", "XML"), ("ObjectStorage", "FoundationEssentials", "Credentials"),
+    ("ObjectStorage", "CExpat", "XML"),
     ("ManifestStore", "CSQLite", "SQLite"),
 ]
 

@@ -1,8 +1,6 @@
-internal import FoundationEssentials
-
 /// `~/.aliyun/config.json`, which the `aliyun` tool writes.
 package struct AliyunConfig: Sendable {
-    private struct Profile: Decodable {
+    private struct Profile: Sendable {
         let name: String?
         let mode: String?
         let accessKeyID: String?
@@ -13,33 +11,34 @@ package struct AliyunConfig: Sendable {
         let processCommand: String?
         let credentialsURI: String?
 
-        enum CodingKeys: String, CodingKey {
-            case name
-            case mode
-            case accessKeyID = "access_key_id"
-            case accessKeySecret = "access_key_secret"
-            case stsToken = "sts_token"
-            case regionID = "region_id"
-            case roleName = "ram_role_name"
-            case processCommand = "process_command"
-            case credentialsURI = "credentials_uri"
+        init(_ profile: JSONText) throws(JSONFailure) {
+            name = try profile.string("name")
+            mode = try profile.string("mode")
+            accessKeyID = try profile.string("access_key_id")
+            accessKeySecret = try profile.string("access_key_secret")
+            stsToken = try profile.string("sts_token")
+            regionID = try profile.string("region_id")
+            roleName = try profile.string("ram_role_name")
+            processCommand = try profile.string("process_command")
+            credentialsURI = try profile.string("credentials_uri")
         }
     }
 
-    private struct Document: Decodable {
-        let current: String?
-        let profiles: [Profile]?
-    }
-
-    private let document: Document
+    private let current: String?
+    private let profiles: [Profile]
     private let path: String
 
     package init(_ file: ConfigurationFile) throws(CredentialsError) {
-        // The decoder's own error could quote a secret.
-        guard let document = try? JSONDecoder().decode(Document.self, from: Data(file.bytes)) else {
-            throw .invalid(source: file.path, reason: "it is not the JSON of the aliyun tool")
+        do throws(JSONFailure) {
+            let document = try JSONText(parsing: file.bytes)
+            current = try document.string("current")
+            profiles = try Self.profiles(of: document)
+        } catch {
+            throw .invalid(
+                source: file.path,
+                reason: "it is not the JSON of the aliyun tool (\(error.message))"
+            )
         }
-        self.document = document
         path = file.path
     }
 
@@ -89,7 +88,16 @@ package struct AliyunConfig: Sendable {
     }
 
     private func profile(_ name: String?) -> Profile? {
-        let wanted = name ?? document.current ?? "default"
-        return document.profiles?.first { $0.name == wanted }
+        let wanted = name ?? current ?? "default"
+        return profiles.first { $0.name == wanted }
+    }
+
+    private static func profiles(of document: JSONText) throws(JSONFailure) -> [Profile] {
+        switch document["profiles"] {
+        case nil, .null: return []
+        case .array(let elements):
+            return try elements.map { element throws(JSONFailure) in try Profile(element) }
+        default: throw .unexpectedType(member: "profiles")
+        }
     }
 }

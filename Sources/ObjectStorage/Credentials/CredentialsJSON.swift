@@ -1,36 +1,22 @@
-internal import FoundationEssentials
 internal import SyncModel
 
 /// The forms in which processes and services hand out credentials (oss-protocol, "Process and URI
 /// sources"): those of OSS and the metadata service, of the aliyun tool, and of the aws tools.
-struct CredentialsJSON: Decodable {
+struct CredentialsJSON {
     let code: String?
-    let mode: String?
     let id: String?
     let secret: String?
     let token: String?
     let expiration: String?
 
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Name.self)
-        func first(_ names: String...) throws -> String? {
+    init(_ answer: JSONText) throws(JSONFailure) {
+        func first(_ names: String...) throws(JSONFailure) -> String? {
             for name in names {
-                let key = Name(stringValue: name)
-                if let text = try container.decodeIfPresent(String.self, forKey: key) {
-                    return text
-                }
+                if let text = try answer.string(name) { return text }
             }
             return nil
         }
         code = try first("Code")
-        mode = try first("mode")
         id = try first("AccessKeyId", "access_key_id")
         secret = try first("AccessKeySecret", "SecretAccessKey", "access_key_secret")
         token = try first("SecurityToken", "SessionToken", "sts_token")
@@ -42,8 +28,14 @@ struct CredentialsJSON: Decodable {
         of body: [UInt8],
         source: String
     ) throws(CredentialsError) -> Credentials {
-        guard let found = try? JSONDecoder().decode(Self.self, from: Data(body)) else {
-            throw .invalid(source: source, reason: "the answer is not the JSON of credentials")
+        let found: CredentialsJSON
+        do throws(JSONFailure) {
+            found = try CredentialsJSON(JSONText(parsing: body))
+        } catch {
+            throw .invalid(
+                source: source,
+                reason: "the answer is not the JSON of credentials (\(error.message))"
+            )
         }
         if let code = found.code, code != "Success" {
             throw .requestFailed(

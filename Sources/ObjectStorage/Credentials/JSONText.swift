@@ -1,0 +1,74 @@
+internal import SyncModel
+
+/// A value of a JSON text.
+enum JSONText: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// As it is written, so that no digit is lost.
+    case number(String)
+    case string(String)
+    case array([JSONText])
+    case object([Member])
+
+    struct Member: Sendable, Hashable {
+        let name: String
+        let value: JSONText
+    }
+
+    /// Texts are as small as the files and answers that hold credentials.
+    static let maximumSize = 1 << 20
+    static let maximumDepth = 16
+
+    /// Reads one value and the blanks around it, strictly by RFC 8259.
+    init(parsing bytes: [UInt8]) throws(JSONFailure) {
+        guard bytes.count <= Self.maximumSize else { throw .tooLong }
+        guard isValidUTF8(bytes) else { throw .notUTF8 }
+        var reader = JSONReader(bytes)
+        self = try reader.document()
+    }
+
+    /// The last member of this name; nil if this is no object or has none.
+    subscript(name: String) -> JSONText? {
+        guard case .object(let members) = self else { return nil }
+        // By bytes: Swift's equality takes the Kelvin sign for a K.
+        return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+
+    /// The text of an object's member; nil if there is none or it is null.
+    ///
+    /// A member of another type is an error: nothing else is guessed from it.
+    func string(_ name: String) throws(JSONFailure) -> String? {
+        guard case .object = self else { throw .notAnObject }
+        return switch self[name] {
+        case nil, .null: nil
+        case .string(let text): text
+        default: throw .unexpectedType(member: name)
+        }
+    }
+}
+
+/// Why a text is not the JSON that was expected; no case holds anything of it.
+enum JSONFailure: Error, Sendable, Hashable {
+    case tooLong
+    case tooDeep(offset: Int)
+    case notUTF8
+    case truncated
+    case malformed(offset: Int)
+    case notAnObject
+    /// `member` is a name that the reader asked for, not one that was read.
+    case unexpectedType(member: String)
+
+    /// Continues the sentence "it is not JSON: …".
+    var message: String {
+        switch self {
+        case .tooLong: "it is larger than \(JSONText.maximumSize) bytes"
+        case .tooDeep(let offset):
+            "it is nested deeper than \(JSONText.maximumDepth) levels at byte \(offset)"
+        case .notUTF8: "it is not UTF-8"
+        case .truncated: "it ends too early"
+        case .malformed(let offset): "byte \(offset) is unexpected"
+        case .notAnObject: "it is no object"
+        case .unexpectedType(let member): "'\(member)' is of another type"
+        }
+    }
+}
