@@ -84,10 +84,13 @@ extension StorageRequest {
     /// Where a redirect points: only its host, for the query may be signed.
     private func redirectHost(_ head: ResponseHead) -> String? {
         guard (300..<400).contains(head.status), let location = head["location"],
-            let host = location.split(separator: "://", maxSplits: 1).dropFirst().first?
-                .prefix(while: { $0 != "/" && $0 != "?" && $0 != "#" })
+            let rest = bytes(of: location, after: "://")
         else { return nil }
-        return String(host.split(separator: "@").last ?? host)
+        let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        let host = rest.prefix { !ends.contains($0) }
+        return host.split(separator: UInt8(ascii: "@")).last.map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 }
 

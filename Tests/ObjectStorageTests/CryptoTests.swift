@@ -85,4 +85,13 @@ struct CryptoTests {
         #expect(percentDecode([UInt8]("a+b".utf8)) == [UInt8]("a+b".utf8))
         #expect(percentDecode([UInt8]("a+b".utf8), style: .form) == [UInt8]("a b".utf8))
     }
+
+    @Test func `what follows a pattern is found by bytes`() {
+        #expect(bytes(of: "http://a://b", after: "://").map(Array.init) == Array("a://b".utf8))
+        #expect(bytes(of: "a:/://", after: "://")?.isEmpty == true)
+        // A slash with a combining mark is one character, and still a slash.
+        #expect(bytes(of: "a://\u{301}b", after: "://")?.count == 3)
+        #expect(bytes(of: "a:/", after: "://") == nil)
+        #expect(bytes(of: "", after: "x") == nil)
+    }
 }

@@ -28,6 +28,19 @@ func hexadecimalValue(_ digit: UInt8) -> UInt8? {
     }
 }
 
+/// The bytes of `text` behind the first occurrence of `pattern`; nil if it does not occur.
+///
+/// The toolchain's own search would link all of its regular expressions.
+func bytes(of text: String, after pattern: StaticString) -> ArraySlice<UInt8>? {
+    let pattern = [UInt8](String(describing: pattern).utf8)
+    var rest = [UInt8](text.utf8)[...]
+    while rest.count >= pattern.count {
+        if rest.starts(with: pattern) { return rest.dropFirst(pattern.count) }
+        rest.removeFirst()
+    }
+    return nil
+}
+
 /// Standard base64 with padding and without line breaks (RFC 4648, section 4).
 package enum Base64 {
     private static let alphabet = [UInt8](

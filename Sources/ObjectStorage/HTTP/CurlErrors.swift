@@ -19,9 +19,8 @@ func transportError(
     case CURLE_OPERATION_TIMEDOUT: return .connectFailed(reason: detail)
     case CURLE_SSL_CONNECT_ERROR:
         // A connection cut in the handshake says nothing about the server's certificate.
-        let wasCut =
-            detail.contains("SSL_ERROR_SYSCALL") || detail.contains("Connection reset")
-            || detail.contains("unexpected eof")
+        let signs: [StaticString] = ["SSL_ERROR_SYSCALL", "Connection reset", "unexpected eof"]
+        let wasCut = signs.contains { bytes(of: detail, after: $0) != nil }
         return wasCut ? .connectFailed(reason: detail) : .tlsFailed(reason: detail)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
         CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
