@@ -10,11 +10,35 @@ extension Downloader {
     }
 
     /// Fetches what remains of `range`, checkpointing on the way.
+    ///
+    /// No request asks for more than a kill may cost: what the system has received for a process
+    /// that is gone comes again, and on a fast line that is megabytes.
     func fetch(
         _ range: RangeProgress,
         of etag: ETag,
         into file: OpenFile,
         checkpointing partialName: String?
+    ) async -> RangeEnd {
+        var progress = range
+        while true {
+            let rest = progress.remaining
+            let length = min(rest.length, TransferContext.maximumUncheckpointed)
+            let piece = ByteRange(offset: rest.offset, length: length)
+            let end = await fetch(piece, of: progress, etag, file, partialName)
+            guard case .finished(_, let checksum, _) = end else { return end }
+            progress.received += length
+            progress.checksum = checksum
+            if progress.isComplete { return end }
+        }
+    }
+
+    /// Fetches `piece`, with which the missing rest of the range begins.
+    private func fetch(
+        _ piece: ByteRange,
+        of range: RangeProgress,
+        _ etag: ETag,
+        _ file: OpenFile,
+        _ partialName: String?
     ) async -> RangeEnd {
         do {
             try await context.limiter.acquire()
@@ -28,8 +52,8 @@ extension Downloader {
         let hasCheckpoint = partialName != nil
         let sink = FileSink(
             descriptor: file.descriptor,
-            fileOffset: range.remaining.offset,
-            expectedLength: range.remaining.length,
+            fileOffset: piece.offset,
+            expectedLength: piece.length,
             initialChecksum: range.checksum,
             checkpointInterval: hasCheckpoint ? TransferContext.checkpointInterval : never,
             maximumUnacknowledged: hasCheckpoint ? TransferContext.maximumUncheckpointed : never,
@@ -37,16 +61,21 @@ extension Downloader {
             onProgress: { transfer.add($0) }
         )
         async let failure = save(checkpoints, of: range, sink, partialName)
-        let end = await get(range, etag, sink)
+        let end = await get(piece, of: range, etag, sink)
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
         return end
     }
 
-    private func get(_ range: RangeProgress, _ etag: ETag, _ sink: FileSink) async -> RangeEnd {
+    private func get(
+        _ piece: ByteRange,
+        of range: RangeProgress,
+        _ etag: ETag,
+        _ sink: FileSink
+    ) async -> RangeEnd {
         let request = GetRequest(
             key: context.objectKey(key),
-            range: range.remaining,
+            range: piece,
             ifMatch: etag,
             versionID: nil
         )

@@ -150,6 +150,18 @@ struct MirrorEngineTests {
         #expect(fixture.content("b/big") == ramp(size))
     }
 
+    @Test func `no request asks for more than a kill may cost`() async throws {
+        let fixture = try MirrorFixture()
+        let size = (9 << 20) + 1
+        try fixture.write("a/big", ramp(size))
+        _ = try await run(fixture, "a", .push)
+        _ = try await run(fixture, "b", .pull) { $0.partSize = 64 << 20 }
+        let requests = fixture.server.requestLog.filter { $0.operation == "GetObject" }
+        #expect(requests.map(\.bytesSent).max() == 4 << 20)
+        #expect(requests.reduce(0) { $0 + $1.bytesSent } == Int64(size))
+        #expect(fixture.content("b/big") == ramp(size))
+    }
+
     @Test func `an object replaced during its download ends as the new one`() async throws {
         let fixture = try MirrorFixture()
         try fixture.write("a/big", ramp(8 << 20))
