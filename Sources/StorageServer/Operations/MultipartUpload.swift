@@ -74,8 +74,10 @@ extension OperationContext {
         }
         var xml = XMLWriter(root: "CopyPartResult")
         xml.element("LastModified", xmlTime(core.nowMilliseconds))
-        xml.element("ETag", "\"\(hexadecimal(blob.md5, uppercase: true))\"")
-        return .xml(xml)
+        let etag = "\"\(hexadecimal(blob.md5, uppercase: true))\""
+        xml.element("ETag", etag)
+        // The classic SDK takes it from the header.
+        return .xml(xml, headers: [("ETag", etag)])
     }
 
     func abortMultipartUpload() throws -> Answer {

@@ -126,9 +126,10 @@ struct OperationContext {
 
     // MARK: - Values of the wire
 
+    /// The service's documents have milliseconds, and they are always zero; the classic SDK reads
+    /// nothing else.
     func xmlTime(_ milliseconds: Int64) -> String {
-        CivilTime(Timestamp(seconds: milliseconds / 1_000))
-            .extendedText(milliseconds: Int(milliseconds % 1_000))
+        CivilTime(Timestamp(seconds: milliseconds / 1_000)).extendedText(milliseconds: 0)
     }
 
     var wantsEncodedKeys: Bool { request.parameter("encoding-type") == "url" }
