@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import ManifestStore
 package import ObjectStorage
 internal import SyncModel
+internal import SyncPlanner
 
 extension ItemFailure {
     /// What an error of the store means for the item it happened to.
@@ -90,6 +91,15 @@ extension SyncError {
         self.init(code: .localState, message: error.message, underlying: error)
     }
 
+    private init(_ error: PlanError) {
+        let code: Code =
+            switch error {
+            case .unordered(.remote, _, _): .remoteUnreachable
+            case .unordered(.base, _, _), .unordered(.local, _, _), .kindMismatch: .localState
+            }
+        self.init(code: code, message: error.message, underlying: error)
+    }
+
     /// Maps what escapes a group of tasks, whose errors are untyped.
     init(any error: any Error) {
         switch error {
@@ -97,6 +107,9 @@ extension SyncError {
         case let error as StorageError: self.init(error)
         case let error as LocalError: self.init(error)
         case let error as ManifestError: self.init(error)
+        case let error as PlanError: self.init(error)
+        case let error as ItemFailure where error != .cancelled:
+            self.init(code: .localState, message: error.message, underlying: error)
         case is CancellationError: self = .interrupted
         case let error as ItemFailure where error == .cancelled: self = .interrupted
         default:

@@ -6,7 +6,7 @@ internal import SyncPlanner
 
 /// Mirrors one directory and one remote.
 package struct MirrorEngine: Sendable {
-    let settings: MirrorSettings
+    var settings: MirrorSettings
 
     package init(settings: MirrorSettings) {
         self.settings = settings

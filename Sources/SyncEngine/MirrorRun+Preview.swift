@@ -49,7 +49,7 @@ extension MirrorRun {
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.
-            group.addTask { try? await lister.run() }
+            group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
             defer { group.cancelAll() }
             while let entry = try await loop.next() {

@@ -175,26 +175,19 @@ extension MirrorRun {
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
+        // Nothing was planned from a listing without a first page: its failure is the run's.
+        if let error = findings.listingFailure, findings.listedObjects == 0 { throw error }
         try await delete(parts, findings, rows: rows)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         let isClean = findings.isListingProven && parts.ledger.failedItems == 0
         if isClean { try await Housekeeping(context: parts.context).sweepAfter(direction) }
-        if let error = findings.listingFailure {
-            let failure = SyncError(any: error)
-            if failure.code == .credentials || failure.code == .configuration
-                || failure.code == .remoteUnreachable, findings.listedObjects == 0
-            {
-                throw failure
-            }
-            parts.context.tracker.count { $0.failed += 1 }
-            onEvent(
-                .warning(
-                    message: "the listing of the remote could not be read to its end: "
-                        + failure.message
-                )
-            )
-        }
+        guard let error = findings.listingFailure else { return }
+        parts.context.tracker.count { $0.failed += 1 }
+        let reason = SyncError(any: error).message
+        onEvent(
+            .warning(message: "the listing of the remote could not be read to its end: \(reason)")
+        )
     }
 
     /// What the plan's streams were, for the guards of deletion.
@@ -207,52 +200,39 @@ extension MirrorRun {
     }
 
     private func transfer(_ parts: Parts, rows: Int) async throws -> Findings {
-        let lister = try await makeLister(rows: rows)
-        let issues = parts.executor.issues
-        let scan = LocalScan(directory: session.directory) { issues.report($0) }
         let connections = options.connectionLimit
         let queue = WorkQueue<ItemExecutor.Work>(
             laneCapacity: Self.laneCapacity,
             largeLimit: max(1, connections / TransferContext.streamsPerFile)
         )
         let (executor, ledger) = (parts.executor, parts.ledger)
-        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
-        var decider = PrefixConflicts(
-            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
-        )
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            // Their failures reach the plan through their channels.
-            group.addTask { try? await lister.run() }
-            group.addTask { try? await scan.run() }
+        return try await withThrowingTaskGroup(of: Findings?.self) { group in
+            group.addTask {
+                var dispatcher = Dispatcher(executor: executor, queue: queue)
+                let findings = try await plan(rows: rows, executor.issues) { item in
+                    try await dispatcher.dispatch(item)
+                }
+                try await dispatcher.flush()
+                parts.context.tracker.planIsComplete()
+                queue.close()
+                return findings
+            }
             for _ in 0..<connections {
                 group.addTask {
                     while ledger.stop == nil, let (work, lane) = await queue.next() {
                         await executor.run(work)
                         queue.finished(lane)
                     }
+                    // Ends the plan, too, which may be waiting for room in the queue.
                     if let stop = ledger.stop { throw stop }
+                    return nil
                 }
             }
-            do {
-                var dispatcher = Dispatcher(executor: executor, queue: queue)
-                while let entry = try await loop.next() {
-                    decider.add(entry)
-                    if let stop = ledger.stop { throw stop }
-                    while let item = decider.next() { try await dispatcher.dispatch(item) }
-                }
-                decider.finish()
-                while let item = decider.next() { try await dispatcher.dispatch(item) }
-                try await dispatcher.flush()
-                parts.context.tracker.planIsComplete()
-                queue.close()
-                try await group.waitForAll()
-            } catch {
-                queue.close()
-                group.cancelAll()
-                throw error
-            }
+            var findings: Findings?
+            while let end = try await group.next() { findings = end ?? findings }
+            guard let findings else { throw CancellationError() }
+            return findings
         }
-        return findings(loop, issues)
     }
 
     func findings(_ loop: PlanLoop, _ issues: ScanIssues) -> Findings {
@@ -260,7 +240,7 @@ extension MirrorRun {
             listedObjects: loop.listedObjects,
             walkedEntries: loop.walkedEntries,
             isListingProven: loop.listingFailure == nil && loop.join.coversEverything,
-            isScanProven: issues.isScanProven,
+            isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure
         )
     }

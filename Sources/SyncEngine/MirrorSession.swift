@@ -37,7 +37,8 @@ struct MirrorSession: Sendable {
                     path: settings.directory,
                     stateDirectory: settings.stateDirectory,
                     homeDirectory: settings.homeDirectory,
-                    createsIfMissing: locks
+                    createsIfMissing: locks,
+                    calls: settings.systemCalls
                 )
                 // To look only needs no lock, but opening may make or mend the manifest: that is
                 // done under the lock, unless a run holds it and has opened the manifest already.

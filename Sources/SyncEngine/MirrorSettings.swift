@@ -1,3 +1,4 @@
+package import LocalStorage
 package import ObjectStorage
 package import SyncModel
 
@@ -69,6 +70,8 @@ package struct MirrorSettings: Sendable {
     package var store: any ObjectStore
     package var signal: ThrottleSignal
     package var environment: EngineEnvironment
+    /// The system's own; tests make them fail.
+    package var systemCalls = SystemCalls.standard
 
     package init(
         directory: String,

@@ -19,6 +19,8 @@ struct PlanLoop {
     private(set) var listedObjects = 0
     /// Files and directories that the walk had.
     private(set) var walkedEntries = 0
+    /// True once the walk was read to its end.
+    private(set) var isWalkFinished = false
     /// Why the listing ended before its end, nil if it did not.
     private(set) var listingFailure: (any Error)?
 
@@ -79,6 +81,7 @@ struct PlanLoop {
     private mutating func feedLocal() async throws {
         guard let entries = try await scan.next() else {
             join.finish(.local)
+            isWalkFinished = true
             return
         }
         walkedEntries += entries.count

@@ -1,5 +1,6 @@
 internal import ObjectStorage
 internal import SyncModel
+internal import Synchronization
 
 /// The remote's objects in key order, listed ahead of use by several listings side by side.
 ///
@@ -37,26 +38,29 @@ final class RemoteLister: Sendable {
         }
     }
 
-    /// Lists until the end or a failure; runs beside ``next(_:)``.
-    func run() async throws {
+    /// Lists until the end or a failure; runs beside ``next(_:)``, which learns of the failure.
+    ///
+    /// A listing that fails ends the stream where it stands in the order: those before it go on to
+    /// their ends, and those after it are not begun.
+    func run() async {
         var remaining = segments[...]
-        do {
-            try await forEachBounded(limit: width) {
-                remaining.popFirst()
-            } body: { segment in
-                do {
-                    try await self.list(segment)
-                    segment.pages.finish()
-                } catch {
-                    segment.pages.finish(throwing: error)
-                    throw error
-                }
-            }
-        } catch {
-            // Segments that were never begun have a reader that must not wait for ever.
-            for segment in segments { segment.pages.finish(throwing: error) }
-            throw error
+        let failure = Mutex<(any Error)?>(nil)
+        let work: () async throws -> Segment? = {
+            failure.withLock { $0 != nil } ? nil : remaining.popFirst()
         }
+        // Its bodies throw nothing.
+        try? await forEachBounded(limit: width, next: work) { segment in
+            do {
+                try await self.list(segment)
+                segment.pages.finish()
+            } catch {
+                segment.pages.finish(throwing: error)
+                failure.withLock { $0 = $0 ?? error }
+            }
+        }
+        // Segments that were never begun have a reader that must not wait for ever.
+        let reason = failure.withLock { $0 } ?? CancellationError()
+        for segment in segments { segment.pages.finish(throwing: reason) }
     }
 
     /// Where a reader is.

@@ -7,12 +7,8 @@ import Testing
 
 @Suite("A run of the engine")
 struct MirrorEngineTests {
-    /// Bytes with a prime period, so that a misplaced block shows.
     private func ramp(_ count: Int, _ seed: Int = 0) -> Data {
-        let period = Data((0..<251).map { UInt8(($0 + seed) % 251) })
-        var data = Data(capacity: count + period.count)
-        while data.count < count { data.append(period) }
-        return data.prefix(count)
+        MirrorFixture.ramp(count, seed)
     }
 
     @Test func `pushes, pulls and then has nothing to do`() async throws {
@@ -62,11 +58,7 @@ struct MirrorEngineTests {
         _ log: EventLog = EventLog(),
         _ change: (inout RunOptions) -> Void = { _ in }
     ) async throws -> RunSummary {
-        try await fixture.engine(name).run(
-            direction,
-            options: MirrorFixture.options(change),
-            onEvent: log.add
-        )
+        try await fixture.run(name, direction, log, change)
     }
 
     @Test func `moves only changes, and renames move no bytes`() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import LocalStorage
 import ObjectStorage
 import StorageServer
 import SyncModel
@@ -71,11 +72,16 @@ final class MirrorFixture: Sendable {
         return Timestamp(seconds: Int64(time), nanoseconds: 0)
     }
 
-    /// An engine for a directory of this name beneath the fixture's folder.
-    func engine(_ name: String) throws -> MirrorEngine {
+    /// An engine for a directory of this name beneath the fixture's folder; `through` may put
+    /// something between it and the store.
+    func engine(
+        _ name: String,
+        calls: SystemCalls = .standard,
+        through: (any ObjectStore) -> any ObjectStore = { $0 }
+    ) throws -> MirrorEngine {
         let signal = ThrottleSignal()
         let start = ContinuousClock.now
-        return MirrorEngine(
+        var engine = MirrorEngine(
             settings: MirrorSettings(
                 directory: directory(name),
                 stateDirectory: nil,
@@ -88,7 +94,7 @@ final class MirrorFixture: Sendable {
                     prefix: "mirror/"
                 ),
                 displayRemote: "oss://fixture/mirror/",
-                store: try store(signal),
+                store: through(try store(signal)),
                 signal: signal,
                 environment: EngineEnvironment(
                     now: Self.now,
@@ -99,6 +105,56 @@ final class MirrorFixture: Sendable {
                 )
             )
         )
+        engine.settings.systemCalls = calls
+        return engine
+    }
+
+    /// Makes the server misbehave as `docs/faults.md` says.
+    func setFaults(_ json: String) throws {
+        server.setFaults(try FaultScript(json: [UInt8](json.utf8)))
+    }
+
+    /// Runs without faults of the store; an error is the run's.
+    @discardableResult
+    func run(
+        _ name: String,
+        _ direction: SyncDirection,
+        _ log: EventLog = EventLog(),
+        _ change: (inout RunOptions) -> Void = { _ in }
+    ) async throws -> RunSummary {
+        try await engine(name).run(direction, options: Self.options(change), onEvent: log.add)
+    }
+
+    /// The operations that were asked for, without listings.
+    var operations: [String] {
+        server.requestLog.map(\.operation).filter { $0 != "ListObjectsV2" }
+    }
+
+    func remove(_ path: String) throws {
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(path))
+    }
+
+    func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder.appendingPathComponent(path).path)
+    }
+
+    /// Every file beneath a directory but osssync's own, by its path.
+    func tree(_ name: String) throws -> [String: Data] {
+        let root = folder.appendingPathComponent(name).path
+        var files: [String: Data] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: root)
+        where !path.hasPrefix(".osssync") {
+            files[path] = FileManager.default.contents(atPath: root + "/" + path)
+        }
+        return files
+    }
+
+    /// Bytes with a prime period, so that a misplaced block shows.
+    static func ramp(_ count: Int, _ seed: Int = 0) -> Data {
+        let period = Data((0..<251).map { UInt8(($0 + seed) % 251) })
+        var data = Data(capacity: count + period.count)
+        while data.count < count { data.append(period) }
+        return data.prefix(count)
     }
 
     func engineOrTrap(_ name: String) -> MirrorEngine {

@@ -1,0 +1,217 @@
+import ObjectStorage
+import SyncModel
+import Synchronization
+
+/// A store that asks a closure before and after each request, and can make pages small.
+final class HookedStore: ObjectStore {
+    enum Moment: Sendable { case before, after }
+
+    struct Call: Sendable {
+        let operation: String
+        /// For a listing, its prefix.
+        let key: String
+        let moment: Moment
+        /// Counted from 1 for each operation.
+        let number: Int
+    }
+
+    typealias Hook = @Sendable (Call) async throws(StorageError) -> Void
+
+    private let store: any ObjectStore
+    private let pageSize: Int
+    private let hook: Hook
+    private let counts = Mutex<[String: Int]>([:])
+
+    init(_ store: any ObjectStore, pageSize: Int = 1_000, hook: @escaping Hook) {
+        self.store = store
+        self.pageSize = pageSize
+        self.hook = hook
+    }
+
+    func count(_ operation: String) -> Int {
+        counts.withLock { $0[operation, default: 0] }
+    }
+
+    private func around<Value: Sendable>(
+        _ operation: String,
+        _ key: ObjectKey?,
+        _ body: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let number = counts.withLock { counts in
+            counts[operation, default: 0] += 1
+            return counts[operation, default: 0]
+        }
+        let text = key?.display ?? ""
+        try await hook(Call(operation: operation, key: text, moment: .before, number: number))
+        let value = try await body()
+        try await hook(Call(operation: operation, key: text, moment: .after, number: number))
+        return value
+    }
+}
+
+extension HookedStore {
+    func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        var request = request
+        request.maximumKeys = min(request.maximumKeys, pageSize)
+        let asked = request
+        return try await around("ListObjectsV2", request.prefix) { () throws(StorageError) in
+            try await store.list(asked)
+        }
+    }
+
+    func listVersions(
+        _ request: ListVersionsRequest
+    ) async throws(StorageError) -> ListVersionsPage {
+        try await store.listVersions(request)
+    }
+
+    func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await around("HeadObject", key) { () throws(StorageError) in
+            try await store.head(key, versionID: versionID)
+        }
+    }
+
+    func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await around("GetObject", request.key) { () throws(StorageError) in
+            try await store.get(request, into: sink)
+        }
+    }
+
+    func read(
+        _ request: GetRequest,
+        limit: Int
+    ) async throws(StorageError) -> (metadata: ObjectMetadata, bytes: [UInt8]) {
+        try await store.read(request, limit: limit)
+    }
+
+    func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult {
+        try await around("PutObject", request.key) { () throws(StorageError) in
+            try await store.put(request, body: body, onProgress: onProgress)
+        }
+    }
+
+    func initiateMultipartUpload(
+        _ request: PutRequest
+    ) async throws(StorageError) -> UploadID {
+        try await around("InitiateMultipartUpload", request.key) { () throws(StorageError) in
+            try await store.initiateMultipartUpload(request)
+        }
+    }
+
+    func uploadPart(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> UploadedPart {
+        try await around("UploadPart", key) { () throws(StorageError) in
+            try await store.uploadPart(key, upload, number, body: body, onProgress: onProgress)
+        }
+    }
+
+    func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage {
+        try await around("ListParts", key) { () throws(StorageError) in
+            try await store.listParts(key, upload, after: after)
+        }
+    }
+
+    func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult {
+        try await around("CompleteMultipartUpload", request.key) { () throws(StorageError) in
+            try await store.completeMultipartUpload(request)
+        }
+    }
+
+    func abortMultipartUpload(
+        _ key: ObjectKey,
+        _ upload: UploadID
+    ) async throws(StorageError) {
+        try await around("AbortMultipartUpload", key) { () throws(StorageError) in
+            try await store.abortMultipartUpload(key, upload)
+        }
+    }
+
+    func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage {
+        try await around("ListMultipartUploads", request.prefix) { () throws(StorageError) in
+            try await store.listMultipartUploads(request)
+        }
+    }
+
+    func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
+        try await around("CopyObject", request.destination) { () throws(StorageError) in
+            try await store.copy(request)
+        }
+    }
+
+    func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError) -> UploadedPart {
+        try await around("UploadPartCopy", request.destination) { () throws(StorageError) in
+            try await store.uploadPartCopy(request)
+        }
+    }
+
+    func delete(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) {
+        try await around("DeleteObject", key) { () throws(StorageError) in
+            try await store.delete(key, versionID: versionID)
+        }
+    }
+
+    func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError] {
+        try await around("DeleteMultipleObjects", keys.first) { () throws(StorageError) in
+            try await store.delete(keys)
+        }
+    }
+
+    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
+        try await store.restore(key, days: days, tier: tier)
+    }
+
+    func putSymlink(_ key: ObjectKey, target: ObjectKey) async throws(StorageError) {
+        try await store.putSymlink(key, target: target)
+    }
+
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await store.symlinkTarget(key)
+    }
+
+    func bucketInfo() async throws(StorageError) -> BucketInfo {
+        try await store.bucketInfo()
+    }
+
+    func versioningStatus() async throws(StorageError) -> VersioningStatus {
+        try await store.versioningStatus()
+    }
+
+    func presignedURL(
+        method: HTTPMethod,
+        key: ObjectKey,
+        query: [(String, String)],
+        headers: [(String, String)],
+        expires: Duration
+    ) async throws(StorageError) -> String {
+        try await store.presignedURL(
+            method: method,
+            key: key,
+            query: query,
+            headers: headers,
+            expires: expires
+        )
+    }
+}
