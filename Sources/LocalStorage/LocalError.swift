@@ -54,6 +54,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case noFreeName(RelativePath)
     case diskFull(DiskShortage)
     case lockHeld(by: String)
+    /// Nobody waits for the result any more.
+    case interrupted
 
     package var message: String {
         switch self {
@@ -86,6 +88,7 @@ package enum LocalError: Error, Sendable, Hashable {
             "No free name was found to keep the old version of '\(path.display)'."
         case .diskFull(let shortage): shortage.message
         case .lockHeld(let holder): "Another run holds this directory (\(holder))."
+        case .interrupted: "Interrupted."
         }
     }
 
@@ -97,6 +100,9 @@ package enum LocalError: Error, Sendable, Hashable {
         default: nil
         }
     }
+
+    /// True if the disk itself failed: what it holds of a file that was written is not known.
+    package var isMediaFailure: Bool { errno == EIO }
 
     /// True if every other file would fail as this one did, so that going on is pointless: the disk
     /// is full or read-only, or our own state is unusable.

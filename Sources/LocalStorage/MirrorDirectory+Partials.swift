@@ -97,12 +97,14 @@ extension MirrorDirectory {
 
     /// The CRC-64 of `range`, read back from the disk.
     ///
-    /// - Throws: `sizeChanged` if the file ends before the range does.
+    /// - Throws: `sizeChanged` if the file ends before the range does, `interrupted` soon after
+    ///   the interruption was raised.
     package func checksum(
         of file: OpenFile,
-        range: ByteRange
+        range: ByteRange,
+        unless interruption: Interruption? = nil
     ) throws(LocalError) -> CRC64 {
-        try file.checksum(of: range)
+        try file.checksum(of: range, unless: interruption)
     }
 
     /// Makes `destination` hold the `size` bytes of `source`, sharing the blocks if the file system
@@ -112,7 +114,8 @@ extension MirrorDirectory {
     package func copyContents(
         of source: OpenFile,
         intoPartial destination: OpenFile,
-        size: Int64
+        size: Int64,
+        unless interruption: Interruption? = nil
     ) throws(LocalError) -> CRC64? {
         let changed = LocalError.sizeChanged(path: source.name, expected: size)
         let before = try source.identity()
@@ -122,7 +125,11 @@ extension MirrorDirectory {
             if size > 0, try calls.clone(source.descriptor, into: destination.descriptor) {
                 checksum = nil
             } else {
-                checksum = try source.copyBytes(into: destination, size: size)
+                checksum = try source.copyBytes(
+                    into: destination,
+                    size: size,
+                    unless: interruption
+                )
             }
             try calls.truncate(destination.descriptor, to: size)
         } catch {

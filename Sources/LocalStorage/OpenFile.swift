@@ -71,16 +71,25 @@ extension OpenFile {
     private static let bufferSize: Int64 = 1 << 20
 
     /// The CRC-64 of `range` as it is on disk now.
-    func checksum(of range: ByteRange) throws(LocalError) -> CRC64 {
+    func checksum(
+        of range: ByteRange,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> CRC64 {
         var checksum = CRC64()
-        try unsafe readAll(of: range) { bytes, _ in unsafe checksum.update(bytes) }
+        try unsafe readAll(of: range, unless: interruption) { bytes, _ in
+            unsafe checksum.update(bytes)
+        }
         return checksum
     }
 
     /// Copies the first `size` bytes into `destination`, which hold the CRC-64 that comes back.
-    func copyBytes(into destination: OpenFile, size: Int64) throws(LocalError) -> CRC64 {
+    func copyBytes(
+        into destination: OpenFile,
+        size: Int64,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> CRC64 {
         var checksum = CRC64()
-        try unsafe readAll(of: ByteRange(offset: 0, length: size)) {
+        try unsafe readAll(of: ByteRange(offset: 0, length: size), unless: interruption) {
             bytes,
             offset throws(LocalError) in
             unsafe checksum.update(bytes)
@@ -91,6 +100,7 @@ extension OpenFile {
 
     private func readAll(
         of range: ByteRange,
+        unless interruption: Interruption?,
         _ body: (UnsafeRawBufferPointer, _ offset: Int64) throws(LocalError) -> Void
     ) throws(LocalError) {
         let capacity = Int(min(Self.bufferSize, max(range.length, 1)))
@@ -98,6 +108,7 @@ extension OpenFile {
         defer { unsafe buffer.deallocate() }
         var offset = range.offset
         while offset < range.end {
+            guard interruption?.isRaised != true else { throw .interrupted }
             let wanted = Int(min(Int64(capacity), range.end - offset))
             let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
             let count = try unsafe calls.read(descriptor, into: part, at: offset)

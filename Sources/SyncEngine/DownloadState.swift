@@ -50,7 +50,8 @@ package enum RangeFailure: Sendable, Hashable {
 ///
 /// It knows no clock, no file and no network, so every order of events can be tested. States:
 /// `idle` → `fetching` → `finished` or `failed`; `fetching` → `lookingUp` → `fetching` when the
-/// object was replaced, at most ``maximumRestarts`` times.
+/// object was replaced, at most ``maximumRestarts`` times; `idle` → `confirming` → `finished` where
+/// nothing needs to be fetched.
 package struct DownloadState: Sendable {
     package static let maximumRestarts = 3
 
@@ -64,6 +65,9 @@ package struct DownloadState: Sendable {
         case cancelFetches
         /// Ask for the object's version of now.
         case lookUp
+        /// Ask for the object's headers: no response of this run vouches for the bytes, because
+        /// none was needed.
+        case confirm(PinnedObject)
         /// The partial file holds the verified object.
         case finish(PinnedObject, checksum: CRC64)
         /// The transfer ends; `keepsCheckpoint` says whether the next run may go on from here.
@@ -73,6 +77,7 @@ package struct DownloadState: Sendable {
     private enum Phase: Sendable, Hashable {
         case idle
         case fetching(PinnedObject)
+        case confirming(PinnedObject)
         case lookingUp(previous: PinnedObject)
         case finished
         case failed
@@ -161,11 +166,23 @@ package struct DownloadState: Sendable {
     package mutating func lookedUp(_ object: PinnedObject?) -> [Effect] {
         guard case .lookingUp = phase else { return [] }
         guard let object else { return fail(.vanished, keepsCheckpoint: false) }
-        restarts += 1
-        guard restarts <= Self.maximumRestarts else {
-            return fail(.keepsChanging, keepsCheckpoint: false)
-        }
-        return begin(object)
+        return restart(object)
+    }
+
+    /// The answer to `confirm`: the version of now, nil if the object is gone.
+    package mutating func confirmed(_ found: PinnedObject?) -> [Effect] {
+        guard case .confirming(var object) = phase else { return [] }
+        guard let found else { return fail(.vanished, keepsCheckpoint: false) }
+        guard found.etag == object.etag, found.size == object.size else { return restart(found) }
+        object.crc64 = found.crc64 ?? object.crc64
+        phase = .fetching(object)
+        return verify(object)
+    }
+
+    /// `confirm` itself failed.
+    package mutating func confirmFailed(_ failure: ItemFailure) -> [Effect] {
+        guard case .confirming = phase else { return [] }
+        return fail(failure, keepsCheckpoint: true)
     }
 
     /// `lookUp` itself failed.
@@ -178,7 +195,8 @@ package struct DownloadState: Sendable {
     package mutating func abandon(_ failure: ItemFailure, keepsCheckpoint: Bool) -> [Effect] {
         switch phase {
         case .finished, .failed: []
-        case .idle, .fetching, .lookingUp: fail(failure, keepsCheckpoint: keepsCheckpoint)
+        case .idle, .fetching, .confirming, .lookingUp:
+            fail(failure, keepsCheckpoint: keepsCheckpoint)
         }
     }
 }
@@ -187,6 +205,14 @@ extension DownloadState {
     private mutating func begin(_ object: PinnedObject) -> [Effect] {
         fetch(object, Self.cut(object.size, rangeSize: rangeSize))
         return [.begin(object)] + startFetches()
+    }
+
+    private mutating func restart(_ object: PinnedObject) -> [Effect] {
+        restarts += 1
+        guard restarts <= Self.maximumRestarts else {
+            return fail(.keepsChanging, keepsCheckpoint: false)
+        }
+        return begin(object)
     }
 
     private mutating func fetch(_ object: PinnedObject, _ ranges: [RangeProgress]) {
@@ -199,8 +225,12 @@ extension DownloadState {
 
     private mutating func startFetches() -> [Effect] {
         guard case .fetching(let object) = phase else { return [] }
-        // A checkpoint can hold every byte: the last run was stopped before it verified them.
-        if incompleteCount == 0 { return verify(object) }
+        // The object is empty, or a checkpoint holds every byte: then the last run was stopped
+        // before it verified them.
+        if incompleteCount == 0 {
+            phase = .confirming(object)
+            return [.confirm(object)]
+        }
         var effects: [Effect] = []
         while activeFetches.count < streamLimit, nextIndex < rangeProgress.count {
             let range = rangeProgress[nextIndex]

@@ -9,27 +9,41 @@ extension Downloader {
         _ state: inout DownloadState,
         _ shell: inout Shell
     ) async -> [DownloadState.Effect] {
+        let checkpoint: DownloadCheckpoint?
         do {
-            guard let checkpoint = try await context.manifest.downloadCheckpoint(key) else {
-                return state.start(shell.object)
-            }
-            guard checkpoint.etag == shell.object.etag, checkpoint.size == shell.object.size,
-                let partial = try await openPartial(checkpoint)
-            else {
-                try await drop(checkpoint.partialName)
-                return state.start(shell.object)
-            }
-            let ranges = try await verified(checkpoint, in: partial)
-            shell.partial = (checkpoint.partialName, partial)
-            shell.hasCheckpoint = true
-            shell.object.crc64 = checkpoint.crc64
-            transfer.setResumed(ranges.reduce(0) { $0 + $1.received })
-            return state.resume(shell.object, ranges: ranges)
-        } catch let failure as ItemFailure {
-            return state.start(shell.object) + state.abandon(failure, keepsCheckpoint: true)
+            checkpoint = try await context.manifest.downloadCheckpoint(key)
         } catch {
-            let failure = ItemFailure.manifest(message: SyncError(any: error).message)
-            return state.start(shell.object) + state.abandon(failure, keepsCheckpoint: true)
+            return state.abandon(ItemFailure(error), keepsCheckpoint: true)
+        }
+        guard let checkpoint else { return state.start(shell.object) }
+        do {
+            if let (partial, ranges) = try await usable(checkpoint, for: shell.object) {
+                shell.partial = (checkpoint.partialName, partial)
+                shell.hasCheckpoint = true
+                shell.object.crc64 = checkpoint.crc64
+                transfer.setResumed(ranges.reduce(0) { $0 + $1.received })
+                return state.resume(shell.object, ranges: ranges)
+            }
+            try await drop(checkpoint.partialName)
+            return state.start(shell.object)
+        } catch {
+            return state.abandon(ItemFailure(any: error), keepsCheckpoint: true)
+        }
+    }
+
+    /// The partial file of a checkpoint and what is known to be in it; nil if it is of no use.
+    private func usable(
+        _ checkpoint: DownloadCheckpoint,
+        for object: PinnedObject
+    ) async throws -> (OpenFile, [RangeProgress])? {
+        guard checkpoint.etag == object.etag, checkpoint.size == object.size,
+            let partial = try await openPartial(checkpoint)
+        else { return nil }
+        do {
+            return (partial, try await verified(checkpoint, in: partial))
+        } catch let error as LocalError where error.isMediaFailure {
+            // What cannot be read back is fetched again.
+            return nil
         }
     }
 
@@ -55,8 +69,8 @@ extension Downloader {
             guard range.offset == recorded.offset, range.length == recorded.length else { continue }
             if recorded.bootID != directory.bootID {
                 let stored = ByteRange(offset: recorded.offset, length: recorded.received)
-                let found = try await context.hashing.run { () throws(LocalError) in
-                    try directory.checksum(of: partial, range: stored)
+                let found = try await context.reading { interruption in
+                    try directory.checksum(of: partial, range: stored, unless: interruption)
                 }
                 guard found == recorded.checksum else { continue }
             }
@@ -75,24 +89,22 @@ extension Downloader {
         case .begin(let object):
             do {
                 try await makePartial(object, &shell)
-                return []
             } catch {
-                let failure =
-                    error as? ItemFailure
-                    ?? .local(
-                        message: SyncError(any: error).message,
-                        stops: nil
-                    )
                 // The fetches that followed this effect have no file to go to.
                 shell.effects = []
-                return state.abandon(failure, keepsCheckpoint: false)
+                return state.abandon(ItemFailure(any: error), keepsCheckpoint: false)
             }
         case .lookUp:
             return await lookUp(&state)
+        case .confirm:
+            return await confirm(&state, &shell)
         case .finish(let object, let checksum):
-            await finish(object, checksum, &shell)
+            finish(object, checksum, &shell)
         case .fail(let failure, let keepsCheckpoint):
-            if !keepsCheckpoint, let name = shell.partial?.name {
+            // Without a row nobody would find the file again, and without a byte it only takes
+            // room.
+            let isUseful = keepsCheckpoint && shell.hasCheckpoint && transfer.bytesDone > 0
+            if !isUseful, let name = shell.partial?.name {
                 // A partial that cannot be removed is swept by a later run.
                 try? await drop(name)
             }
@@ -137,68 +149,69 @@ extension Downloader {
 
     private func drop(_ partialName: String) async throws {
         try await context.manifest.dropDownload(key)
-        let directory = context.directory
-        try await context.disk.run { () throws(LocalError) in
-            try directory.removePartial(partialName)
-        }
+        await context.removePartial(partialName)
     }
 
     private func lookUp(_ state: inout DownloadState) async -> [DownloadState.Effect] {
-        let store = context.store
-        let objectKey = context.objectKey(key)
         do {
-            let metadata = try await context.withConnection { () throws(StorageError) in
-                try await store.head(objectKey, versionID: nil)
-            }
-            guard let etag = metadata.etag else {
-                return state.lookUpFailed(
-                    .storage(
-                        message: "the service gave no ETag for the object",
-                        requestID: metadata.requestID,
-                        stops: nil
-                    )
-                )
-            }
-            return state.lookedUp(
-                PinnedObject(etag: etag, size: metadata.size, crc64: metadata.crc64)
-            )
+            return state.lookedUp(try await head()?.object)
         } catch {
-            if error == .vanished { return state.lookedUp(nil) }
             return state.lookUpFailed(error)
         }
     }
 
-    private func finish(
-        _ object: PinnedObject,
-        _ checksum: CRC64,
+    private func confirm(
+        _ state: inout DownloadState,
         _ shell: inout Shell
-    ) async {
-        guard let partial = shell.partial else { return }
-        var metadata = shell.metadata
-        if metadata == nil {
-            // Everything came from the checkpoint, or there was nothing to fetch: the headers are
-            // still to be asked for, and with them whether the object is still this version.
-            let store = context.store
-            let objectKey = context.objectKey(key)
-            do {
-                metadata = try await context.withConnection { () throws(StorageError) in
-                    try await store.head(objectKey, versionID: nil)
-                }
-            } catch {
-                shell.result = .failure(error)
-                return
-            }
+    ) async -> [DownloadState.Effect] {
+        do {
+            let found = try await head()
+            // Of another version it is forgotten again when that is begun.
+            shell.metadata = found?.metadata
+            return state.confirmed(found?.object)
+        } catch {
+            return state.confirmFailed(error)
         }
+    }
+
+    /// The object as it is now; nil if it is gone.
+    private func head() async throws(ItemFailure) -> (
+        object: PinnedObject, metadata: ObjectMetadata
+    )? {
+        let store = context.store
+        let objectKey = context.objectKey(key)
+        let metadata: ObjectMetadata
+        do {
+            metadata = try await context.withConnection { () throws(StorageError) in
+                try await store.head(objectKey, versionID: nil)
+            }
+        } catch {
+            if error == .vanished { return nil }
+            throw error
+        }
+        guard let etag = metadata.etag else {
+            throw .storage(
+                message: "the service gave no ETag for the object",
+                requestID: metadata.requestID,
+                stops: nil
+            )
+        }
+        let object = PinnedObject(etag: etag, size: metadata.size, crc64: metadata.crc64)
+        return (object, metadata)
+    }
+
+    private func finish(_ object: PinnedObject, _ checksum: CRC64, _ shell: inout Shell) {
+        guard let partial = shell.partial else { return }
         shell.result = .success(
             FinishedDownload(
                 partialName: partial.name,
                 object: object,
                 checksum: checksum,
                 modified: ModificationTime.of(
-                    userMetadata: metadata?.userMetadata ?? [:],
-                    lastModified: metadata?.lastModified
+                    userMetadata: shell.metadata?.userMetadata ?? [:],
+                    lastModified: shell.metadata?.lastModified
                 ),
-                lastModified: metadata?.lastModified,
+                lastModified: shell.metadata?.lastModified,
                 hasCheckpoint: shell.hasCheckpoint
             )
         )

@@ -48,6 +48,10 @@ extension ItemFailure {
     }
 
     init(_ error: LocalError) {
+        if error == .interrupted {
+            self = .cancelled
+            return
+        }
         // A full disk is each item's failure: a smaller one may still fit, and nothing is deleted.
         let isFull = if case .diskFull = error { true } else { false }
         self = .local(message: error.message, stops: error.endsRun && !isFull ? .localState : nil)
@@ -55,6 +59,18 @@ extension ItemFailure {
 
     init(_ error: ManifestError) {
         self = .manifest(message: error.message)
+    }
+
+    /// Maps what escapes a closure, whose errors are untyped.
+    init(any error: any Error) {
+        switch error {
+        case let error as ItemFailure: self = error
+        case let error as StorageError: self.init(error)
+        case let error as LocalError: self.init(error)
+        case let error as ManifestError: self.init(error)
+        case is CancellationError: self = .cancelled
+        default: self = .local(message: SyncError(any: error).message, stops: nil)
+        }
     }
 }
 
@@ -80,10 +96,10 @@ extension SyncError {
     }
 
     init(_ error: LocalError) {
-        if case .lockHeld = error {
-            self.init(code: .locked, message: error.message, underlying: error)
-        } else {
-            self.init(code: .localState, message: error.message, underlying: error)
+        switch error {
+        case .interrupted: self = .interrupted
+        case .lockHeld: self.init(code: .locked, message: error.message, underlying: error)
+        default: self.init(code: .localState, message: error.message, underlying: error)
         }
     }
 

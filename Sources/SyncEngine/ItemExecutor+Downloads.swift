@@ -130,13 +130,22 @@ extension ItemExecutor {
         let directory = context.directory
         let sourcePath = try RelativePath(key: row.key)
         let size = object.size
-        let (name, found) = try await context.hashing.run { () throws(LocalError) in
+        let (name, found) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
             let partial = try directory.createPartial(size: size)
             do throws(LocalError) {
-                _ = try directory.copyContents(of: file, intoPartial: partial.file, size: size)
-                let range = ByteRange(offset: 0, length: size)
-                return (partial.name, try directory.checksum(of: partial.file, range: range))
+                _ = try directory.copyContents(
+                    of: file,
+                    intoPartial: partial.file,
+                    size: size,
+                    unless: interruption
+                )
+                let checksum = try directory.checksum(
+                    of: partial.file,
+                    range: ByteRange(offset: 0, length: size),
+                    unless: interruption
+                )
+                return (partial.name, checksum)
             } catch {
                 // Nothing refers to it yet; a later run sweeps what cannot be removed now.
                 try? directory.removePartial(partial.name)

@@ -200,11 +200,11 @@ extension ItemExecutor {
     /// The checksum of the whole file, which must still be the one the walk saw.
     func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
         let directory = context.directory
-        return try await context.hashing.run {
+        return try await context.reading { interruption in
             let file = try directory.openForReading(path)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             let range = ByteRange(offset: 0, length: expected.size)
-            let checksum = try directory.checksum(of: file, range: range)
+            let checksum = try directory.checksum(of: file, range: range, unless: interruption)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             return checksum
         }

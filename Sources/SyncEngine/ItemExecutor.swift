@@ -73,7 +73,6 @@ extension ItemExecutor {
         switch failure {
         case .cancelled:
             // The run's own end says so; the item is neither failed nor done.
-            ledger.keepCheckpoint(of: key)
             ledger.countFailed()
             return
         case .vanished:
@@ -88,7 +87,6 @@ extension ItemExecutor {
             ledger.countFailed()
             state = .skipped
         case .keepsChanging, .corrupt, .uploadVanished, .storage, .local, .manifest:
-            ledger.keepCheckpoint(of: key)
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
             state = .failed

@@ -15,7 +15,6 @@ package final class ProgressTracker: Sendable {
         var bytesFinished: Int64 = 0
         var nextTransfer: UInt64 = 0
         var active: [UInt64: Transfer] = [:]
-        var failures: [ItemFailure.RunStop] = []
     }
 
     /// One transfer under way; its bytes are counted on the transport's thread without a lock.
@@ -52,7 +51,8 @@ package final class ProgressTracker: Sendable {
 
         package var bytesMoved: Int64 { moved.load(ordering: .relaxed) }
         package var bytesResumed: Int64 { resumed.load(ordering: .relaxed) }
-        fileprivate var bytesDone: Int64 {
+        /// Of the attempt under way, those of a checkpoint included.
+        var bytesDone: Int64 {
             let done = bytesMoved - discarded.load(ordering: .relaxed) + bytesResumed
             return min(size, max(0, done))
         }

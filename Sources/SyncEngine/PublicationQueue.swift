@@ -83,7 +83,10 @@ actor PublicationQueue {
                 try directory.publish(group.map(\.publication), durability: durability)
             }
         } catch {
-            for item in group { fail(item, ItemFailure(error)) }
+            for item in group {
+                await discard(item, dropsCheckpoint: error.isMediaFailure)
+                fail(item, ItemFailure(error))
+            }
             return
         }
         var changes: [ManifestChange] = []
@@ -95,6 +98,7 @@ actor PublicationQueue {
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
                 published.append((item, keptAs))
             case .failed(let error):
+                await discard(item, dropsCheckpoint: error.isMediaFailure)
                 fail(item, Self.failure(error))
             }
         }
@@ -106,6 +110,20 @@ actor PublicationQueue {
             return
         }
         for (item, keptAs) in published { succeed(item, keptAs) }
+    }
+
+    /// Removes the partial file of an item that was not published, unless the next run can go on
+    /// from it.
+    ///
+    /// After a failure of the disk that is never so: a page that could not be written is clean for
+    /// the system, and reading it back proves nothing.
+    private func discard(_ item: PendingPublication, dropsCheckpoint: Bool) async {
+        if item.hasCheckpoint {
+            guard dropsCheckpoint else { return }
+            // A row that stays finds no file, and the next run starts over.
+            try? await context.manifest.dropDownload(item.key)
+        }
+        await context.removePartial(item.publication.partialName)
     }
 
     private static func entry(

@@ -2,14 +2,13 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-/// What the items of a run leave behind for its end: whether it must stop, what holds deletions
-/// back, which checkpoints the next run needs.
+/// What the items of a run leave behind for its end: whether it must stop, and what holds
+/// deletions back.
 final class RunLedger: Sendable {
     private struct State {
         var stop: SyncError?
         var failed = 0
         var skipped = 0
-        var keptCheckpoints: Set<ObjectKey> = []
         var deferred: [JoinedEntry] = []
     }
 
@@ -30,15 +29,6 @@ final class RunLedger: Sendable {
 
     func countFailed() { state.withLock { $0.failed += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
-
-    /// The key's checkpoint is of use to the next run.
-    func keepCheckpoint(of key: ObjectKey) {
-        state.withLock { _ = $0.keptCheckpoints.insert(key) }
-    }
-
-    func keepsCheckpoint(of key: ObjectKey) -> Bool {
-        state.withLock { $0.keptCheckpoints.contains(key) }
-    }
 
     /// False if there are too many already.
     func deferDownload(_ entry: JoinedEntry) -> Bool {

@@ -34,6 +34,26 @@ struct TransferContext: Sendable {
         ObjectKey(prefix.bytes + key.bytes)
     }
 
+    /// Reads whole files on threads for that; `work` looks at the interruption, which is raised when
+    /// the task is cancelled, so that no run waits for the end of a large file.
+    func reading<Value: Sendable>(
+        _ work: @escaping @Sendable (Interruption) throws -> Value
+    ) async throws -> Value {
+        let interruption = Interruption()
+        return try await withTaskCancellationHandler {
+            try await hashing.run { try work(interruption) }
+        } onCancel: {
+            interruption.raise()
+        }
+    }
+
+    /// Removes a partial file that nothing refers to; one that cannot be removed now is swept by a
+    /// later run.
+    func removePartial(_ name: String) async {
+        let directory = directory
+        try? await disk.run { () throws(LocalError) in try directory.removePartial(name) }
+    }
+
     /// Waits for a connection, runs `request` and gives the connection back.
     func withConnection<Value: Sendable>(
         _ request: () async throws(StorageError) -> Value

@@ -115,8 +115,8 @@ extension Uploader {
         // Sent before the row was written: the file itself says whether it is the same.
         guard let theirs = part.crc64 else { return nil }
         let (directory, file) = (context.directory, shell.file)
-        let ours = try? await context.hashing.run { () throws(LocalError) in
-            try directory.checksum(of: file, range: range)
+        let ours = try? await context.reading { interruption in
+            try directory.checksum(of: file, range: range, unless: interruption)
         }
         guard ours == theirs else { return nil }
         return UploadState.SentPart(

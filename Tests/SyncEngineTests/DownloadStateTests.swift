@@ -37,10 +37,12 @@ struct DownloadStateTests {
         #expect(state.abandon(.cancelled, keepsCheckpoint: true).isEmpty)
     }
 
-    @Test func `an empty object needs no request`() {
+    @Test func `an empty object needs no more than its headers`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 3)
-        let empty = PinnedObject(etag: ETag(wire: "E"), size: 0, crc64: CRC64())
-        #expect(state.start(empty) == [.begin(empty), .finish(empty, checksum: CRC64())])
+        let empty = PinnedObject(etag: ETag(wire: "E"), size: 0, crc64: nil)
+        #expect(state.start(empty) == [.begin(empty), .confirm(empty)])
+        let found = PinnedObject(etag: empty.etag, size: 0, crc64: CRC64())
+        #expect(state.confirmed(found) == [.finish(found, checksum: CRC64())])
     }
 
     @Test func `a wrong checksum is fetched once more and then fails`() {
@@ -129,14 +131,41 @@ struct DownloadStateTests {
         )
     }
 
-    @Test func `a checkpoint with every byte is verified without a request`() {
+    private static func complete(_ checksum: CRC64) -> (DownloadState, [DownloadState.Effect]) {
         var state = DownloadState(rangeSize: 4, streamLimit: 4)
         let whole = ByteRange(offset: 0, length: 10)
-        let range = RangeProgress(index: 0, range: whole, received: 10, checksum: Self.crc)
-        #expect(
-            state.resume(Self.object, ranges: [range])
-                == [.finish(Self.object, checksum: Self.crc)]
+        let range = RangeProgress(index: 0, range: whole, received: 10, checksum: checksum)
+        let effects = state.resume(
+            PinnedObject(etag: object.etag, size: size, crc64: nil),
+            ranges: [range]
         )
+        return (state, effects)
+    }
+
+    @Test func `a checkpoint with every byte is held against the object's headers`() {
+        let (state, effects) = Self.complete(Self.crc)
+        #expect(effects.count == 1)
+        guard case .confirm? = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        var same = state
+        #expect(same.confirmed(Self.object) == [.finish(Self.object, checksum: Self.crc)])
+        var gone = state
+        #expect(gone.confirmed(nil) == [.fail(.vanished, keepsCheckpoint: false)])
+        var unreachable = state
+        #expect(
+            unreachable.confirmFailed(.cancelled) == [.fail(.cancelled, keepsCheckpoint: true)]
+        )
+        let newer = PinnedObject(etag: ETag(wire: "B"), size: 4, crc64: nil)
+        var replaced = state
+        #expect(replaced.confirmed(newer).first == .begin(newer))
+        #expect(replaced.restartCount == 1)
+    }
+
+    @Test func `a checkpoint with a wrong byte is fetched again`() {
+        var (state, _) = Self.complete(CRC64(value: 5))
+        #expect(state.confirmed(Self.object).first == .begin(Self.object))
     }
 
     @Test(arguments: [
@@ -185,6 +214,8 @@ struct DownloadStateTests {
                 case .cancelFetches, .begin: active = []
                 case .lookUp:
                     pending += state.lookedUp(Bool.random(using: &random) ? Self.object : nil)
+                case .confirm:
+                    pending += state.confirmed(Bool.random(using: &random) ? Self.object : nil)
                 case .finish, .fail: ends.append(effect)
                 }
                 continue

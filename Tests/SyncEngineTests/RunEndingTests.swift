@@ -1,4 +1,6 @@
 import Foundation
+import LocalStorage
+import ManifestStore
 import ObjectStorage
 import SyncModel
 import Testing
@@ -123,5 +125,37 @@ struct RunEndingTests {
             }
             group.cancelAll()
         }
+    }
+
+    @Test func `reading a large file ends with the task that waits for it`() async throws {
+        let fixture = try MirrorFixture()
+        try fixture.write("a/sparse", Data())
+        // Minutes of reading.
+        let file = try #require(FileHandle(forWritingAtPath: fixture.directory("a/sparse")))
+        try file.truncate(atOffset: 1 << 40)
+        try file.close()
+        let engine = try fixture.engine("a")
+        let session = try await MirrorSession.open(
+            engine.settings,
+            locks: true,
+            allowsRebinding: false
+        )
+        let run = MirrorRun(
+            settings: engine.settings,
+            session: session,
+            direction: .push,
+            options: MirrorFixture.options(),
+            onEvent: { _ in }
+        )
+        let executor = run.parts(RunID(1)).executor
+        let identity = try #require(try await executor.identity(of: "sparse"))
+        let reading = Task {
+            try await executor.checksum(
+                of: try RelativePath(key: "sparse"),
+                expected: identity
+            )
+        }
+        reading.cancel()
+        await #expect(throws: LocalError.interrupted) { try await reading.value }
     }
 }
