@@ -41,7 +41,9 @@ struct ServerVector: Decodable, Sendable, CustomTestStringConvertible {
         for (name, value) in expected.headersAdded ?? [:] {
             sent.append((name.lowercased(), value))
         }
-        sent.append(("host", String(rest[..<slash])))
+        if !sent.contains(where: { $0.name == "host" }) {
+            sent.append(("host", String(rest[..<slash])))
+        }
         return Request(
             method: Method(rawValue: method) ?? .get,
             target: String(rest[slash...]),
