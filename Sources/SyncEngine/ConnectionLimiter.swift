@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Bounds the requests in flight, first come first served, and adapts to throttling.
+/// Bounds the requests in flight and the bytes they move, first come first served, and adapts to
+/// throttling.
 ///
 /// A throttled answer halves the bound, at most once a second; every ``successesPerStep`` answers
 /// raise it by one, up to the user's limit. Large and small files wait in one line for each
@@ -9,27 +10,42 @@ package final class ConnectionLimiter: Sendable {
     private static let successesPerStep = 32
     private static let halvingInterval = Duration.seconds(1)
 
+    private struct Waiter {
+        let bytes: Int64
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
         var limit: Int
         var active = 0
+        /// Bytes that the active requests were made for.
+        var activeBytes: Int64 = 0
         var successes = 0
         var lastHalving: Duration?
         var nextTicket: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var waiting: [UInt64: Waiter] = [:]
         /// Tickets in order of arrival; those no longer in `waiting` were cancelled.
         var line: [UInt64] = []
         var lineHead = 0
     }
 
     private let maximum: Int
+    private let byteBudget: Int64
     private let monotonic: @Sendable () -> Duration
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - maximum: The largest number of requests in flight, at least 1.
+    ///   - byteBudget: The largest sum of bytes of the requests in flight; one larger request goes
+    ///     alone.
     ///   - monotonic: A clock that never steps.
-    package init(maximum: Int, monotonic: @escaping @Sendable () -> Duration) {
+    package init(
+        maximum: Int,
+        byteBudget: Int64,
+        monotonic: @escaping @Sendable () -> Duration
+    ) {
         self.maximum = max(1, maximum)
+        self.byteBudget = byteBudget
         self.monotonic = monotonic
         state = Mutex(State(limit: max(1, maximum)))
     }
@@ -37,10 +53,14 @@ package final class ConnectionLimiter: Sendable {
     /// The bound of now.
     package var limit: Int { state.withLock { $0.limit } }
 
-    /// Waits for a place; `release` gives it back.
+    /// Requests that wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for a place for a request that moves so many bytes of content; `release` gives it
+    /// back.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before there is one.
-    package func acquire() async throws {
+    package func acquire(bytes: Int64) async throws {
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -49,28 +69,41 @@ package final class ConnectionLimiter: Sendable {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
-                    if state.active < state.limit, state.waiting.isEmpty {
+                    if state.waiting.isEmpty, hasRoom(for: bytes, state) {
                         state.active += 1
+                        state.activeBytes += bytes
                         return true
                     }
-                    state.waiting[ticket] = continuation
+                    state.waiting[ticket] = Waiter(bytes: bytes, continuation: continuation)
                     state.line.append(ticket)
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume(returning: false)
+            let (waiter, granted) = state.withLock { state in
+                // Whoever waited behind a large request may fit now.
+                (state.waiting.removeValue(forKey: ticket), grant(&state))
+            }
+            waiter?.continuation.resume(returning: false)
+            for waiter in granted { waiter.continuation.resume(returning: true) }
         }
         guard isGranted else { throw CancellationError() }
     }
 
-    package func release() {
+    /// Gives a place back.
+    package func release(bytes: Int64) {
         let granted = state.withLock { state in
             state.active -= 1
-            return Self.grant(&state)
+            state.activeBytes -= bytes
+            return grant(&state)
         }
-        for continuation in granted { continuation.resume(returning: true) }
+        for waiter in granted { waiter.continuation.resume(returning: true) }
+    }
+
+    private func hasRoom(for bytes: Int64, _ state: borrowing State) -> Bool {
+        guard state.active < state.limit else { return false }
+        return state.active == 0 || bytes <= byteBudget - state.activeBytes
     }
 
     /// The service asked for less.
@@ -87,25 +120,31 @@ package final class ConnectionLimiter: Sendable {
     /// The service answered in time.
     package func succeeded() {
         let maximum = maximum
-        let granted = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+        let granted = state.withLock { state -> [Waiter] in
             guard state.limit < maximum else { return [] }
             state.successes += 1
             guard state.successes >= Self.successesPerStep else { return [] }
             state.successes = 0
             state.limit += 1
-            return Self.grant(&state)
+            return grant(&state)
         }
-        for continuation in granted { continuation.resume(returning: true) }
+        for waiter in granted { waiter.continuation.resume(returning: true) }
     }
 
-    private static func grant(_ state: inout State) -> [CheckedContinuation<Bool, Never>] {
-        var granted: [CheckedContinuation<Bool, Never>] = []
-        while state.active < state.limit, state.lineHead < state.line.count {
-            let ticket = state.line[state.lineHead]
+    /// Takes from the head of the line what has room; a large request there lets nobody pass.
+    private func grant(_ state: inout State) -> [Waiter] {
+        var granted: [Waiter] = []
+        while state.lineHead < state.line.count {
+            guard let waiter = state.waiting[state.line[state.lineHead]] else {
+                state.lineHead += 1
+                continue
+            }
+            guard hasRoom(for: waiter.bytes, state) else { break }
+            state.waiting.removeValue(forKey: state.line[state.lineHead])
             state.lineHead += 1
-            guard let continuation = state.waiting.removeValue(forKey: ticket) else { continue }
             state.active += 1
-            granted.append(continuation)
+            state.activeBytes += waiter.bytes
+            granted.append(waiter)
         }
         if state.lineHead > 1_024, state.lineHead * 2 > state.line.count {
             state.line.removeFirst(state.lineHead)

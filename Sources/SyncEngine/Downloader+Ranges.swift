@@ -41,11 +41,11 @@ extension Downloader {
         _ partialName: String?
     ) async -> RangeEnd {
         do {
-            try await context.limiter.acquire()
+            try await context.limiter.acquire(bytes: piece.length)
         } catch {
             return .failed(range.index, .other(.cancelled))
         }
-        defer { context.limiter.release() }
+        defer { context.limiter.release(bytes: piece.length) }
         let checkpoints = LatestValue<Checkpoint>()
         let transfer = transfer
         let never = Int64.max

@@ -9,6 +9,9 @@ struct MirrorRun: Sendable {
     /// Files above this size count as large: few at once, each with several streams.
     private static let largeItem: Int64 = 32 << 20
     private static let laneCapacity = 2_048
+    /// What all requests under way may move together: with parts of gigabytes a few of them are
+    /// as much as a small machine's page cache should have to write.
+    private static let bytesInFlight: Int64 = 1 << 30
     private static let progressInterval = Duration.milliseconds(200)
     /// Listings side by side, and rows of the manifest for each.
     private static let listingWidth = 6
@@ -82,6 +85,7 @@ struct MirrorRun: Sendable {
     func parts(_ run: RunID) -> Parts {
         let limiter = ConnectionLimiter(
             maximum: options.connectionLimit,
+            byteBudget: Self.bytesInFlight,
             monotonic: settings.environment.monotonic
         )
         let context = TransferContext(

@@ -67,8 +67,8 @@ struct RemoteCopier: Sendable {
             contentType: modified == nil ? nil : ContentType.guess(for: key),
             forbidsOverwrite: true
         )
-        try await context.limiter.acquire()
-        defer { context.limiter.release() }
+        try await context.limiter.acquire(bytes: 0)
+        defer { context.limiter.release(bytes: 0) }
         _ = try await context.store.copy(request)
     }
 
@@ -92,8 +92,8 @@ struct RemoteCopier: Sendable {
         do {
             var parts: [UploadedPart] = []
             for index in 0..<layout.partCount {
-                try await context.limiter.acquire()
-                defer { context.limiter.release() }
+                try await context.limiter.acquire(bytes: 0)
+                defer { context.limiter.release(bytes: 0) }
                 parts.append(
                     try await context.store.uploadPartCopy(
                         PartCopyRequest(

@@ -59,11 +59,11 @@ struct TransferContext: Sendable {
         _ request: () async throws(StorageError) -> Value
     ) async throws(ItemFailure) -> Value {
         do {
-            try await limiter.acquire()
+            try await limiter.acquire(bytes: 0)
         } catch {
             throw ItemFailure.cancelled
         }
-        defer { limiter.release() }
+        defer { limiter.release(bytes: 0) }
         do {
             return try await request()
         } catch {

@@ -92,11 +92,11 @@ extension Uploader {
             )
         )
         do {
-            try await context.limiter.acquire()
+            try await context.limiter.acquire(bytes: range.length)
         } catch {
             return state.failed(.other(.cancelled))
         }
-        defer { context.limiter.release() }
+        defer { context.limiter.release(bytes: range.length) }
         do throws(StorageError) {
             let result = try await store.put(
                 request,

@@ -12,11 +12,11 @@ extension Uploader {
         _ source: FileIdentity
     ) async -> PartEnd {
         do {
-            try await context.limiter.acquire()
+            try await context.limiter.acquire(bytes: range.length)
         } catch {
             return .failed(.other(.cancelled))
         }
-        defer { context.limiter.release() }
+        defer { context.limiter.release(bytes: range.length) }
         guard (try? file.identity()) == source else { return .failed(.sourceChanged) }
         let transfer = transfer
         let part: UploadedPart

@@ -6,16 +6,16 @@ import Testing
 @Suite("Waiting and limits")
 struct ConcurrencyTests {
     @Test func `never more requests at once than the limit`() async throws {
-        let limiter = ConnectionLimiter(maximum: 3, monotonic: { .zero })
+        let limiter = ConnectionLimiter(maximum: 3, byteBudget: 100, monotonic: { .zero })
         let gauge = Gauge()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
-                    try await limiter.acquire()
+                    try await limiter.acquire(bytes: 0)
                     gauge.enter()
                     await Task.yield()
                     gauge.leave()
-                    limiter.release()
+                    limiter.release(bytes: 0)
                 }
             }
             try await group.waitForAll()
@@ -25,7 +25,11 @@ struct ConcurrencyTests {
 
     @Test func `throttling halves the limit once a second and success raises it slowly`() {
         let time = Box(Duration.zero)
-        let limiter = ConnectionLimiter(maximum: 16, monotonic: { time.value.withLock { $0 } })
+        let limiter = ConnectionLimiter(
+            maximum: 16,
+            byteBudget: 100,
+            monotonic: { time.value.withLock { $0 } }
+        )
         limiter.throttled()
         limiter.throttled()
         #expect(limiter.limit == 8)
@@ -38,17 +42,44 @@ struct ConcurrencyTests {
         #expect(limiter.limit == 16)
     }
 
+    @Test func `requests in flight move no more bytes than the budget, but for one alone`()
+        async throws
+    {
+        let limiter = ConnectionLimiter(maximum: 8, byteBudget: 100, monotonic: { .zero })
+        try await limiter.acquire(bytes: 60)
+        try await limiter.acquire(bytes: 40)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let order = Box<[Int64]>([])
+            for bytes in [Int64(500), 1] {
+                group.addTask {
+                    try await limiter.acquire(bytes: bytes)
+                    order.value.withLock { $0.append(bytes) }
+                    limiter.release(bytes: bytes)
+                }
+                while limiter.waitingCount < (bytes == 500 ? 1 : 2) {
+                    await Task.yield()
+                }
+            }
+            // The small one waits behind the large one, which needs the line for itself.
+            limiter.release(bytes: 40)
+            #expect(order.value.withLock { $0.isEmpty })
+            limiter.release(bytes: 60)
+            try await group.waitForAll()
+            #expect(Set(order.value.withLock { $0 }) == [500, 1])
+        }
+    }
+
     @Test func `a cancelled wait takes no place`() async throws {
-        let limiter = ConnectionLimiter(maximum: 1, monotonic: { .zero })
-        try await limiter.acquire()
+        let limiter = ConnectionLimiter(maximum: 1, byteBudget: 100, monotonic: { .zero })
+        try await limiter.acquire(bytes: 0)
         await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await limiter.acquire() }
+            group.addTask { try await limiter.acquire(bytes: 0) }
             group.cancelAll()
             await #expect(throws: CancellationError.self) { try await group.next() }
         }
-        limiter.release()
-        try await limiter.acquire()
-        limiter.release()
+        limiter.release(bytes: 0)
+        try await limiter.acquire(bytes: 0)
+        limiter.release(bytes: 0)
     }
 
     @Test func `a channel passes everything in order and holds few`() async throws {

@@ -28,6 +28,8 @@ final class HookedStore: ObjectStore {
         self.hook = hook
     }
 
+    var dialect: StorageDialect { store.dialect }
+
     func count(_ operation: String) -> Int {
         counts.withLock { $0[operation, default: 0] }
     }
