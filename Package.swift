@@ -93,7 +93,10 @@ let package = Package(
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
         tests("SyncEngineTests", ["SyncEngine", "StorageServer", "SyncTestSupport"]),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
-        tests("OSSSyncTests", ["OSSSync", "SyncTestSupport"]),
+        tests(
+            "OSSSyncTests",
+            ["OSSSync", "ObjectStorage", "StorageServer", "SyncTestSupport"]
+        ),
         tests(
             "OSSSyncCLITests",
             ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],

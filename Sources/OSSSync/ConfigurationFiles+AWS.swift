@@ -2,15 +2,15 @@ internal import ObjectStorage
 
 /// The files and variables of the aws tools.
 extension ConfigurationFiles {
-    private var awsProfile: String? {
+    var awsProfile: String? {
         profile ?? sources.environment["AWS_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private var awsCredentialsPath: String? {
+    var awsCredentialsPath: String? {
         sources.environment["AWS_SHARED_CREDENTIALS_FILE"] ?? home(".aws/credentials")
     }
 
-    private var awsConfigPath: String? {
+    var awsConfigPath: String? {
         sources.environment["AWS_CONFIG_FILE"] ?? home(".aws/config")
     }
 
@@ -22,7 +22,7 @@ extension ConfigurationFiles {
         )
     }
 
-    func awsCredentials() -> any CredentialsProvider {
+    func awsCredentials() -> any ConfiguredCredentials {
         AWSFileCredentials(
             credentialsPath: awsCredentialsPath,
             configPath: awsConfigPath,

@@ -41,7 +41,20 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// The section of a profile in osssync's own file: `[default]` or `[profile NAME]`.
-    var ownSection: String { profile.map { "profile " + $0 } ?? "default" }
+    var ownSection: String {
+        profile.flatMap { $0 == "default" ? nil : "profile " + $0 } ?? "default"
+    }
+
+    private func ownDocument() throws(CredentialsError) -> INIDocument? {
+        guard let path = ownPath else { return nil }
+        guard let file = try ConfigurationFile(path: path) else {
+            guard sources.options.configurationFile == nil else {
+                throw .invalid(source: path, reason: "there is no such file")
+            }
+            return nil
+        }
+        return try INIDocument(file)
+    }
 
     /// What each file says of the bucket's place, the first first.
     func places(bucket: String) throws(SyncError) -> [ConfiguredPlace] {
@@ -57,18 +70,15 @@ struct ConfigurationFiles: Sendable {
             )
         }
         do throws(CredentialsError) {
-            if let path = ownPath, let file = try ConfigurationFile(path: path) {
-                let document = try INIDocument(file)
-                if let section = document[section: ownSection] {
-                    places.append(
-                        ConfiguredPlace(
-                            endpoint: section["endpoint"],
-                            region: section["region"],
-                            addressing: section["addressing"],
-                            signature: section["signature"]
-                        )
+            if let section = try ownDocument()?[section: ownSection] {
+                places.append(
+                    ConfiguredPlace(
+                        endpoint: section["endpoint"],
+                        region: section["region"],
+                        addressing: section["addressing"],
+                        signature: section["signature"]
                     )
-                }
+                )
             }
             places += try toolPlaces(bucket: bucket)
         } catch {
@@ -95,29 +105,67 @@ struct ConfigurationFiles: Sendable {
 
     /// Every source of credentials in its order.
     ///
-    /// A profile that was asked for by name comes before
-    /// the environment.
-    func credentials() -> any CredentialsProvider {
-        var files: [any CredentialsProvider] = []
-        if let path = ownPath { files.append(file(path, .section(ownSection))) }
-        let variables: CredentialsVariables
-        switch dialect {
-        case .oss:
-            if let path = ossutilPath { files.append(file(path, .ossutil)) }
-            if let path = aliyunPath { files.append(file(path, .aliyun)) }
-            variables = .oss
-        case .s3:
-            files.append(awsCredentials())
-            variables = .aws
-        }
+    /// A profile that was asked for by name comes before the environment. The files that count are
+    /// read once, so that what is wrong with them is said before anything is done.
+    ///
+    /// - Throws: ``SyncError`` of code `configuration`.
+    func credentials() throws(SyncError) -> any CredentialsProvider {
         let environment = EnvironmentCredentials(
             environment: sources.environment,
             families: dialect == .s3 ? [.aws] : [.oss, .alibabaCloud]
         )
-        var chain: [any CredentialsProvider] = [environment] + files
-        if sources.options.profile != nil { chain = files + [environment] }
+        let files = fileCredentials()
+        let comesFirst = sources.options.profile != nil
+        if comesFirst || !environment.isSetUp {
+            do throws(CredentialsError) {
+                try requireProfile()
+                for file in files {
+                    if try file.isSetUp() { break }
+                }
+            } catch {
+                throw SyncError(code: .configuration, message: error.message, underlying: error)
+            }
+        }
+        var chain: [any CredentialsProvider] = files
+        chain.insert(environment, at: comesFirst ? chain.endIndex : 0)
         if dialect == .oss { chain += alibabaCloudServices() }
-        return CredentialsChain(chain, variables: variables)
+        return CredentialsChain(chain, variables: dialect == .s3 ? .aws : .oss)
+    }
+
+    private func fileCredentials() -> [any ConfiguredCredentials] {
+        var files: [any ConfiguredCredentials] = []
+        if let path = ownPath { files.append(file(path, .section(ownSection))) }
+        switch dialect {
+        case .oss:
+            if let path = ossutilPath { files.append(file(path, .ossutil)) }
+            if let path = aliyunPath { files.append(file(path, .aliyun)) }
+        case .s3: files.append(awsCredentials())
+        }
+        return files
+    }
+
+    /// Throws if a profile was asked for and no file has it: another one would act as somebody
+    /// else.
+    private func requireProfile() throws(CredentialsError) {
+        let wanted = profile ?? (dialect == .s3 ? awsProfile : nil)
+        guard let wanted, wanted != "default" else { return }
+        var isFound = try ownDocument()?[section: ownSection] != nil && profile != nil
+        var paths = [ownPath]
+        switch dialect {
+        case .oss:
+            paths += [ossutilPath, aliyunPath]
+            if let path = ossutilPath, let file = try ConfigurationFile(path: path) {
+                isFound = try OssutilConfig(file).hasProfile(wanted) || isFound
+            }
+            if let path = aliyunPath, let file = try ConfigurationFile(path: path) {
+                isFound = try AliyunConfig(file).hasProfile(wanted) || isFound
+            }
+        case .s3:
+            paths += [awsCredentialsPath, awsConfigPath]
+            isFound = try awsConfig()?.hasProfile == true || isFound
+        }
+        guard !isFound else { return }
+        throw .noProfile(wanted, tried: paths.compactMap(\.self))
     }
 
     /// Sources that are asked over the network.

@@ -37,58 +37,59 @@ public struct Doctor: Sendable {
     /// Looks, and says what it found in the order of dependence.
     public func examine() async -> [Finding] {
         guard let directory else {
-            var findings = await credentials(.oss)
-            findings.append(
+            return [
+                await credentialsOfUser(),
                 Finding(
                     subject: "directory",
                     state: .warning,
                     message: "none was given; 'osssync doctor DIR' also checks the bucket"
-                )
-            )
-            return findings
+                ),
+            ]
         }
-        let mirror: Mirror
-        var findings: [Finding]
         do {
-            mirror = try Mirror(
+            let mirror = try Mirror(
                 directory: directory,
                 remote: nil,
                 allowsRebinding: false,
                 sources: sources
             )
-            findings = await credentials(mirror.remote.dialect)
-        } catch {
-            findings = await credentials(.oss)
-            findings.append(Finding(subject: "configuration", state: .bad, message: error.message))
-            return findings
-        }
-        findings.insert(
-            Finding(
+            let linked = Finding(
                 subject: "configuration",
                 state: .good,
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
-            ),
-            at: 0
-        )
-        findings += await bucket(mirror)
-        findings.append(disk(directory))
-        return findings
+            )
+            let credentials = await Self.credentials(mirror.credentials)
+            return [linked, credentials] + (await bucket(mirror)) + [disk(directory)]
+        } catch {
+            let broken = Finding(subject: "configuration", state: .bad, message: error.message)
+            return [broken, disk(directory)]
+        }
     }
 
-    private func credentials(_ dialect: Remote.Dialect) async -> [Finding] {
-        let files = ConfigurationFiles(sources, link: nil, dialect: dialect)
-        do throws(CredentialsError) {
-            let found = try await files.credentials().credentials()
-            let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
-            return [
-                Finding(
-                    subject: "credentials",
-                    state: .good,
-                    message: "\(kind), \(Self.masked(found.accessKeyID))"
-                )
-            ]
+    /// Without a directory nobody knows the service; OSS is what is asked for most.
+    private func credentialsOfUser() async -> Finding {
+        let files = ConfigurationFiles(sources, link: nil, dialect: .oss)
+        do {
+            let provider = try files.credentials()
+            return await Self.credentials(provider.credentials)
         } catch {
-            return [Finding(subject: "credentials", state: .bad, message: error.message)]
+            return Finding(subject: "credentials", state: .bad, message: error.message)
+        }
+    }
+
+    private static func credentials(
+        _ ask: () async throws(CredentialsError) -> Credentials
+    ) async -> Finding {
+        do throws(CredentialsError) {
+            let found = try await ask()
+            let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
+            return Finding(
+                subject: "credentials",
+                state: .good,
+                message: "\(kind), \(masked(found.accessKeyID))"
+            )
+        } catch {
+            return Finding(subject: "credentials", state: .bad, message: error.message)
         }
     }
 

@@ -13,13 +13,14 @@ struct LinkFile: Sendable, Hashable {
     var addressing: String?
     var signature: String?
 
-    init(remote: Remote, options: ConnectionOptions) {
+    /// What the options leave open stays as `previous` has it.
+    init(remote: Remote, options: ConnectionOptions, previous: LinkFile?) {
         self.remote = remote.text
-        profile = options.profile
-        region = options.region
-        endpoint = options.endpoint
-        addressing = options.addressing
-        signature = options.signature
+        profile = options.profile ?? previous?.profile
+        region = options.region ?? previous?.region
+        endpoint = options.endpoint ?? previous?.endpoint
+        addressing = options.addressing ?? previous?.addressing
+        signature = options.signature ?? previous?.signature
     }
 
     /// Nil if the file has no `[mirror]` section.

@@ -69,7 +69,7 @@ public struct Mirror: Sendable {
     ///
     /// - Throws: ``SyncError`` of code `localState`.
     public func writeLink() throws(SyncError) {
-        let file = LinkFile(remote: remote, options: sources.options)
+        let file = LinkFile(remote: remote, options: sources.options, previous: link)
         try MirrorLink.write(
             file.content,
             directory: directory,
@@ -93,7 +93,11 @@ public struct Mirror: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
-        if !isLinked, !options.isDryRun { try writeLink() }
+        if !isLinked, !options.isDryRun {
+            // A misspelt remote must not become the one that later runs are held to.
+            try await bucketClient().checkAccess()
+            try writeLink()
+        }
         let engine = try engine(connectionLimit: options.connectionLimit)
         return try await engine.run(direction, options: options, onEvent: onEvent)
     }
@@ -115,6 +119,11 @@ public struct Mirror: Sendable {
     /// The bucket, for single calls.
     public func bucketClient() throws(SyncError) -> BucketClient {
         try BucketClient(remote: remote, connection: connection)
+    }
+
+    /// What requests would be signed with now.
+    func credentials() async throws(CredentialsError) -> Credentials {
+        try await connection.credentials.credentials()
     }
 
     private func engine(connectionLimit: Int) throws(SyncError) -> MirrorEngine {

@@ -1,5 +1,11 @@
 internal import ObjectStorage
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// How a bucket is reached, after every source was asked in its order.
 struct ResolvedConnection: Sendable {
     let dialect: StorageDialect
@@ -19,14 +25,20 @@ struct ResolvedConnection: Sendable {
         let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
         let variables = EnvironmentPlace(remote.dialect, sources.environment)
         let options = sources.options
-        let places = try files.places(bucket: remote.bucket)
-        func first(_ values: [String?]) -> String? {
-            values.compactMap(\.self).first { !$0.isEmpty }
-        }
-        let region = first([options.region] + variables.regions + places.map(\.region))
-        let address = first([options.endpoint] + variables.endpoints + places.map(\.endpoint))
-        let addressing = first([options.addressing] + places.map(\.addressing)) ?? "auto"
-        let version = first([options.signature] + places.map(\.signature)) ?? "v4"
+        let asked = ConfiguredPlace(
+            endpoint: options.endpoint,
+            region: options.region,
+            addressing: options.addressing,
+            signature: options.signature
+        )
+        let places = [asked, variables.place] + (try files.places(bucket: remote.bucket))
+        let address = places.lazy.compactMap(\.endpoint).first
+        let region = Self.region(places, remote.dialect)
+        let addressing = places.lazy.compactMap(\.addressing).first ?? "auto"
+        // In files that both dialects share, v1 is said of OSS.
+        let signatures =
+            remote.dialect == .s3 ? [asked.signature, link?.signature] : places.map(\.signature)
+        let version = signatures.lazy.compactMap(\.self).first ?? "v4"
         guard let choice = AddressingChoice(rawValue: addressing) else {
             throw Self.usage("'\(displayText(addressing))' is no addressing style")
         }
@@ -64,9 +76,26 @@ struct ResolvedConnection: Sendable {
                     + "need it; give --region"
             )
         }
-        credentials = files.credentials()
+        credentials = try files.credentials()
         caFile = options.caFile ?? variables.caFile ?? files.awsCAFile()
-        proxy = Self.proxy(for: endpoint, sources.environment)
+        if let caFile, !isReadable(caFile) {
+            throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
+        }
+        proxy = Self.proxy(for: endpoint, bucket: remote.bucket, sources.environment)
+    }
+
+    /// The first region, unless a place before it has an endpoint that names another one.
+    ///
+    /// An endpoint and a region that do not belong together make signatures that nobody accepts.
+    private static func region(_ places: [ConfiguredPlace], _ dialect: Remote.Dialect) -> String? {
+        for place in places {
+            if let region = place.region { return region }
+            guard let endpoint = place.endpoint else { continue }
+            if let region = Endpoint.region(named: endpoint, isS3: dialect == .s3) { return region }
+            // Of the endpoints only the first counts.
+            break
+        }
+        return places.lazy.compactMap(\.region).first
     }
 
     private static func usage(_ message: String) -> SyncError {
@@ -74,40 +103,58 @@ struct ResolvedConnection: Sendable {
     }
 
     /// The proxy of the environment, which hosts of `no_proxy` and this machine do without.
-    private static func proxy(for endpoint: Endpoint, _ environment: [String: String]) -> String? {
+    private static func proxy(
+        for endpoint: Endpoint,
+        bucket: String,
+        _ environment: [String: String]
+    ) -> String? {
         guard !endpoint.isLoopback else { return nil }
         // HTTP_PROXY in capitals is left out: a web server's CGI could set it from a header.
         let names =
             endpoint.scheme == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
         guard let proxy, !proxy.isEmpty else { return nil }
+        let host = endpoint.addressing == .virtual ? bucket + "." + endpoint.host : endpoint.host
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        let isExcepted = exceptions.split(separator: ",").contains { pattern in
-            let name = pattern.filter { $0 != " " }.drop { $0 == "." }
-            return name == "*" || endpoint.host == name || endpoint.host.hasSuffix("." + name)
-        }
+        let isExcepted = exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }
+            .contains { pattern in
+                let name = String(decoding: pattern, as: UTF8.self).lowercased()
+                    .drop { $0 == "." }
+                return name == "*" || host == name || host.hasSuffix("." + name)
+            }
         return isExcepted ? nil : proxy
     }
 }
 
 /// What the environment says of a bucket's place, the first first.
 private struct EnvironmentPlace {
-    let regions: [String?]
-    let endpoints: [String?]
+    let place: ConfiguredPlace
     let caFile: String?
 
     init(_ dialect: Remote.Dialect, _ environment: [String: String]) {
-        func values(_ names: String...) -> [String?] { names.map { environment[$0] } }
+        func first(_ names: String...) -> String? {
+            names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
         switch dialect {
         case .oss:
-            regions = values("OSS_REGION", "ALIBABA_CLOUD_REGION_ID")
-            endpoints = values("OSS_ENDPOINT")
+            place = ConfiguredPlace(
+                endpoint: first("OSS_ENDPOINT"),
+                region: first("OSS_REGION", "ALIBABA_CLOUD_REGION_ID"),
+                addressing: nil
+            )
             caFile = nil
         case .s3:
-            regions = values("AWS_REGION", "AWS_DEFAULT_REGION")
             let isIgnored = environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] == "true"
-            endpoints = isIgnored ? [] : values("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-            caFile = environment["AWS_CA_BUNDLE"].flatMap { $0.isEmpty ? nil : $0 }
+            place = ConfiguredPlace(
+                endpoint: isIgnored ? nil : first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+                region: first("AWS_REGION", "AWS_DEFAULT_REGION"),
+                addressing: nil
+            )
+            caFile = first("AWS_CA_BUNDLE")
         }
     }
+}
+
+private func isReadable(_ path: String) -> Bool {
+    unsafe access(path, R_OK) == 0
 }

@@ -59,7 +59,8 @@ struct ConfigurationFileTests {
         let config = try withFile(text) { try OssutilConfig($0) }
         #expect(try config.source(profile: "dev") == .instanceRole(name: "role"))
         #expect(try config.source(profile: "tool") == .process(command: "/usr/bin/tool --get"))
-        #expect(throws: CredentialsError.self) { try config.source(profile: "absent") }
+        #expect(try config.source(profile: "absent") == nil)
+        #expect(config.hasProfile("dev") && !config.hasProfile("absent"))
         let error = #expect(throws: CredentialsError.self) { try config.source(profile: "far") }
         #expect(error?.message.contains("'RamRoleArn'") == true)
         #expect(config.place(profile: "dev", bucket: nil).region == "cn-shanghai")
@@ -91,7 +92,8 @@ struct ConfigurationFileTests {
         #expect(try config.source(profile: "uri") == .uri("http://localhost/x"))
         #expect(try config.source(profile: "empty") == nil)
         #expect(throws: CredentialsError.self) { try config.source(profile: "sso") }
-        #expect(throws: CredentialsError.self) { try config.source(profile: "absent") }
+        #expect(try config.source(profile: "absent") == nil)
+        #expect(config.hasProfile("sts") && !config.hasProfile("absent"))
         #expect(config.place(profile: nil).region == "cn-hangzhou")
     }
 

@@ -102,7 +102,7 @@ package struct AWSConfig: Sendable {
 }
 
 /// Credentials of a profile of the aws tools; the files are read anew each time.
-package struct AWSFileCredentials: CredentialsProvider {
+package struct AWSFileCredentials: ConfiguredCredentials {
     private let credentialsPath: String?
     private let configPath: String?
     private let profile: String?
@@ -122,18 +122,24 @@ package struct AWSFileCredentials: CredentialsProvider {
     }
 
     package func credentials() async throws(CredentialsError) -> Credentials {
-        let name = credentialsPath ?? configPath ?? "~/.aws/credentials"
+        guard let source = try configured() else {
+            throw .absent(source: credentialsPath ?? configPath ?? "~/.aws/credentials")
+        }
+        return try await context.provider(for: source).credentials()
+    }
+
+    package func isSetUp() throws(CredentialsError) -> Bool {
+        try configured() != nil
+    }
+
+    private func configured() throws(CredentialsError) -> ConfiguredSource? {
         let config = try AWSConfig(
             credentialsPath: credentialsPath,
             configPath: configPath,
             profile: profile
         )
-        guard let config else { throw .absent(source: name) }
-        if let profile, profile != "default", !config.hasProfile {
-            throw .invalid(source: name, reason: "it has no profile '\(profile)'")
-        }
-        guard let source = try config.source() else { throw .absent(source: name) }
+        guard let config, let source = try config.source() else { return nil }
         try config.requirePrivacy(of: source)
-        return try await context.provider(for: source).credentials()
+        return source
     }
 }

@@ -44,10 +44,7 @@ package struct AliyunConfig: Sendable {
 
     /// What the profile says of its credentials; nil if there is none, or it says nothing.
     package func source(profile name: String?) throws(CredentialsError) -> ConfiguredSource? {
-        guard let profile = profile(name) else {
-            guard let name else { return nil }
-            throw .invalid(source: path, reason: "it has no profile '\(name)'")
-        }
+        guard let profile = profile(name) else { return nil }
         switch profile.mode ?? "" {
         case "", "AK", "StsToken":
             do throws(CredentialsError) {
@@ -81,6 +78,8 @@ package struct AliyunConfig: Sendable {
         case let mode: throw .unsupportedMode(source: path, mode: mode)
         }
     }
+
+    package func hasProfile(_ name: String) -> Bool { profile(name) != nil }
 
     /// What the profile says of the region.
     package func place(profile name: String?) -> ConfiguredPlace {

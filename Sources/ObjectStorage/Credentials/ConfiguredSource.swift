@@ -106,9 +106,16 @@ package struct CredentialsContext: Sendable {
     }
 }
 
+/// Credentials that a configuration file holds or names.
+package protocol ConfiguredCredentials: CredentialsProvider {
+    /// True if the file's profile says where credentials are; throws what ``credentials()`` would
+    /// for a file that is broken or open to others, but asks nobody.
+    func isSetUp() throws(CredentialsError) -> Bool
+}
+
 /// Credentials that a file's profile holds or names; the file is read anew each time, as other
 /// tools write new tokens into it.
-package struct FileCredentials: CredentialsProvider {
+package struct FileCredentials: ConfiguredCredentials {
     /// How the file is read.
     package enum Format: Sendable, Hashable {
         /// `~/.ossutilconfig`, of both versions.
@@ -133,11 +140,20 @@ package struct FileCredentials: CredentialsProvider {
     }
 
     package func credentials() async throws(CredentialsError) -> Credentials {
+        guard let source = try configured() else { throw .absent(source: path) }
+        return try await context.provider(for: source).credentials()
+    }
+
+    package func isSetUp() throws(CredentialsError) -> Bool {
+        try configured() != nil
+    }
+
+    private func configured() throws(CredentialsError) -> ConfiguredSource? {
         guard let file = try ConfigurationFile(path: path), let source = try source(in: file) else {
-            throw .absent(source: path)
+            return nil
         }
         if source.needsPrivateFile { try file.requirePrivacy() }
-        return try await context.provider(for: source).credentials()
+        return source
     }
 
     private func source(in file: ConfigurationFile) throws(CredentialsError) -> ConfiguredSource? {

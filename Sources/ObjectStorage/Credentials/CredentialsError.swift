@@ -12,6 +12,8 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case absent(source: String)
     /// No source is set up; the variables are what the user could set.
     case none(tried: [String], variables: CredentialsVariables = .oss)
+    /// A profile that was asked for by name is in none of the files.
+    case noProfile(String, tried: [String])
     case incomplete(source: String, missing: String)
     case invalid(source: String, reason: String)
     /// A file with secrets that is not the user's alone.
@@ -29,6 +31,9 @@ package enum CredentialsError: Error, Sendable, Hashable {
             "no credentials were found (tried: "
                 + tried.map(displayed(_:)).joined(separator: ", ")
                 + "); set \(variables.id) and \(variables.secret)"
+        case .noProfile(let name, let tried):
+            "there is no profile '\(displayed(name))' in "
+                + tried.map(displayed(_:)).joined(separator: ", ")
         case .incomplete(let source, let missing):
             "\(displayed(source)) has credentials without \(missing)"
         case .invalid(let source, let reason): "\(displayed(source)): \(displayed(reason))"

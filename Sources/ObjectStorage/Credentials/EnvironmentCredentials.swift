@@ -32,6 +32,13 @@ package struct EnvironmentCredentials: CredentialsProvider {
         self.families = families
     }
 
+    /// True if one of the variables is set: then they are what counts, even if others lack.
+    package var isSetUp: Bool {
+        families.contains { family in
+            [family.id, family.secret].contains { !(environment[$0] ?? "").isEmpty }
+        }
+    }
+
     package func credentials() async throws(CredentialsError) -> Credentials {
         for family in families {
             do throws(CredentialsError) {

@@ -15,10 +15,7 @@ package struct OssutilConfig: Sendable {
 
     /// What the profile says of its credentials; nil if there is none, or it says nothing.
     package func source(profile: String?) throws(CredentialsError) -> ConfiguredSource? {
-        guard let section = section(profile: profile) else {
-            guard let profile, profile != "default" else { return nil }
-            throw .invalid(source: path, reason: "it has no profile '\(profile)'")
-        }
+        guard let section = section(profile: profile) else { return nil }
         if isFirstVersion, let address = document[section: "AkService"]?["ecsAk"],
             section["access-key-id"] == nil
         {
@@ -26,6 +23,8 @@ package struct OssutilConfig: Sendable {
         }
         return try ConfiguredSource(section, source: path)
     }
+
+    package func hasProfile(_ name: String) -> Bool { section(profile: name) != nil }
 
     /// What the profile says of a bucket's place.
     package func place(profile: String?, bucket: String?) -> ConfiguredPlace {
@@ -50,8 +49,11 @@ package struct OssutilConfig: Sendable {
     }
 
     private func section(profile: String?) -> INIDocument.Section? {
-        if isFirstVersion { return document[section: Self.firstVersionSection] }
         let name = profile ?? "default"
+        // The first version has one account and no profiles.
+        if isFirstVersion {
+            return name == "default" ? document[section: Self.firstVersionSection] : nil
+        }
         if name == "default", let section = document[section: "default"] { return section }
         return document[section: "profile " + name]
     }

@@ -50,6 +50,15 @@ extension Endpoint {
         )
     }
 
+    /// The region that an endpoint's host names; nil if it names none, or is no endpoint.
+    package static func region(named text: String, isS3: Bool) -> String? {
+        guard let (_, authority) = try? splitScheme(text),
+            let (hostText, _) = try? splitPort(authority, whole: text),
+            let host = HostName.normalized(hostText)
+        else { return nil }
+        return isS3 ? s3Region(in: host) : HostName.region(in: host)
+    }
+
     private static func amazonHost(_ region: String) -> String {
         "s3." + region + (region.hasPrefix("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com")
     }

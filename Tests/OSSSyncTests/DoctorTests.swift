@@ -1,0 +1,151 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import Testing
+
+@testable import OSSSync
+
+@Suite("The doctor")
+struct DoctorTests {
+    private static let keys = [
+        "OSS_ACCESS_KEY_ID": "doctor-key-id", "OSS_ACCESS_KEY_SECRET": "secret-canary",
+        "OSS_REGION": "cn-test-1",
+    ]
+
+    private func examine(
+        _ home: TemporaryHome,
+        directory: String? = nil,
+        _ environment: [String: String]
+    ) async -> [Finding] {
+        let doctor = Doctor(
+            directory: directory.map(home.path),
+            sources: home.sources(environment)
+        )
+        let findings = await doctor.examine()
+        #expect(!findings.contains { $0.message.contains("canary") })
+        return findings
+    }
+
+    /// Runs `body` with the environment of a server that has the bucket `bucket`.
+    private func withServer(
+        _ home: TemporaryHome,
+        _ body: ([String: String]) async throws -> Void
+    ) async throws {
+        let server = try StorageServer(
+            configuration: ServerConfiguration(
+                root: home.path("server"),
+                buckets: ["bucket"],
+                credentials: [
+                    ServerCredentials(accessKeyID: "doctor-key-id", secret: "secret-canary")
+                ],
+                region: "cn-test-1"
+            )
+        )
+        _ = try server.start()
+        defer { server.stop() }
+        try await body(Self.keys.merging(["OSS_ENDPOINT": server.url]) { $1 })
+    }
+
+    private func link(
+        _ home: TemporaryHome,
+        _ remote: String,
+        _ environment: [String: String],
+        profile: String? = nil
+    ) throws {
+        try Mirror(
+            directory: home.path("dir"),
+            remote: Remote(parsing: remote),
+            allowsRebinding: true,
+            sources: home.sources(environment) { $0.profile = profile }
+        ).writeLink()
+    }
+
+    @Test func `without a directory looks at the credentials`() async throws {
+        let home = try TemporaryHome()
+        let good = await examine(home, Self.keys)
+        #expect(good.map(\.subject) == ["credentials", "directory"])
+        #expect(good.map(\.state) == [.good, .warning])
+        #expect(good[0].message == "a long-lived key, doct…id")
+        let token = await examine(home, Self.keys.merging(["OSS_SESSION_TOKEN": "canary"]) { $1 })
+        #expect(token[0].message == "a key with a token, doct…id")
+        let short = await examine(home, Self.keys.merging(["OSS_ACCESS_KEY_ID": "12345678"]) { $1 })
+        #expect(short[0].message == "a long-lived key, ****")
+        let none = await examine(home, [:])
+        #expect(none[0].state == .bad)
+        #expect(none[0].message.hasPrefix("no credentials were found (tried: "))
+        let path = try home.write(
+            ".ossutilconfig",
+            "[default]\naccess-key-id = x\naccess-key-secret = canary\n",
+            mode: 0o644
+        )
+        let open = await examine(home, [:])
+        #expect(open[0].state == .bad)
+        #expect(open[0].message.hasSuffix("run: chmod 600 '\(path)'"))
+    }
+
+    @Test func `finds a working mirror good`() async throws {
+        let home = try TemporaryHome()
+        try await withServer(home) { environment in
+            try link(home, "oss://bucket/p", environment)
+            let findings = await examine(home, directory: "dir", environment)
+            let subjects = ["configuration", "credentials", "bucket", "clock", "disk"]
+            try #require(findings.map(\.subject) == subjects, "\(findings)")
+            #expect(!findings.contains { $0.state == .bad })
+            #expect(
+                findings[0].message == "'\(home.path("dir"))' is linked with 'oss://bucket/p/'"
+            )
+            #expect(findings[2].message == "'oss://bucket/p/' can be listed")
+            #expect(findings[3].message == "the service accepts requests signed by it")
+            #expect(findings[4].message.hasSuffix(" MiB are free"))
+        }
+    }
+
+    @Test func `looks with the profile of the directory`() async throws {
+        let home = try TemporaryHome()
+        try home.write(
+            ".config/osssync/config",
+            """
+            [profile mine]
+            access-key-id = profile-key-id
+            access-key-secret = canary
+            region = cn-test-1
+            endpoint = http://127.0.0.1:1
+            """
+        )
+        try link(home, "oss://bucket", [:], profile: "mine")
+        let mirror = try Mirror(
+            directory: home.path("dir"),
+            remote: nil,
+            allowsRebinding: false,
+            sources: home.sources()
+        )
+        let key = try await mirror.credentials().accessKeyID
+        #expect(key == "profile-key-id")
+    }
+
+    @Test func `tells what is wrong with each thing`() async throws {
+        let home = try TemporaryHome()
+        let absent = await examine(home, directory: "dir", Self.keys)
+        #expect(absent.map(\.subject) == ["configuration", "disk"])
+        #expect(absent.map(\.state) == [.bad, .bad])
+        #expect(absent[0].message.contains("is not linked with a remote"))
+        #expect(absent[1].message.hasSuffix("cannot be opened; is it there and yours?"))
+
+        try await withServer(home) { environment in
+            try link(home, "oss://other-bucket", environment)
+            let bucket = await examine(home, directory: "dir", environment)
+            #expect(bucket.first { $0.subject == "bucket" }?.state == .bad)
+            #expect(bucket.first { $0.subject == "disk" }?.state != .bad)
+
+            try link(home, "oss://bucket", environment)
+            let wrong = environment.merging(["OSS_ACCESS_KEY_SECRET": "canary-2"]) { $1 }
+            let key = await examine(home, directory: "dir", wrong)
+            #expect(key.first { $0.subject == "bucket" }?.state == .bad)
+
+            let region = environment.merging(["OSS_REGION": "no region"]) { $1 }
+            let configuration = await examine(home, directory: "dir", region)
+            #expect(configuration[0].subject == "configuration")
+            #expect(configuration[0].state == .bad)
+        }
+    }
+}
