@@ -38,6 +38,10 @@ package protocol ObjectStore: Sendable {
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(StorageError) -> PutResult
 
+    /// Begins an upload.
+    ///
+    /// Not repeated once the request may have reached the server: an answer that is lost leaves an
+    /// upload that only the caller can tell from others'.
     func initiateMultipartUpload(_ request: PutRequest) async throws(StorageError) -> UploadID
     /// Sends one part; verified and reported like ``put(_:body:onProgress:)``.
     func uploadPart(

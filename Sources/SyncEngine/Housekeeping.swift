@@ -28,16 +28,21 @@ struct Housekeeping: Sendable {
 
     /// After a run in which nothing failed: a checkpoint that is still there belongs to a key that
     /// needs no transfer any more.
+    ///
+    /// What cannot be aborted is said and tried again by the next run; nothing of this one is
+    /// wrong on its account.
     func sweepAfter(_ direction: SyncDirection) async throws {
         if direction != .push {
-            var stale: [DownloadCheckpoint] = []
-            try await forEachDownload { stale.append($0) }
-            for checkpoint in stale { try await drop(checkpoint) }
+            try await forEachDownload { try await drop($0) }
         }
         if direction != .pull {
-            var stale: [UploadCheckpoint] = []
-            try await forEachUpload { stale.append($0) }
-            for checkpoint in stale { try await drop(checkpoint) }
+            try await forEachUpload { checkpoint in
+                do {
+                    try await drop(checkpoint)
+                } catch let error as StorageError where !error.isCancelled {
+                    context.warn(ofUpload: checkpoint.key, error)
+                }
+            }
         }
     }
 
@@ -50,16 +55,12 @@ struct Housekeeping: Sendable {
     }
 
     func drop(_ checkpoint: UploadCheckpoint) async throws {
-        let objectKey = context.objectKey(checkpoint.key)
-        if let upload = checkpoint.uploadID {
-            try await context.store.abortMultipartUpload(objectKey, upload)
-        } else {
-            try await UploadCleaner(context: context).abortUnanswered(checkpoint)
-        }
+        try await UploadCleaner(context: context).abort(checkpoint)
         try await context.manifest.dropUpload(checkpoint.key)
     }
 
-    func forEachDownload(_ body: (DownloadCheckpoint) -> Void) async throws {
+    /// In key order, a page of them in memory; `body` may drop what it is given.
+    func forEachDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
         var last: ObjectKey?
         while true {
             let page = try await context.manifest.downloadCheckpoints(
@@ -67,12 +68,12 @@ struct Housekeeping: Sendable {
                 limit: Self.checkpointsAtOnce
             )
             guard let end = page.last else { return }
-            for checkpoint in page { body(checkpoint) }
+            for checkpoint in page { try await body(checkpoint) }
             last = end.key
         }
     }
 
-    func forEachUpload(_ body: (UploadCheckpoint) -> Void) async throws {
+    func forEachUpload(_ body: (UploadCheckpoint) async throws -> Void) async throws {
         var last: ObjectKey?
         while true {
             let page = try await context.manifest.uploadCheckpoints(
@@ -80,7 +81,7 @@ struct Housekeeping: Sendable {
                 limit: Self.checkpointsAtOnce
             )
             guard let end = page.last else { return }
-            for checkpoint in page { body(checkpoint) }
+            for checkpoint in page { try await body(checkpoint) }
             last = end.key
         }
     }

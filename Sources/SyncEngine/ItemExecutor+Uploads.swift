@@ -169,12 +169,16 @@ extension ItemExecutor {
         _ file: FileIdentity,
         from row: ManifestEntry
     ) async throws -> Bool {
-        let copier = RemoteCopier(context: context)
+        let copier = RemoteCopier(
+            context: context,
+            largestWholeCopy: context.store.dialect.maximumCopySize
+        )
         let isSameTime =
             file.modified.nanosecondsSince1970 == row.localModified.nanosecondsSince1970
         guard
             let copy = try await copier.copy(
                 row,
+                of: file,
                 to: entry.key,
                 // The copy keeps its source's metadata where that is right already.
                 modified: isSameTime ? nil : file.modified

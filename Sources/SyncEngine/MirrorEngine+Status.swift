@@ -84,16 +84,14 @@ extension MirrorEngine {
         do {
             let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
             var report = CancelReport()
-            var downloads: [DownloadCheckpoint] = []
-            try await housekeeping.forEachDownload { downloads.append($0) }
-            for checkpoint in downloads where Self.selects(selected, checkpoint.key) {
+            try await housekeeping.forEachDownload { checkpoint in
+                guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.downloadsDropped += 1
                 report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished
             }
-            var uploads: [UploadCheckpoint] = []
-            try await housekeeping.forEachUpload { uploads.append($0) }
-            for checkpoint in uploads where Self.selects(selected, checkpoint.key) {
+            try await housekeeping.forEachUpload { checkpoint in
+                guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.uploadsAborted += 1
                 report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished

@@ -7,34 +7,47 @@ struct RemoteCopier: Sendable {
     private static let preferredPartSize: Int64 = 256 << 20
 
     let context: TransferContext
+    /// The largest object in bytes that is copied by one request.
+    let largestWholeCopy: Int64
 
     /// Copies the object that `row` records, if it is still that version.
     ///
-    /// With `modified` the copy's metadata notes that mtime; nil keeps the source's. The result is
-    /// what the copy is, confirmed by its headers; nil if the source is gone or another version,
-    /// or the destination exists.
+    /// With `modified` the copy's metadata notes that mtime; nil keeps the source's. `source` is
+    /// the file that the copy stands for. The result is what the copy is, confirmed by its headers;
+    /// nil if the source is gone or another version, or the destination is another's.
     func copy(
         _ row: ManifestEntry,
+        of source: FileIdentity,
         to key: ObjectKey,
         modified: Timestamp?
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        var isAnswered = true
         do {
-            if row.size <= context.store.dialect.maximumCopySize {
+            if row.size <= largestWholeCopy {
                 try await copyWhole(row, to: key, modified: modified)
             } else {
-                guard try await copyParts(row, to: key, modified: modified) else { return nil }
+                guard try await copyParts(row, of: source, to: key, modified: modified) else {
+                    return nil
+                }
             }
         } catch let error as StorageError {
-            guard error.isPreconditionFailed || error.isNotFound || error.isAlreadyExists else {
+            if error.isPreconditionFailed || error.isNotFound { return nil }
+            // An answer that was lost, or the repeated request that then met its own copy.
+            guard error.isAlreadyExists || error.mayHaveReachedServer, !error.isCancelled else {
                 throw error
             }
-            return nil
+            isAnswered = false
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
-        let metadata = try await context.store.head(context.objectKey(key), versionID: nil)
-        guard metadata.size == row.size, let etag = metadata.etag,
-            metadata.crc64 == nil || row.crc64 == nil || metadata.crc64 == row.crc64
-        else { return nil }
+        let metadata = try await context.withConnection { () throws(StorageError) in
+            try await context.store.head(context.objectKey(key), versionID: nil)
+        }
+        guard metadata.size == row.size, let etag = metadata.etag else { return nil }
+        if let recorded = row.crc64, let found = metadata.crc64 {
+            guard found == recorded else { return nil }
+        } else {
+            guard isAnswered else { return nil }
+        }
         return (etag, metadata.lastModified)
     }
 
@@ -74,6 +87,7 @@ struct RemoteCopier: Sendable {
 
     private func copyParts(
         _ row: ManifestEntry,
+        of file: FileIdentity,
         to key: ObjectKey,
         modified: Timestamp?
     ) async throws -> Bool {
@@ -81,13 +95,24 @@ struct RemoteCopier: Sendable {
         guard let layout else { return false }
         let (source, destination) = (context.objectKey(row.key), context.objectKey(key))
         let time = modified ?? row.localModified
-        let upload = try await context.store.initiateMultipartUpload(
+        // The row by which a run that was killed here leaves no upload behind.
+        let checkpoint = UploadCheckpoint(
+            key: key,
+            uploadID: nil,
+            partSize: layout.partSize,
+            source: file,
+            token: context.environment.randomName(Uploader.tokenLength),
+            started: context.environment.now(),
+            parts: []
+        )
+        let upload = try await UploadCleaner(context: context).initiate(
             PutRequest(
                 key: destination,
                 contentType: ContentType.guess(for: key),
                 userMetadata: metadata(row, time) ?? [],
                 forbidsOverwrite: true
-            )
+            ),
+            checkpoint
         )
         do {
             var parts: [UploadedPart] = []
@@ -116,11 +141,13 @@ struct RemoteCopier: Sendable {
                 )
             )
         } catch {
-            // Nothing else knows this upload; if it cannot be dropped now, the bucket's lifecycle
-            // or `uploads --abort` does.
-            try? await context.store.abortMultipartUpload(destination, upload)
+            // What cannot be aborted now, the row leads the next run to.
+            if (try? await context.store.abortMultipartUpload(destination, upload)) != nil {
+                try await context.manifest.dropUpload(key)
+            }
             throw error
         }
+        try await context.manifest.dropUpload(key)
         return true
     }
 }

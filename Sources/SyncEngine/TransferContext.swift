@@ -34,8 +34,8 @@ struct TransferContext: Sendable {
         ObjectKey(prefix.bytes + key.bytes)
     }
 
-    /// Reads whole files on threads for that; `work` looks at the interruption, which is raised when
-    /// the task is cancelled, so that no run waits for the end of a large file.
+    /// Reads whole files on threads for that; `work` looks at the interruption, which is raised
+    /// when the task is cancelled, so that no run waits for the end of a large file.
     func reading<Value: Sendable>(
         _ work: @escaping @Sendable (Interruption) throws -> Value
     ) async throws -> Value {
@@ -69,6 +69,16 @@ struct TransferContext: Sendable {
         } catch {
             throw ItemFailure(error)
         }
+    }
+
+    /// Says that an unfinished upload which nobody needs is still at the service.
+    func warn(ofUpload key: ObjectKey, _ error: StorageError) {
+        emit(
+            .warning(
+                message: "an unfinished upload of '\(key.display)' could not be aborted, and its "
+                    + "parts take room in the bucket: \(error.message)"
+            )
+        )
     }
 
     func item(

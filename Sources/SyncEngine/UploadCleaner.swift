@@ -2,18 +2,76 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
 
-/// Finds and aborts multipart uploads that are ours and of no use any more.
+/// Begins multipart uploads so that each is known to be ours, and aborts those of no use any more.
 struct UploadCleaner: Sendable {
     /// How much the service's clock may be behind ours when an upload's age is judged.
     private static let clockTolerance: Int64 = 15 * 60
 
+    /// How often an upload is begun whose answers are lost.
+    private static let attempts = 5
+
     let context: TransferContext
+
+    /// Begins the upload of `checkpoint`, whose row is written first.
+    ///
+    /// A request whose answer was lost is not simply repeated, which could leave an upload that
+    /// nobody knows: what it may have begun is aborted before the next one.
+    func initiate(
+        _ request: PutRequest,
+        _ checkpoint: UploadCheckpoint
+    ) async throws -> UploadID {
+        try await context.manifest.beginUpload(checkpoint)
+        var attempt = 1
+        while true {
+            do {
+                let upload = try await initiate(request)
+                try await context.manifest.setUploadID(
+                    checkpoint.key,
+                    upload,
+                    token: checkpoint.token
+                )
+                return upload
+            } catch let error as StorageError {
+                guard error.mayHaveReachedServer, !error.isCancelled, attempt < Self.attempts
+                else { throw error }
+                try await context.environment.sleep(pause(after: attempt))
+                do {
+                    try await abortUnanswered(checkpoint)
+                } catch let error as StorageError where error.serviceCode == "AccessDenied" {
+                    // Whoever may not list uploads may still begin one.
+                }
+            }
+            attempt += 1
+        }
+    }
+
+    private func initiate(_ request: PutRequest) async throws -> UploadID {
+        try await context.limiter.acquire(bytes: 0)
+        defer { context.limiter.release(bytes: 0) }
+        return try await context.store.initiateMultipartUpload(request)
+    }
+
+    private func pause(after attempt: Int) -> Duration {
+        .milliseconds(100 << attempt) * context.environment.randomUnit()
+    }
+
+    /// Aborts the upload of a checkpoint; the row stays.
+    func abort(_ checkpoint: UploadCheckpoint) async throws {
+        guard let upload = checkpoint.uploadID else {
+            try await abortUnanswered(checkpoint)
+            return
+        }
+        try await context.limiter.acquire(bytes: 0)
+        defer { context.limiter.release(bytes: 0) }
+        let objectKey = context.objectKey(checkpoint.key)
+        try await context.store.abortMultipartUpload(objectKey, upload)
+    }
 
     /// Aborts what an InitiateMultipartUpload left whose answer was lost.
     ///
     /// A listing shows no metadata, so only an upload of exactly this key that began no earlier
     /// than ours and has not a single part is taken for ours: nobody loses a byte by its end.
-    func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
+    private func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
         let objectKey = context.objectKey(checkpoint.key)
         let page = try await context.store.listMultipartUploads(
             ListUploadsRequest(prefix: objectKey)

@@ -23,7 +23,7 @@ package struct UploadState: Sendable {
         case complete(UploadID, [SentPart])
         /// Delete the upload and its parts.
         case abort(UploadID)
-        /// Forget the checkpoint row.
+        /// Forget the checkpoint row, unless it stands for an upload that could not be aborted.
         case dropCheckpoint
         /// Ask for the object and compare token, size and checksum with what was sent.
         case settle(expected: CRC64?)
@@ -85,6 +85,9 @@ package struct UploadState: Sendable {
     private var nextIndex = 0
     private var hasStartedOver = false
     private var hasCheckedParts = false
+    /// How often the service left open what became of a Complete, and had made no object.
+    private var unansweredCompletes = 0
+    private static let maximumUnansweredCompletes = 3
 
     /// - Parameters:
     ///   - layout: How the file is cut.
@@ -179,6 +182,15 @@ package struct UploadState: Sendable {
             phase = .failed
             return [.abort(upload), .dropCheckpoint, .fail(lost, keepsCheckpoint: false)]
         }
+        if lost != .uploadVanished {
+            // The Complete did nothing, so its parts are still there.
+            unansweredCompletes += 1
+            guard unansweredCompletes < Self.maximumUnansweredCompletes else {
+                return fail(lost, keepsCheckpoint: true)
+            }
+            phase = .listing(upload)
+            return [.listParts(upload)]
+        }
         guard !hasStartedOver else { return fail(lost, keepsCheckpoint: false) }
         return startOver()
     }
@@ -213,7 +225,11 @@ package struct UploadState: Sendable {
         case (_, .other(let failure)), (_, .answerLost(let failure)):
             return fail(failure, keepsCheckpoint: isMultipart)
         case (_, .noSuchUpload): return fail(.uploadVanished, keepsCheckpoint: false)
-        case (_, .partsRefused): return fail(.uploadVanished, keepsCheckpoint: false)
+        case (_, .partsRefused):
+            let upload = upload
+            phase = .failed
+            return (upload.map { [.abort($0)] } ?? [])
+                + [.dropCheckpoint, .fail(.uploadVanished, keepsCheckpoint: false)]
         }
     }
 

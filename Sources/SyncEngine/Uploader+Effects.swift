@@ -18,12 +18,16 @@ extension Uploader {
             return await complete(upload, parts, &state, &shell)
         case .settle(let expected): return await settle(expected, &state, &shell)
         case .abort(let upload):
-            // What cannot be aborted now is found by `uploads` and by the bucket's lifecycle.
-            try? await abort(upload)
+            do {
+                try await abort(upload)
+            } catch {
+                // The row stays, by which the next run finds what this one could not abort.
+                shell.hasCheckpoint = false
+            }
         case .dropCheckpoint:
+            shell.recorded = [:]
             guard shell.hasCheckpoint else { return [] }
             shell.hasCheckpoint = false
-            shell.recorded = [:]
             // A row that stays is judged again by the next run.
             try? await context.manifest.dropUpload(key)
         case .finish(let checksum): finish(checksum, &shell)
@@ -62,11 +66,11 @@ extension Uploader {
         let (directory, file) = (context.directory, shell.file)
         let range = ByteRange(offset: 0, length: shell.source.size)
         do {
-            shell.announced = try await context.hashing.run { () throws(LocalError) in
-                try directory.checksum(of: file, range: range)
+            shell.announced = try await context.reading { interruption in
+                try directory.checksum(of: file, range: range, unless: interruption)
             }
         } catch {
-            throw ItemFailure(error)
+            throw ItemFailure(any: error)
         }
         guard (try? file.identity()) == shell.source else { throw .sourceKeepsChanging }
     }
@@ -122,30 +126,22 @@ extension Uploader {
         context.item(.upload, .started, key, size: shell.source.size)
         do {
             try await announce(&shell)
-            // The row first: an upload whose answer is lost is then known to be ours.
-            try await context.manifest.beginUpload(
-                UploadCheckpoint(
-                    key: key,
-                    uploadID: nil,
-                    partSize: layout.partSize,
-                    source: shell.source,
-                    token: shell.token,
-                    started: context.environment.now(),
-                    parts: []
-                )
+            let checkpoint = UploadCheckpoint(
+                key: key,
+                uploadID: nil,
+                partSize: layout.partSize,
+                source: shell.source,
+                token: shell.token,
+                started: context.environment.now(),
+                parts: []
             )
             shell.hasCheckpoint = true
-            let (store, request) = (context.store, request(shell))
-            let upload = try await context.withConnection { () throws(StorageError) in
-                try await store.initiateMultipartUpload(request)
-            }
-            try await context.manifest.setUploadID(key, upload, token: shell.token)
-            return state.initiated(upload)
-        } catch let failure as ItemFailure {
+            let cleaner = UploadCleaner(context: context)
+            return state.initiated(try await cleaner.initiate(request(shell), checkpoint))
+        } catch {
+            let failure = ItemFailure(any: error)
             let hasChanged = failure == .sourceKeepsChanging
             return state.failed(hasChanged ? .sourceChanged : .other(failure))
-        } catch {
-            return state.failed(.other(.manifest(message: SyncError(any: error).message)))
         }
     }
 

@@ -87,9 +87,12 @@ extension Uploader {
                 return state.failed(failure(error, settlesAlreadyExists: false))
             }
         } while marker != nil
-        let resumed = known.reduce(0) { $0 + $1.size }
-        transfer.setResumed(resumed)
-        context.item(.upload, .resumed, key, size: shell.source.size, resumed: resumed)
+        // Later listings are of parts that this run has sent.
+        if transfer.bytesMoved == 0 {
+            let resumed = known.reduce(0) { $0 + $1.size }
+            transfer.setResumed(resumed)
+            context.item(.upload, .resumed, key, size: shell.source.size, resumed: resumed)
+        }
         return state.listed(known)
     }
 
@@ -102,7 +105,8 @@ extension Uploader {
         guard part.number.index < layout.partCount else { return nil }
         let range = layout.range(ofPartAt: part.number.index)
         guard part.size == range.length else { return nil }
-        if let recorded = shell.recorded[part.number], recorded.etag == part.etag,
+        let recorded = shell.recorded[part.number]
+        if !shell.doubtsRecordedParts, let recorded, recorded.etag == part.etag,
             let checksum = recorded.crc64, part.crc64 == nil || part.crc64 == checksum
         {
             return UploadState.SentPart(
@@ -112,8 +116,10 @@ extension Uploader {
                 checksum: checksum
             )
         }
-        // Sent before the row was written: the file itself says whether it is the same.
-        guard let theirs = part.crc64 else { return nil }
+        // Sent before the row was written, or of a file that was touched since: the file itself
+        // says whether it is the same. Not every listing has checksums.
+        let sent = recorded.flatMap { $0.etag == part.etag ? $0.crc64 : nil }
+        guard let theirs = part.crc64 ?? sent else { return nil }
         let (directory, file) = (context.directory, shell.file)
         let ours = try? await context.reading { interruption in
             try directory.checksum(of: file, range: range, unless: interruption)

@@ -19,7 +19,7 @@ struct Uploader: Sendable {
     /// The metadata that names the upload which made an object, so that a lost answer can be
     /// settled.
     static let tokenMetadataName = "osssync-upload"
-    private static let tokenLength = 26
+    static let tokenLength = 26
 
     let context: TransferContext
     let key: ObjectKey
@@ -40,6 +40,9 @@ struct Uploader: Sendable {
         var announced: CRC64?
         var effects: [UploadState.Effect] = []
         var hasCheckpoint = false
+        /// True if the file was touched since the parts of an earlier run were sent: only its
+        /// content tells whether it was written.
+        var doubtsRecordedParts = false
         /// Parts that the manifest knows, by number.
         var recorded: [PartNumber: UploadPartCheckpoint] = [:]
         var confirmed: (etag: ETag, lastModified: Timestamp?)?
@@ -148,6 +151,7 @@ extension Uploader {
                 Self.isSame(checkpoint.source, shell.source)
             {
                 shell.hasCheckpoint = true
+                shell.doubtsRecordedParts = checkpoint.source != shell.source
                 shell.token = checkpoint.token
                 for part in checkpoint.parts { shell.recorded[part.number] = part }
                 var state = UploadState(layout: layout, isMultipart: true, streamLimit: streams)
@@ -161,8 +165,7 @@ extension Uploader {
         return (state, effects)
     }
 
-    /// True if the file is the one the upload began with: a rename keeps all of this, a write does
-    /// not.
+    /// True if the file is perhaps the one the upload began with.
     private static func isSame(_ recorded: FileIdentity, _ found: FileIdentity) -> Bool {
         recorded.size == found.size && recorded.modified == found.modified
             && recorded.inode == found.inode
@@ -170,10 +173,11 @@ extension Uploader {
 
     /// Aborts the upload of a checkpoint that is of no use any more, and forgets it.
     private func discard(_ checkpoint: UploadCheckpoint) async throws {
-        if let upload = checkpoint.uploadID {
-            try await abort(upload)
-        } else {
-            try await UploadCleaner(context: context).abortUnanswered(checkpoint)
+        do {
+            try await UploadCleaner(context: context).abort(checkpoint)
+        } catch let error as StorageError where error.serviceCode == "AccessDenied" {
+            // Whoever may not abort may still upload; the upload's own lifetime ends it.
+            context.warn(ofUpload: key, error)
         }
         try await context.manifest.dropUpload(key)
     }

@@ -157,14 +157,24 @@ struct UploadStateTests {
         )
     }
 
-    @Test func `a lost answer to complete that made nothing begins again`() {
+    @Test func `a complete that did nothing is asked for again with the same parts`() {
         var state = Self.multipart(streams: 3)
         _ = state.start()
         _ = state.initiated(Self.upload)
-        for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
+        var parts: [UploadState.SentPart] = []
+        for index in 0..<3 {
+            parts.append(Self.part(index))
+            _ = state.uploaded(Self.part(index))
+        }
+        for _ in 0..<2 {
+            _ = state.failed(.answerLost(.cancelled))
+            #expect(state.settled(isOurs: false, checksum: nil) == [.listParts(Self.upload)])
+            #expect(state.listed(parts) == [.complete(Self.upload, parts)])
+        }
         _ = state.failed(.answerLost(.cancelled))
         #expect(
-            state.settled(isOurs: false, checksum: nil) == [.dropCheckpoint, .initiate]
+            state.settled(isOurs: false, checksum: nil)
+                == [.fail(.cancelled, keepsCheckpoint: true)]
         )
     }
 
@@ -176,7 +186,10 @@ struct UploadStateTests {
         #expect(state.failed(.partsRefused) == [.listParts(Self.upload)])
         _ = state.listed([Self.part(0), Self.part(1), Self.part(2)])
         #expect(
-            state.failed(.partsRefused).last == .fail(.uploadVanished, keepsCheckpoint: false)
+            state.failed(.partsRefused) == [
+                .abort(Self.upload), .dropCheckpoint,
+                .fail(.uploadVanished, keepsCheckpoint: false),
+            ]
         )
     }
 

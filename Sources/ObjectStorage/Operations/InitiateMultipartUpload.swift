@@ -11,8 +11,9 @@ extension StorageClient {
             // Refused now already; S3 takes conditions only when the object is made.
             wire.headers.append((dialect.header("forbid-overwrite"), "true"))
         }
+        wire.isRepeatable = false
         let initiating = wire
-        return try await repeating { (context) throws(StorageError) in
+        return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
             let response = try await self.send(initiating, &context)
             let document = try initiating.decoding(response, self) { (body) throws(XMLFailure) in
                 try decodeInitiateUpload(body, style: self.dialect.keyEncoding)
