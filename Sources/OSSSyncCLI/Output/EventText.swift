@@ -38,7 +38,11 @@ enum EventText {
     }
 
     /// The lines of a summary.
-    static func summary(_ summary: RunSummary, isDryRun: Bool) -> [String] {
+    static func summary(
+        _ summary: RunSummary,
+        isDryRun: Bool,
+        isInterrupted: Bool
+    ) -> [String] {
         var done: [String] = []
         func add(_ count: Int, _ text: String) {
             if count > 0 { done.append("\(count) \(text)") }
@@ -56,22 +60,24 @@ enum EventText {
         add(summary.adopted, isDryRun ? "to adopt" : "adopted")
         add(summary.unchanged, "unchanged")
         if done.isEmpty { done.append("nothing to do") }
-        let head =
+        let ending =
             isDryRun
-            ? "\(summary.direction.rawValue) would be"
-            : "\(summary.direction.rawValue) finished in"
-                + " \(elapsedText(summary.seconds))"
-        var lines = [head + ": " + done.joined(separator: ", ")]
+            ? "would be"
+            : (isInterrupted ? "stopped after " : "finished in ") + elapsedText(summary.seconds)
+        var lines = [
+            "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
+        ]
         var open: [String] = []
         if summary.failed > 0 { open.append("\(summary.failed) failed") }
         if summary.conflicts > 0 {
             open.append(countText(summary.conflicts, "conflict", "conflicts"))
         }
         if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
-        if summary.localChanges > 0 {
-            open.append(countText(summary.localChanges, "local change", "local changes") + " kept")
-        }
         if !open.isEmpty { lines.append("not in step: " + open.joined(separator: ", ")) }
+        if summary.localChanges > 0 {
+            let changes = countText(summary.localChanges, "local change", "local changes")
+            lines.append("kept \(changes); --force replaces them")
+        }
         return lines
     }
 

@@ -179,7 +179,11 @@ final class Reporter: Sendable {
                 print("osssync: nothing was deleted: " + reason + "\n", to: \.errors, &state)
             }
             guard !options.isQuiet else { return }
-            let lines = EventText.summary(summary, isDryRun: isDryRun)
+            let lines = EventText.summary(
+                summary,
+                isDryRun: isDryRun,
+                isInterrupted: StopSignals.received != nil
+            )
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
         }
     }
