@@ -317,24 +317,6 @@ struct ReceptionTests {
         #expect(file.content == [1, 2])
     }
 
-    @Test func `small pieces are gathered to blocks that end at aligned offsets`() {
-        let file = ScratchFile()
-        let stage = WriteStage(descriptor: file.descriptor)
-        let piece = ramp(16 << 10)
-        let start: Int64 = 5
-        var gathered = 0
-        while !stage.isFull {
-            unsafe piece.withUnsafeBytes { bytes in
-                gathered += unsafe stage.append(bytes, at: start)
-            }
-        }
-        #expect(start + Int64(gathered) == 256 << 10)
-        #expect(stage.count == gathered)
-        stage.clear()
-        #expect(stage.count == 0)
-        #expect(!stage.isFull)
-    }
-
     @Test func `a write that fails after a pause is not skipped`() async throws {
         let content = ramp(4 << 20)
         let server = ScriptedServer { _, _ in [.response("200 OK", body: content)] }
