@@ -19,6 +19,26 @@ func percentEncoded(_ bytes: some Sequence<UInt8>, keepingSlash: Bool) -> String
     return String(decoding: result, as: UTF8.self)
 }
 
+/// Encodes as S3's listings do: like a form, but with slashes as they are.
+func formEncoded(_ bytes: [UInt8]) -> [UInt8] {
+    let encoded = percentEncoded(bytes, keepingSlash: true).utf8
+    var result: [UInt8] = []
+    var rest = Substring(decoding: encoded, as: UTF8.self).utf8
+    while let byte = rest.popFirst() {
+        switch byte {
+        case UInt8(ascii: "~"): result.append(contentsOf: "%7E".utf8)
+        case UInt8(ascii: "%") where rest.starts(with: "20".utf8):
+            result.append(UInt8(ascii: "+"))
+            rest.removeFirst(2)
+        case UInt8(ascii: "%") where rest.starts(with: "2A".utf8):
+            result.append(UInt8(ascii: "*"))
+            rest.removeFirst(2)
+        default: result.append(byte)
+        }
+    }
+    return result
+}
+
 /// Decodes `%XX`; a percent sign without two hexadecimal digits stands for itself.
 ///
 /// `plusIsSpace` is for queries, where clients that encode forms write a space as `+`; a plus sign
@@ -42,6 +62,13 @@ func percentDecoded(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> [UInt8]
         index += 1
     }
     return result
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; other characters count as 0.
+func hexadecimalBytes(_ digits: [UInt8]) -> [UInt8] {
+    stride(from: 0, to: digits.count - 1, by: 2).map { index in
+        (hexadecimalValue(digits[index]) ?? 0) << 4 | (hexadecimalValue(digits[index + 1]) ?? 0)
+    }
 }
 
 private func hexadecimalValue(_ digit: UInt8) -> UInt8? {

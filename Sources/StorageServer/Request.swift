@@ -19,6 +19,7 @@ struct Request: Sendable {
     let method: Method
     /// The path and query as sent.
     let target: String
+    let dialect: Dialect
     /// Decoded; in the order of the target.
     let query: [QueryItem]
     /// Names in lower case, in the order of arrival.
@@ -36,6 +37,7 @@ struct Request: Sendable {
         let question = bytes.firstIndex(of: UInt8(ascii: "?"))
         let path = percentDecoded(bytes[..<(question ?? bytes.endIndex)], plusIsSpace: false)
         query = question.map { Self.parseQuery(bytes[($0 + 1)...]) } ?? []
+        dialect = Dialect(query: query, headers: headers)
 
         var key = path.first == UInt8(ascii: "/") ? Array(path.dropFirst()) : path
         let host = headers.first { $0.name == "host" }?.value ?? ""
@@ -85,6 +87,11 @@ struct Request: Sendable {
         headers.first { $0.name == name }?.value
     }
 
+    /// The first value of a header of the service's own, such as `copy-source`.
+    func serviceHeader(_ name: String) -> String? {
+        header(dialect.headerPrefix + name)
+    }
+
     /// The first value of a query parameter; empty if it has none.
     func parameter(_ name: String) -> String? {
         query.first { $0.name == name }?.value
@@ -92,6 +99,11 @@ struct Request: Sendable {
 
     func hasParameter(_ name: String) -> Bool {
         query.contains { $0.name == name }
+    }
+
+    /// Query parameters that say what is asked for, without those of signatures.
+    var subresources: [QueryItem] {
+        query.filter { $0.name != "x-id" && !$0.name.hasPrefix("X-Amz-") }
     }
 
     /// The announced length of the body; nil if there is none or it is chunked.

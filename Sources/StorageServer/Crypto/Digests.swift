@@ -52,16 +52,30 @@ enum Digests {
     }
 }
 
-/// An MD5 that grows with the bytes of a body.
+/// A digest that grows with the bytes of a body.
 ///
 /// Safe, because the context never leaves this type.
-@safe final class RunningMD5 {
-    private let context: OpaquePointer
+@safe final class RunningDigest {
+    enum Kind: Int {
+        case md5 = 16
+        case sha1 = 20
+        case sha256 = 32
+    }
 
-    init() {
+    private let context: OpaquePointer
+    private let length: Int
+
+    init(_ kind: Kind) {
+        let algorithm =
+            switch kind {
+            case .md5: unsafe EVP_md5()
+            case .sha1: unsafe EVP_sha1()
+            case .sha256: unsafe EVP_sha256()
+            }
+        length = kind.rawValue
         guard let context = unsafe EVP_MD_CTX_new(),
-            unsafe EVP_DigestInit_ex(context, EVP_md5(), nil) == 1
-        else { preconditionFailure("OpenSSL has MD5") }
+            unsafe EVP_DigestInit_ex(context, algorithm, nil) == 1
+        else { preconditionFailure("OpenSSL has the algorithm") }
         unsafe self.context = context
     }
 
@@ -71,15 +85,15 @@ enum Digests {
 
     func update(_ bytes: UnsafeRawBufferPointer) {
         let status = unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
-        precondition(status == 1, "an MD5 takes any bytes")
+        precondition(status == 1, "a digest takes any bytes")
     }
 
     /// The digest; nothing may be added afterwards.
     func finish() -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: 16)
+        var result = [UInt8](repeating: 0, count: length)
         var written: UInt32 = 0
         let status = unsafe EVP_DigestFinal_ex(context, &result, &written)
-        precondition(status == 1 && written == 16, "an MD5 has 16 bytes")
+        precondition(status == 1 && Int(written) == length, "the digest has its length")
         return result
     }
 }

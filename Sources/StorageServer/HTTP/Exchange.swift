@@ -80,6 +80,7 @@ final class Exchange {
 
     private func answer(_ intake: Intake) -> Bool {
         phase = .answered
+        intake.end()
         if isControl {
             return send(ControlRequest(core: core, request: intake.request).answer(intake.bytes))
         }
@@ -96,7 +97,9 @@ final class Exchange {
                 request: intake.request,
                 operation: operation,
                 body: intake.takeBody(),
-                faults: faults
+                faults: faults,
+                checksum: intake.checksum,
+                existedAtStart: intake.existedAtStart
             )
             answer = try performing(context)
             if let failure = faults.failure(.after) { throw failure.error }
@@ -128,6 +131,7 @@ final class Exchange {
     }
 
     private func errorAnswer(_ error: ServiceError) -> Answer {
+        if request?.dialect == .s3 { return s3ErrorAnswer(error.inS3) }
         errorCode = error.code
         let headers = error.headers + [("x-oss-ec", error.ec)]
         if error.status == 304 { return Answer(304, headers: headers) }
@@ -148,14 +152,41 @@ final class Exchange {
         )
     }
 
+    private func s3ErrorAnswer(_ error: ServiceError) -> Answer {
+        errorCode = error.code
+        let region = ("x-amz-bucket-region", core.configuration.region)
+        let headers = error.headers + (request?.bucket == nil ? [] : [region])
+        if error.status == 304 || method == "HEAD" {
+            return Answer(error.status, headers: headers)
+        }
+        let path = target.prefix { $0 != "?" }
+        let document = error.s3Document(
+            requestID: requestID,
+            hostID: hostID,
+            resource: String(path)
+        )
+        return Answer(
+            error.status,
+            headers: [("Content-Type", "application/xml")] + headers,
+            body: .bytes(document)
+        )
+    }
+
+    private var hostID: String { Base64.encode([UInt8](requestID.utf8)) }
+
     private func send(_ given: Answer, faults: ActiveFaults = ActiveFaults(effects: [])) -> Bool {
         var answer = given
         let elapsed =
             ServerCore.machineTime.nanosecondsSince1970 - started.nanosecondsSince1970
+        let isS3 = request?.dialect == .s3
         answer.headers += [
-            ("Server", "AliyunOSS"), ("Date", CivilTime(core.now).httpText),
+            ("Server", isS3 ? "AmazonS3" : "AliyunOSS"), ("Date", CivilTime(core.now).httpText),
             ("x-oss-request-id", requestID), ("x-oss-server-time", String(elapsed / 1_000_000)),
         ]
+        if isS3 {
+            answer.translateToS3()
+            answer.headers.append(("x-amz-id-2", hostID))
+        }
         faults.rewrite(&answer)
         guard let response = makeResponse(answer, faults) else { return false }
         for header in answer.headers { response.add(header.name, header.value) }

@@ -18,6 +18,9 @@ final class Intake {
     private var sink = Sink.memory([])
     private var received: Int64 = 0
     private var hasStalled = false
+    private var payload: PayloadCheck?
+    private(set) var checksum: Checksum?
+    private(set) var existedAtStart = false
 
     init(request: Request, operation: Operation, faults: ActiveFaults) {
         self.request = request
@@ -32,8 +35,15 @@ final class Intake {
     /// Judges everything but the body, in the order of the service.
     func decide(core: ServerCore) {
         do {
-            try checkBucket(core)
-            try core.authenticator.verify(request, now: core.now)
+            if request.dialect == .s3 {
+                let signed = try core.authenticator.verifyS3(request, now: core.now)
+                payload = try PayloadCheck(request, signed)
+                try checkBucket(core)
+                existedAtStart = try core.holdsObject(request)
+            } else {
+                try checkBucket(core)
+                try core.authenticator.verify(request, now: core.now)
+            }
             try checkLength()
             if operation.storesBody { sink = .file(try core.metadata.blobs.makeWriter()) }
         } catch let error as ServiceError {
@@ -44,8 +54,9 @@ final class Intake {
     }
 
     private func refuse(_ error: ServiceError) {
-        decided = error
+        decided = decided ?? error
         sink = .discard
+        payload = nil
     }
 
     private func checkBucket(_ core: ServerCore) throws {
@@ -94,25 +105,43 @@ final class Intake {
             default: continue
             }
         }
+        do {
+            if let payload {
+                try unsafe payload.receive(bytes) { try unsafe store($0) }
+            } else {
+                try unsafe store(bytes)
+            }
+        } catch let error as ServiceError {
+            refuse(error)
+        } catch {
+            refuse(.internalError((error as? ServerFailure)?.message ?? "\(error)"))
+        }
+        return true
+    }
+
+    private func store(_ bytes: UnsafeRawBufferPointer) throws {
         switch sink {
         case .discard: break
         case .memory(var memory):
             guard memory.count + bytes.count <= Self.memoryLimit else {
-                refuse(ServiceError(400, "EntityTooLarge", "The document is too large."))
-                break
+                throw ServiceError(400, "EntityTooLarge", "The document is too large.")
             }
             // The only reference, so that appending does not copy.
             sink = .discard
             unsafe memory.append(contentsOf: bytes)
             sink = .memory(memory)
-        case .file(let writer):
-            do {
-                try unsafe writer.append(bytes)
-            } catch {
-                refuse(.internalError((error as? ServerFailure)?.message ?? "\(error)"))
-            }
+        case .file(let writer): try unsafe writer.append(bytes)
         }
-        return true
+    }
+
+    /// Judges the body once all of it is there.
+    func end() {
+        guard decided == nil, let payload else { return }
+        do {
+            checksum = try payload.finish(operation)
+        } catch {
+            refuse(error)
+        }
     }
 
     func takeBody() -> ReceivedBody {

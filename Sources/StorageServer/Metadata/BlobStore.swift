@@ -106,7 +106,7 @@ final class BlobWriter {
     private let id: String
     private let path: String
     private let descriptor: Int32
-    private let md5 = RunningMD5()
+    private let md5 = RunningDigest(.md5)
     private var crc64 = CRC64()
     private(set) var size: Int64 = 0
     private var isFinished = false

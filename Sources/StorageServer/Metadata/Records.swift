@@ -119,6 +119,7 @@ struct PartRecord: Sendable {
     let crc64: CRC64
     let modifiedMilliseconds: Int64
     let blob: String
+    let checksum: Checksum?
 }
 
 /// Stored headers as one text: `name:value` lines; neither can hold a line break.

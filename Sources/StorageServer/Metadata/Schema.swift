@@ -45,7 +45,7 @@ enum Schema {
             upload_id TEXT NOT NULL REFERENCES upload (id) ON DELETE CASCADE,
             number INTEGER NOT NULL, size_bytes INTEGER NOT NULL, etag TEXT NOT NULL,
             crc64 INTEGER NOT NULL, modified_ms INTEGER NOT NULL, blob TEXT NOT NULL,
-            PRIMARY KEY (upload_id, number)
+            checksum TEXT, PRIMARY KEY (upload_id, number)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS part_blob ON part (blob);
         """

@@ -80,10 +80,11 @@ enum Statements {
     static let deleteUpload = "DELETE FROM upload WHERE id = ?"
 
     static let insertPart = """
-        INSERT OR REPLACE INTO part (upload_id, number, size_bytes, etag, crc64, modified_ms, blob)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT OR REPLACE INTO part (upload_id, number, size_bytes, etag, crc64, modified_ms, blob,
+            checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
-    private static let partColumns = "number, size_bytes, etag, crc64, modified_ms, blob"
+    private static let partColumns = "number, size_bytes, etag, crc64, modified_ms, blob, checksum"
     static let part = "SELECT \(partColumns) FROM part WHERE upload_id = ? AND number = ?"
     static let partsAfter = """
         SELECT \(partColumns) FROM part WHERE upload_id = ? AND number > ? ORDER BY number LIMIT ?

@@ -21,7 +21,8 @@ extension Transaction {
             etag: row.text(2),
             crc64: CRC64(value: UInt64(bitPattern: row.integer(3))),
             modifiedMilliseconds: row.integer(4),
-            blob: row.text(5)
+            blob: row.text(5),
+            checksum: row.optionalText(6).flatMap(Checksum.init)
         )
     }
 
@@ -79,6 +80,7 @@ extension Transaction {
     func storePart(
         _ number: Int,
         _ blob: StoredBlob,
+        checksum: Checksum?,
         of upload: String,
         nowMilliseconds: Int64
     ) throws {
@@ -96,7 +98,8 @@ extension Transaction {
             .text(hexadecimal(blob.md5, uppercase: true)),
             .integer(Int64(bitPattern: blob.crc64.value)),
             .integer(nowMilliseconds),
-            .text(blob.id)
+            .text(blob.id),
+            .optional(checksum?.storedText)
         )
     }
 

@@ -3,13 +3,17 @@ internal import SyncModel
 extension OperationContext {
     func listBuckets() throws -> Answer {
         let buckets = try core.metadata.withDatabase { try $0.buckets() }
-        var xml = XMLWriter(root: "ListAllMyBucketsResult")
-        xml.element("IsTruncated", "false")
+        var xml = document("ListAllMyBucketsResult")
+        if dialect == .oss { xml.element("IsTruncated", "false") }
         xml.group("Owner") { xml in owner(&xml) }
         xml.group("Buckets") { xml in
             for bucket in buckets {
                 xml.group("Bucket") { xml in
                     xml.element("Name", bucket.name)
+                    guard dialect == .oss else {
+                        xml.element("CreationDate", xmlTime(bucket.createdMilliseconds))
+                        return
+                    }
                     xml.element("Location", "oss-" + core.configuration.region)
                     xml.element("Region", core.configuration.region)
                     xml.element("CreationDate", xmlTime(bucket.createdMilliseconds))
@@ -24,6 +28,15 @@ extension OperationContext {
     func putBucket() throws -> Answer {
         guard isValidBucketName(bucketName) else { throw invalidBucketName(bucketName) }
         try core.metadata.transaction { transaction in
+            if dialect == .s3, try transaction.bucket(bucketName) != nil {
+                throw ServiceError(
+                    409,
+                    "BucketAlreadyOwnedByYou",
+                    "Your previous request to create the named bucket succeeded and you already "
+                        + "own it.",
+                    details: [("BucketName", bucketName)]
+                )
+            }
             try transaction.createBucket(bucketName, nowMilliseconds: core.nowMilliseconds)
         }
         return Answer(200, headers: [("Location", "/" + bucketName)])
@@ -39,7 +52,7 @@ extension OperationContext {
 
     func getBucketInfo() throws -> Answer {
         let bucket = try core.metadata.withDatabase { try self.bucket($0) }
-        var xml = XMLWriter(root: "BucketInfo")
+        var xml = document("BucketInfo")
         xml.group("Bucket") { xml in
             xml.element("AccessMonitor", "Disabled")
             xml.element("CreationDate", xmlTime(bucket.createdMilliseconds))
@@ -66,6 +79,7 @@ extension OperationContext {
 
     func getBucketLocation() throws -> Answer {
         _ = try core.metadata.withDatabase { try bucket($0) }
+        guard dialect == .oss else { return s3Location() }
         let text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <LocationConstraint>oss-\(core.configuration.region)</LocationConstraint>
@@ -80,7 +94,7 @@ extension OperationContext {
 
     func getBucketVersioning() throws -> Answer {
         let bucket = try core.metadata.withDatabase { try self.bucket($0) }
-        var xml = XMLWriter(root: "VersioningConfiguration")
+        var xml = document("VersioningConfiguration")
         if let status = bucket.versioning { xml.element("Status", status) }
         return .xml(xml)
     }

@@ -13,7 +13,7 @@ extension OperationContext {
             let parts = try listed.map { try chosenParts($0, among: stored) } ?? stored
             try checkPartSizes(parts)
             try checkOverwrite(transaction, bucket: bucket)
-            let object = assembled(upload, parts)
+            let object = assembled(upload, parts, try completedChecksum(upload, parts))
             let version = try transaction.publish(
                 object,
                 in: bucket,
@@ -26,13 +26,18 @@ extension OperationContext {
         if let callback {
             return try callback.answer(self, object: object, headers: headers)
         }
-        var xml = XMLWriter(root: "CompleteMultipartUploadResult")
+        var xml = document("CompleteMultipartUploadResult")
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         let host = request.header("host") ?? "localhost"
         xml.element("Location", "http://\(host)/\(percentEncoded(key.bytes, keepingSlash: true))")
         xml.element("Bucket", bucketName)
         xml.element("Key", encodedForXML(key.bytes))
-        xml.element("ETag", "\"\(object.content.etag)\"")
+        xml.element("ETag", quoted(object.content.etag))
+        for header in object.checksumHeaders {
+            let name = header.name.dropFirst("x-amz-checksum-".utf8.count)
+            let element = ChecksumAlgorithm(name: String(name))?.elementName ?? "ChecksumType"
+            xml.element(element, header.value)
+        }
         return .xml(xml, headers: headers)
     }
 
@@ -43,7 +48,7 @@ extension OperationContext {
 
     /// The parts of the body; nil if the header asks for all.
     private func listedParts() throws -> [ListedPart]? {
-        if request.header("x-oss-complete-all") == "yes" {
+        if request.serviceHeader("complete-all") == "yes" {
             guard bodyBytes.isEmpty else {
                 throw ServiceError.invalidArgument(
                     "Should not speficy both complete all header and http body.",
@@ -73,6 +78,9 @@ extension OperationContext {
                     + "by part number.",
                 details: [("PartNumber", String(next.number)), ("UploadId", uploadID)]
             )
+        }
+        guard dialect == .oss || !parts.isEmpty else {
+            throw ServiceError.malformedXML("A completion has at least one part.")
         }
         return parts
     }
@@ -104,21 +112,26 @@ extension OperationContext {
     }
 
     private func checkPartSizes(_ parts: [PartRecord]) throws {
-        for part in parts.dropLast() where part.size < PartLayout.minimumPartSize {
+        let minimum = dialect == .oss ? PartLayout.minimumPartSize : 5 << 20
+        for part in parts.dropLast() where part.size < minimum {
             throw ServiceError(
                 400,
                 "EntityTooSmall",
                 "Your proposed upload smaller than the minimum allowed size.",
                 details: [
-                    ("ETag", "\"\(part.etag)\""),
-                    ("MinSizeAllowed", String(PartLayout.minimumPartSize)),
+                    ("ETag", quoted(part.etag)),
+                    ("MinSizeAllowed", String(minimum)),
                     ("ProposedSize", String(part.size)), ("PartNumber", String(part.number)),
                 ]
             )
         }
     }
 
-    private func assembled(_ upload: UploadRecord, _ parts: [PartRecord]) -> NewObject {
+    private func assembled(
+        _ upload: UploadRecord,
+        _ parts: [PartRecord],
+        _ checksum: (checksum: Checksum, type: String)?
+    ) -> NewObject {
         var crc64 = CRC64()
         var size: Int64 = 0
         for part in parts {
@@ -129,7 +142,7 @@ extension OperationContext {
             key: key,
             content: ObjectContent(
                 size: size,
-                etag: multipartETag(parts.map(\.etag)),
+                etag: multipartETag(parts.map(\.etag), in: dialect),
                 crc64: crc64,
                 md5: nil
             ),
@@ -137,14 +150,17 @@ extension OperationContext {
                 .map { Segment(blob: $0.blob, offset: 0, length: $0.size) },
             kind: .multipart,
             storageClass: upload.storageClass,
-            headers: upload.headers,
+            headers: upload.headers.filter { !$0.name.hasPrefix("x-amz-") }
+                + (checksum.map { $0.checksum.headers(type: $0.type) } ?? []),
             tagging: upload.tagging
         )
     }
 }
 
-/// The MD5 of the parts' tags, as upper-case text one after the other, with their number.
-func multipartETag(_ tags: [String]) -> String {
-    let digest = Digests.md5([UInt8](tags.joined().utf8))
+/// The MD5 of the parts' tags one after the other, with their number: in OSS of their upper-case
+/// text, in S3 of the bytes that they stand for.
+func multipartETag(_ tags: [String], in dialect: Dialect) -> String {
+    let text = [UInt8](tags.joined().utf8)
+    let digest = Digests.md5(dialect == .oss ? text : hexadecimalBytes(text))
     return hexadecimal(digest, uppercase: true) + "-\(tags.count)"
 }

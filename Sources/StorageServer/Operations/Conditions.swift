@@ -11,29 +11,39 @@ extension OperationContext {
         if let wanted = condition("if-match"), !matches(wanted, etag) {
             throw .preconditionFailed("If-Match")
         }
-        if let text = condition("if-unmodified-since"), let time = Timestamp(httpText: text),
+        let ignoresTimes = dialect == .s3
+        if let text = condition("if-unmodified-since"),
+            !ignoresTimes || condition("if-match") == nil, let time = Timestamp(httpText: text),
             modified.seconds > time.seconds
         {
             throw .preconditionFailed("If-Unmodified-Since")
         }
         let notModified = ServiceError(304, "NotModified", "The object was not modified.")
+        // A copy has no answer without a document in S3.
+        let isCopy = dialect == .s3 && !prefix.isEmpty
         if let unwanted = condition("if-none-match"), matches(unwanted, etag) {
+            guard !isCopy else { throw .preconditionFailed(prefix + "If-None-Match") }
             var error = notModified
             error.headers = [("ETag", "\"\(etag)\"")]
             throw error
         }
-        if let text = condition("if-modified-since"), let time = Timestamp(httpText: text),
+        if let text = condition("if-modified-since"),
+            !ignoresTimes || condition("if-none-match") == nil,
+            let time = Timestamp(httpText: text),
             modified.seconds <= time.seconds
         {
+            guard !isCopy else { throw .preconditionFailed(prefix + "If-Modified-Since") }
             throw notModified
         }
     }
 
     /// Quotes around the tag are optional; several tags are a list.
-    private func matches(_ header: String, _ etag: String) -> Bool {
+    func matches(_ header: String, _ etag: String) -> Bool {
         header.split(separator: ",").contains { item in
             let text = item.drop { $0 == " " }
-            return text == "*" || ETag(wire: text).text == etag
+            let wanted = ETag(wire: text).text
+            return text == "*" || wanted == etag
+                || dialect == .s3 && wanted.uppercased() == etag
         }
     }
 }

@@ -8,7 +8,7 @@ struct CopySource {
 
     /// Reads `/bucket/encoded-key[?versionId=…]`.
     init(_ request: Request) throws(ServiceError) {
-        let header = request.header("x-oss-copy-source") ?? ""
+        let header = request.serviceHeader("copy-source") ?? ""
         let bytes = [UInt8](header.utf8)
         let question = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
         let path = percentDecoded(bytes[..<question], plusIsSpace: false)
@@ -18,7 +18,7 @@ struct CopySource {
         else {
             throw .invalidArgument(
                 "Copy Source must mention the source bucket and key: /sourcebucket/sourcekey.",
-                name: "x-oss-copy-source",
+                name: request.dialect.headerPrefix + "copy-source",
                 value: header
             )
         }
@@ -33,38 +33,55 @@ extension OperationContext {
     func copyObject() throws -> Answer {
         let key = try checkedKey()
         let source = try CopySource(request)
-        let replaces = request.header("x-oss-metadata-directive")?.lowercased() == "replace"
+        let replaces = request.serviceHeader("metadata-directive")?.lowercased() == "replace"
         let newHeaders = try storedHeaders()
         let requestedClass =
-            request.header("x-oss-storage-class") == nil ? nil : try storageClass()
+            request.serviceHeader("storage-class") == nil ? nil : try storageClass()
         let now = core.nowMilliseconds
         let (object, original, bucket, version) = try core.metadata.transaction { transaction in
             let bucket = try self.bucket(transaction)
             let found = try copied(transaction, source)
             try checkOverwrite(transaction, bucket: bucket)
+            try checkCopyOntoItself(source, changes: replaces || requestedClass != nil)
             let replacesTags =
-                request.header("x-oss-tagging-directive")?.lowercased() == "replace"
+                request.serviceHeader("tagging-directive")?.lowercased() == "replace"
             let object = NewObject(
                 key: key,
                 content: found.content,
                 segments: try transaction.segments(of: found),
                 kind: found.kind == .appendable ? .normal : found.kind,
                 storageClass: requestedClass ?? .standard,
-                headers: replaces ? newHeaders : found.headers,
-                tagging: replacesTags ? request.header("x-oss-tagging") : found.tagging
+                headers: replaces ? newHeaders + found.checksumHeaders : found.headers,
+                tagging: replacesTags ? request.serviceHeader("tagging") : found.tagging
             )
             let version = try transaction.publish(object, in: bucket, nowMilliseconds: now)
             return (object, found, bucket, version)
         }
-        var xml = XMLWriter(root: "CopyObjectResult")
+        var xml = document("CopyObjectResult")
         xml.element("LastModified", xmlTime(now))
-        xml.element("ETag", "\"\(object.content.etag)\"")
+        xml.element("ETag", quoted(object.content.etag))
         var headers = writtenHeaders(object.content, bucket: bucket, version: version)
         headers.removeAll { $0.name == "Content-MD5" }
         if bucket.hasVersions {
             headers.append(("x-oss-copy-source-version-id", original.versionID))
         }
         return .xml(xml, headers: headers)
+    }
+
+    private func checkCopyOntoItself(
+        _ source: CopySource,
+        changes: Bool
+    ) throws(ServiceError) {
+        guard dialect == .s3, !changes, source.version == nil, source.bucket == bucketName,
+            source.key == key
+        else { return }
+        throw ServiceError(
+            400,
+            "InvalidRequest",
+            "This copy request is illegal because it is trying to copy an object to itself "
+                + "without changing the object's metadata, storage class, website redirect "
+                + "location or encryption attributes."
+        )
     }
 
     /// The source of a copy, if its conditions hold and it can be read.
@@ -79,7 +96,7 @@ extension OperationContext {
         try checkConditions(
             etag: found.content.etag,
             modified: found.modified,
-            prefix: "x-oss-copy-source-"
+            prefix: dialect.headerPrefix + "copy-source-"
         )
         guard !found.needsRestore else {
             throw ServiceError.invalidObjectState(

@@ -6,6 +6,8 @@ struct Deletion: Sendable {
     var version: String?
     var madeMarker = false
     var removedMarker = false
+    /// Why nothing was done; only S3 tells.
+    var failure: ServiceError?
 }
 
 extension OperationContext {
@@ -60,7 +62,14 @@ extension OperationContext {
         guard bodyBytes.count <= 2 << 20 else {
             throw ServiceError.malformedXML("The document is larger than 2 MB.")
         }
-        guard request.header("content-md5") != nil else {
+        guard request.header("content-md5") != nil || checksum != nil else {
+            guard dialect == .oss else {
+                throw ServiceError(
+                    400,
+                    "InvalidRequest",
+                    "Missing required header for this request: Content-MD5 OR x-amz-checksum-*"
+                )
+            }
             throw ServiceError(
                 400,
                 "MissingArgument",
@@ -82,14 +91,23 @@ extension OperationContext {
         }
         let deletions = try core.metadata.transaction { transaction in
             let bucket = try self.bucket(transaction)
-            return try targets.map {
-                try delete(transaction, bucket, $0.key, version: $0.version)
+            return try targets.map { target -> Deletion in
+                if let failure = try refusal(transaction, target.key, version: target.version) {
+                    return Deletion(failure: failure)
+                }
+                return try delete(transaction, bucket, target.key, version: target.version)
             }
         }
-        if document.first("Quiet")?.text == "true" { return Answer(200) }
-        var xml = XMLWriter(root: "DeleteResult")
+        let isQuiet = document.first("Quiet")?.text == "true"
+        if isQuiet, dialect == .oss { return Answer(200) }
+        var xml = self.document("DeleteResult")
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         for (target, deletion) in zip(targets, deletions) {
+            if let failure = deletion.failure {
+                append(failure, target.key, version: target.version, to: &xml)
+                continue
+            }
+            if isQuiet { continue }
             xml.group("Deleted") { xml in
                 xml.element("Key", encodedForXML(target.key.bytes))
                 if let version = target.version { xml.element("VersionId", version) }

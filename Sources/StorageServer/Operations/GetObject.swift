@@ -31,14 +31,16 @@ extension OperationContext {
         let size = object.source.content.size
         let whole = ByteRange(offset: 0, length: size)
         if operation == .headObject {
-            return Answer(200, headers: headers, body: .content(object.content, whole))
+            let answer = headers + checksumHeaders(object.named)
+            return Answer(200, headers: answer, body: .content(object.content, whole))
         }
         guard !object.source.needsRestore else {
             throw ServiceError.invalidObjectState(keyText)
         }
         let header = faults.ignoresRange ? nil : request.header("range")
         guard let header, let range = try RangeRequest(header).range(of: size, for: request) else {
-            return Answer(200, headers: headers, body: .content(object.content, whole))
+            let answer = headers + checksumHeaders(object.named)
+            return Answer(200, headers: answer, body: .content(object.content, whole))
         }
         let contentRange = ("Content-Range", "bytes \(range.offset)-\(range.end - 1)/\(size)")
         return Answer(206, headers: headers + [contentRange], body: .content(object.content, range))
@@ -52,7 +54,7 @@ extension OperationContext {
             return (try existing(transaction, bucket, key, version: version), bucket)
         }
         var headers: [(name: String, value: String)] = [
-            ("ETag", "\"\(object.content.etag)\""),
+            ("ETag", quoted(object.content.etag)),
             ("Last-Modified", CivilTime(object.modified).httpText),
         ]
         if let crc64 = object.content.crc64 {
@@ -148,7 +150,7 @@ extension OperationContext {
         if let tagging = named.tagging, !tagging.isEmpty {
             headers.append(("x-oss-tagging-count", String(tagging.split(separator: "&").count)))
         }
-        for stored in named.headers {
+        for stored in named.headers where !stored.name.hasPrefix("x-amz-") {
             let replacement = request.parameter("response-" + stored.name)
             headers.append((stored.name.capitalizedHeader, replacement ?? stored.value))
         }

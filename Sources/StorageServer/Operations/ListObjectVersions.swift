@@ -9,13 +9,13 @@ extension OperationContext {
             _ = try bucket(transaction)
             return try versions(transaction, query, after: keyMarker, version: versionMarker)
         }
-        var xml = XMLWriter(root: "ListVersionsResult")
+        var xml = document("ListVersionsResult")
         xml.element("Name", bucketName)
         xml.element("Prefix", encodedForXML(query.prefix))
         xml.element("KeyMarker", encodedForXML(keyMarker))
         xml.element("VersionIdMarker", versionMarker)
         xml.element("MaxKeys", String(query.limit))
-        xml.element("Delimiter", encodedForXML(query.delimiter))
+        optionalElement("Delimiter", encodedForXML(query.delimiter), in: &xml)
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         xml.element("IsTruncated", entries.isTruncated ? "true" : "false")
         if entries.isTruncated { appendMarkers(entries, to: &xml) }
@@ -62,6 +62,7 @@ extension OperationContext {
             delimiter: query.delimiter,
             limit: query.limit
         )
+        guard query.limit > 0 else { return entries }
         var lower = marker
         var lastID = Int64.max
         if version.isEmpty, !marker.isEmpty {

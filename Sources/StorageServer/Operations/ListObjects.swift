@@ -18,15 +18,15 @@ extension OperationContext {
             lower = startAfter.isEmpty ? [] : startAfter + [0]
         }
         let page = try page(query, from: lower)
-        var xml = XMLWriter(root: "ListBucketResult")
+        var xml = document("ListBucketResult")
         begin(&xml, query, page)
-        xml.element("StartAfter", encodedForXML(startAfter))
+        optionalElement("StartAfter", encodedForXML(startAfter), in: &xml)
         if let token = request.parameter("continuation-token") {
-            xml.element("ContinuationToken", encodedForXML([UInt8](token.utf8)))
+            xml.element("ContinuationToken", encodedToken(token))
         }
         if let next = page.next {
             let token = ListingToken.make(position: next, bucket: bucketName)
-            xml.element("NextContinuationToken", encodedForXML([UInt8](token.utf8)))
+            xml.element("NextContinuationToken", encodedToken(token))
         }
         append(page, to: &xml, showsOwner: request.parameter("fetch-owner") == "true")
         xml.element("KeyCount", String(page.entries.count))
@@ -42,10 +42,12 @@ extension OperationContext {
             lower = successor(of: marker)
         }
         let page = try page(query, from: lower)
-        var xml = XMLWriter(root: "ListBucketResult")
+        var xml = document("ListBucketResult")
         begin(&xml, query, page)
         xml.element("Marker", encodedForXML(marker))
-        if page.isTruncated, let last = page.entries.last {
+        // S3 leaves it to the client to take the last key.
+        let namesNext = dialect == .oss || !query.delimiter.isEmpty
+        if namesNext, page.isTruncated, let last = page.entries.last {
             xml.element("NextMarker", encodedForXML(last.key))
         }
         append(page, to: &xml, showsOwner: true)
@@ -76,7 +78,7 @@ extension OperationContext {
         xml.element("Name", bucketName)
         xml.element("Prefix", encodedForXML(query.prefix))
         xml.element("MaxKeys", String(query.limit))
-        xml.element("Delimiter", encodedForXML(query.delimiter))
+        optionalElement("Delimiter", encodedForXML(query.delimiter), in: &xml)
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         xml.element("IsTruncated", page.isTruncated ? "true" : "false")
     }
@@ -98,7 +100,8 @@ extension OperationContext {
 
     func describe(_ object: ObjectRecord, in xml: inout XMLWriter) {
         xml.element("LastModified", xmlTime(object.modifiedMilliseconds))
-        xml.element("ETag", "\"\(object.content.etag)\"")
+        xml.element("ETag", quoted(object.content.etag))
+        guard dialect == .oss else { return describeInS3(object, in: &xml) }
         xml.element("Type", object.kind.rawValue)
         xml.element("Size", String(object.content.size))
         xml.element("StorageClass", object.storageClass.name)
@@ -115,11 +118,16 @@ struct ListingQuery {
     init(_ context: OperationContext) throws {
         try context.checkEncodingType()
         prefix = context.parameterBytes("prefix")
-        guard prefix.count < 1_024 else {
+        guard prefix.count <= context.dialect.maximumKeyLength else {
             throw ServiceError.invalidArgument("The prefix is too long.", name: "prefix")
         }
         delimiter = context.parameterBytes("delimiter")
-        limit = try context.number("max-keys", default: 100, in: 1...1_000)
+        let isS3 = context.dialect == .s3
+        limit = try context.number(
+            "max-keys",
+            default: context.dialect.defaultPageSize,
+            in: (isS3 ? 0 : 1)...1_000
+        )
     }
 }
 

@@ -10,23 +10,28 @@ extension OperationContext {
             return (upload, try transaction.parts(upload.id, after: marker, limit: limit + 1))
         }
         let page = parts.prefix(limit)
-        var xml = XMLWriter(root: "ListPartsResult")
+        var xml = document("ListPartsResult")
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         xml.element("Bucket", bucketName)
         xml.element("Key", encodedForXML(key.bytes))
         xml.element("UploadId", upload.id)
-        xml.element("StorageClass", upload.storageClass.name)
+        xml.element("StorageClass", StorageClassNames.shown(upload.storageClass.name, in: dialect))
         xml.element("PartNumberMarker", String(marker))
-        xml.element("NextPartNumberMarker", page.last.map { String($0.number) } ?? "")
+        xml.element(
+            "NextPartNumberMarker",
+            page.last.map { String($0.number) } ?? (dialect == .oss ? "" : "0")
+        )
         xml.element("MaxParts", String(limit))
         xml.element("IsTruncated", parts.count > limit ? "true" : "false")
         for part in page {
             xml.group("Part") { xml in
                 xml.element("PartNumber", String(part.number))
                 xml.element("LastModified", xmlTime(part.modifiedMilliseconds))
-                xml.element("ETag", "\"\(part.etag)\"")
-                xml.element("HashCrc64ecma", String(part.crc64.value))
+                xml.element("ETag", quoted(part.etag))
+                if dialect == .oss { xml.element("HashCrc64ecma", String(part.crc64.value)) }
                 xml.element("Size", String(part.size))
+                guard dialect == .s3, let checksum = part.checksum else { return }
+                xml.element(checksum.algorithm.elementName, checksum.value)
             }
         }
         return .xml(xml)
@@ -72,7 +77,7 @@ extension OperationContext {
         keyMarker: [UInt8],
         idMarker: String
     ) -> XMLWriter {
-        var xml = XMLWriter(root: "ListMultipartUploadsResult")
+        var xml = document("ListMultipartUploadsResult")
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         xml.element("Bucket", bucketName)
         xml.element("KeyMarker", encodedForXML(keyMarker))
@@ -80,7 +85,7 @@ extension OperationContext {
         let last = entries.items.last
         xml.element("NextKeyMarker", encodedForXML(last?.key.bytes ?? []))
         xml.element("NextUploadIdMarker", last?.id ?? "")
-        xml.element("Delimiter", encodedForXML(entries.delimiter))
+        optionalElement("Delimiter", encodedForXML(entries.delimiter), in: &xml)
         xml.element("Prefix", encodedForXML(entries.prefix))
         xml.element("MaxUploads", String(limit))
         xml.element("IsTruncated", entries.isTruncated ? "true" : "false")
@@ -88,7 +93,10 @@ extension OperationContext {
             xml.group("Upload") { xml in
                 xml.element("Key", encodedForXML(upload.key.bytes))
                 xml.element("UploadId", upload.id)
-                xml.element("StorageClass", upload.storageClass.name)
+                xml.element(
+                    "StorageClass",
+                    StorageClassNames.shown(upload.storageClass.name, in: dialect)
+                )
                 xml.element("Initiated", xmlTime(upload.initiatedMilliseconds))
             }
         }

@@ -38,6 +38,7 @@ struct ListingPage: Sendable {
         limit: Int
     ) throws {
         start = lower
+        guard limit > 0 else { return }
         var position = bytesPrecede(lower, prefix) ? prefix : lower
         scan: while true {
             let wanted = limit + 1 - entries.count

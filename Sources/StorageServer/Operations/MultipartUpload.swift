@@ -10,8 +10,8 @@ extension OperationContext {
             segments: [],
             kind: .multipart,
             storageClass: try storageClass(),
-            headers: try storedHeaders(),
-            tagging: request.header("x-oss-tagging")
+            headers: try storedHeaders() + (try announcedChecksum()),
+            tagging: request.serviceHeader("tagging")
         )
         try core.metadata.transaction { transaction in
             let bucket = try self.bucket(transaction)
@@ -24,12 +24,12 @@ extension OperationContext {
                 nowMilliseconds: core.nowMilliseconds
             )
         }
-        var xml = XMLWriter(root: "InitiateMultipartUploadResult")
+        var xml = document("InitiateMultipartUploadResult")
         if wantsEncodedKeys { xml.element("EncodingType", "url") }
         xml.element("Bucket", bucketName)
         xml.element("Key", encodedForXML(key.bytes))
         xml.element("UploadId", id)
-        return .xml(xml)
+        return .xml(xml, headers: object.checksumHeaders)
     }
 
     func uploadPart() throws -> Answer {
@@ -43,11 +43,11 @@ extension OperationContext {
                 ("ETag", "\"\(hexadecimal(blob.md5, uppercase: true))\""),
                 ("Content-MD5", Base64.encode(blob.md5)),
                 ("x-oss-hash-crc64ecma", String(blob.crc64.value)),
-            ]
+            ] + (checksum.map { [($0.algorithm.headerName, $0.value)] } ?? [])
         )
     }
 
-    /// A range that exceeds the source is ignored, as the service does: all of it is copied.
+    /// In OSS a range that exceeds the source is ignored, as the service does: all of it is copied.
     func uploadPartCopy() throws -> Answer {
         let number = try partNumber()
         let source = try CopySource(request)
@@ -58,10 +58,17 @@ extension OperationContext {
         }
         let size = object.content.size
         var range = ByteRange(offset: 0, length: size)
-        if let header = request.header("x-oss-copy-source-range"),
-            case .fromTo(let first, let last) = RangeRequest(header), first <= last, last < size
-        {
-            range = ByteRange(offset: first, length: last - first + 1)
+        if let header = request.serviceHeader("copy-source-range") {
+            if case .fromTo(let first, let last) = RangeRequest(header), first <= last, last < size
+            {
+                range = ByteRange(offset: first, length: last - first + 1)
+            } else if dialect == .s3 {
+                throw ServiceError.invalidArgument(
+                    "Range specified is not valid for source object of size: \(size)",
+                    name: "x-amz-copy-source-range",
+                    value: header
+                )
+            }
         }
         let writer = try core.metadata.blobs.makeWriter()
         try unsafe content.forEachChunk(of: range) { try unsafe writer.append($0) }
@@ -72,9 +79,9 @@ extension OperationContext {
             core.metadata.blobs.remove([blob.id])
             throw error
         }
-        var xml = XMLWriter(root: "CopyPartResult")
+        var xml = document("CopyPartResult")
         xml.element("LastModified", xmlTime(core.nowMilliseconds))
-        let etag = "\"\(hexadecimal(blob.md5, uppercase: true))\""
+        let etag = quoted(hexadecimal(blob.md5, uppercase: true))
         xml.element("ETag", etag)
         // The classic SDK takes it from the header.
         return .xml(xml, headers: [("ETag", etag)])
@@ -129,6 +136,7 @@ extension OperationContext {
             try transaction.storePart(
                 number,
                 blob,
+                checksum: checksum,
                 of: upload.id,
                 nowMilliseconds: core.nowMilliseconds
             )

@@ -12,14 +12,24 @@ extension OperationContext {
         var result: [(name: String, value: String)] = []
         var metadataSize = 0
         for header in request.headers {
-            if header.name.hasPrefix("x-oss-meta-") {
+            let prefix = dialect.headerPrefix + "meta-"
+            if header.name.hasPrefix(prefix) {
                 metadataSize += header.name.utf8.count - 11 + header.value.utf8.count
-                result.append(header)
+                // One name for both services.
+                result.append(
+                    ("x-oss-meta-" + header.name.dropFirst(prefix.utf8.count), header.value)
+                )
+            } else if header.name == "content-encoding", dialect == .s3 {
+                let codings = header.value.split(separator: ",")
+                    .map { $0.filter { $0 != " " } }.filter { $0 != "aws-chunked" }
+                if !codings.isEmpty {
+                    result.append((header.name, codings.joined(separator: ", ")))
+                }
             } else if Self.storedNames.contains(header.name) {
                 result.append(header)
             }
         }
-        guard metadataSize <= 8_192 else {
+        guard metadataSize <= dialect.maximumMetadataSize else {
             throw ServiceError(
                 400,
                 "MetadataTooLarge",
@@ -27,35 +37,47 @@ extension OperationContext {
             )
         }
         if !result.contains(where: { $0.name == "content-type" }) {
-            result.append(("content-type", "application/octet-stream"))
+            result.append(("content-type", dialect.defaultContentType))
         }
         return result
     }
 
     func storageClass() throws -> StorageClass {
-        let name = request.header("x-oss-storage-class") ?? "Standard"
-        let known = ["Standard", "IA", "Archive", "ColdArchive", "DeepColdArchive"]
-        guard known.contains(name) else {
+        guard let name = request.serviceHeader("storage-class") else { return .standard }
+        guard let stored = StorageClassNames.stored(name, in: dialect) else {
+            guard dialect == .oss else {
+                throw ServiceError(
+                    400,
+                    "InvalidStorageClass",
+                    "The storage class you specified is not valid"
+                )
+            }
             throw ServiceError.invalidArgument(
                 "The storage class you specified is invalid.",
                 name: "x-oss-storage-class",
                 value: name
             )
         }
-        return StorageClass(name: name)
+        return StorageClass(name: stored)
     }
 
-    /// Writes know no conditions but `x-oss-forbid-overwrite`; the service refuses the others.
+    /// In OSS, writes know no conditions but `x-oss-forbid-overwrite`; the service refuses the
+    /// others.
     func refuseConditions() throws {
+        guard dialect == .oss else { return }
         let names = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
         for name in names where request.header(name) != nil {
             throw ServiceError.notImplemented(header: name)
         }
     }
 
-    /// Throws if the key exists and the request forbids to replace it.
+    /// Throws if the key exists and the request forbids to replace it, or what is to be replaced
+    /// is another version.
     func checkOverwrite(_ transaction: Transaction, bucket: BucketRecord) throws {
-        guard request.header("x-oss-forbid-overwrite") == "true", !bucket.hasVersions,
+        guard dialect == .oss else {
+            return try checkWriteConditions(transaction, bucket: bucket)
+        }
+        guard request.serviceHeader("forbid-overwrite") == "true", !bucket.hasVersions,
             try transaction.object(bucket.name, key, version: nil) != nil
         else { return }
         throw ServiceError.fileAlreadyExists(keyText)

@@ -4,6 +4,7 @@ enum Operation: String, Sendable, CaseIterable {
     case listBuckets = "ListBuckets"
     case putBucket = "PutBucket"
     case deleteBucket = "DeleteBucket"
+    case headBucket = "HeadBucket"
     case getBucketInfo = "GetBucketInfo"
     case getBucketLocation = "GetBucketLocation"
     case getBucketVersioning = "GetBucketVersioning"
@@ -54,19 +55,27 @@ extension Operation {
             if request.hasParameter("versioning") { return .getBucketVersioning }
             if request.hasParameter("versions") { return .listObjectVersions }
             if request.hasParameter("uploads") { return .listMultipartUploads }
-            let others = ["acl", "stat", "policy", "lifecycle", "tagging", "logging", "cors"]
+            let others = [
+                "acl", "stat", "policy", "lifecycle", "tagging", "logging", "cors", "encryption",
+                "object-lock", "policyStatus", "publicAccessBlock", "notification", "website",
+                "replication", "requestPayment", "ownershipControls", "accelerate",
+            ]
             if others.contains(where: request.hasParameter) { return .unknown }
             return request.parameter("list-type") == "2" ? .listObjectsV2 : .listObjects
         case .put:
             if request.hasParameter("versioning") { return .putBucketVersioning }
-            return request.query.isEmpty ? .putBucket : .unknown
+            return request.subresources.isEmpty ? .putBucket : .unknown
         case .post: return request.hasParameter("delete") ? .deleteMultipleObjects : .unknown
-        case .delete: return request.query.isEmpty ? .deleteBucket : .unknown
-        case .head, .options: return .unknown
+        case .delete: return request.subresources.isEmpty ? .deleteBucket : .unknown
+        case .head: return request.dialect == .s3 ? .headBucket : .unknown
+        case .options: return .unknown
         }
     }
 
     private static func forObject(_ request: Request) -> Operation {
+        if request.dialect == .s3, onlyOther.contains(where: request.hasParameter) {
+            return .unknown
+        }
         switch request.method {
         case .get:
             if request.hasParameter("uploadId") { return .listParts }
@@ -75,7 +84,7 @@ extension Operation {
             return request.hasParameter("acl") ? .unknown : .getObject
         case .head: return request.hasParameter("objectMeta") ? .getObjectMeta : .headObject
         case .put:
-            let copies = request.header("x-oss-copy-source") != nil
+            let copies = request.serviceHeader("copy-source") != nil
             if request.hasParameter("partNumber") { return copies ? .uploadPartCopy : .uploadPart }
             if request.hasParameter("symlink") { return .putSymlink }
             if request.hasParameter("tagging") { return .putObjectTagging }
@@ -90,6 +99,20 @@ extension Operation {
             if request.hasParameter("uploadId") { return .abortMultipartUpload }
             return request.hasParameter("tagging") ? .deleteObjectTagging : .deleteObject
         case .options: return .unknown
+        }
+    }
+
+    /// What S3 does not have, and what it has that this server does not.
+    private static let onlyOther = [
+        "append", "symlink", "objectMeta", "attributes", "legal-hold", "retention", "torrent",
+        "select", "renameObject",
+    ]
+
+    /// True if the answer is a listing of keys.
+    var listsKeys: Bool {
+        switch self {
+        case .listObjects, .listObjectsV2, .listObjectVersions, .listMultipartUploads: true
+        default: false
         }
     }
 

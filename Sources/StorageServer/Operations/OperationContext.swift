@@ -13,6 +13,10 @@ struct OperationContext {
     let operation: Operation
     let body: ReceivedBody
     let faults: ActiveFaults
+    /// What came with the body and was found right.
+    let checksum: Checksum?
+    /// True if the key had an object when the request began.
+    let existedAtStart: Bool
 
     /// Carries out the operation; the errors are answers too.
     func perform() throws -> Answer {
@@ -20,6 +24,7 @@ struct OperationContext {
         case .listBuckets: try listBuckets()
         case .putBucket: try putBucket()
         case .deleteBucket: try deleteBucket()
+        case .headBucket: try headBucket()
         case .getBucketInfo: try getBucketInfo()
         case .getBucketLocation: try getBucketLocation()
         case .getBucketVersioning: try getBucketVersioning()
@@ -58,6 +63,8 @@ struct OperationContext {
 
     var key: ObjectKey { request.key ?? ObjectKey([]) }
 
+    var dialect: Dialect { request.dialect }
+
     var keyText: String { String(decoding: key.bytes, as: UTF8.self) }
 
     var bucketName: String { request.bucket ?? "" }
@@ -72,6 +79,15 @@ struct OperationContext {
     /// The key of a request that writes; names the store does not accept are refused.
     func checkedKey() throws -> ObjectKey {
         let bytes = key.bytes
+        if dialect == .s3 {
+            guard bytes.count <= dialect.maximumKeyLength else {
+                throw ServiceError.keyTooLong(bytes.count)
+            }
+            guard isValidUTF8(bytes) else {
+                throw ServiceError(400, "InvalidURI", "Couldn't parse the specified URI.")
+            }
+            return key
+        }
         guard (1...1_023).contains(bytes.count) else {
             throw ServiceError(
                 400,
@@ -114,7 +130,17 @@ struct OperationContext {
             case .bytes(let bytes): Digests.md5(bytes)
             case .blob(let blob): blob.md5
             }
-        guard Base64.decode(header) == digest else { throw ServiceError.invalidDigest(header) }
+        guard let given = Base64.decode(header), given.count == digest.count else {
+            throw ServiceError.invalidDigest(header)
+        }
+        guard given == digest else {
+            guard dialect == .s3 else { throw ServiceError.invalidDigest(header) }
+            throw ServiceError(
+                400,
+                "BadDigest",
+                "The Content-MD5 you specified did not match what we received."
+            )
+        }
     }
 
     func bodyDocument(ec: String) throws -> XMLElement {
@@ -132,11 +158,37 @@ struct OperationContext {
         CivilTime(Timestamp(seconds: milliseconds / 1_000)).extendedText(milliseconds: 0)
     }
 
-    var wantsEncodedKeys: Bool { request.parameter("encoding-type") == "url" }
+    /// A document with its service's namespace.
+    func document(_ root: String) -> XMLWriter {
+        XMLWriter(root: root, namespace: dialect.namespace)
+    }
 
-    /// A key, prefix or token as this request wants it in XML.
+    func quoted(_ etag: String) -> String { "\"" + dialect.etag(etag) + "\"" }
+
+    /// S3 encodes keys in listings only.
+    var wantsEncodedKeys: Bool {
+        guard request.parameter("encoding-type") == "url" else { return false }
+        return dialect == .oss || operation.listsKeys
+    }
+
+    /// A key or prefix as this request wants it in XML.
     func encodedForXML(_ bytes: [UInt8]) -> [UInt8] {
-        wantsEncodedKeys ? [UInt8](percentEncoded(bytes, keepingSlash: false).utf8) : bytes
+        guard wantsEncodedKeys else { return bytes }
+        switch dialect {
+        case .oss: return [UInt8](percentEncoded(bytes, keepingSlash: false).utf8)
+        case .s3: return formEncoded(bytes)
+        }
+    }
+
+    /// A continuation token; S3 leaves it alone.
+    func encodedToken(_ token: String) -> [UInt8] {
+        dialect == .oss ? encodedForXML([UInt8](token.utf8)) : [UInt8](token.utf8)
+    }
+
+    /// An element that S3 leaves out when it is empty.
+    func optionalElement(_ name: String, _ text: [UInt8], in xml: inout XMLWriter) {
+        guard dialect == .oss || !text.isEmpty else { return }
+        xml.element(name, text)
     }
 
     func checkEncodingType() throws {
@@ -150,10 +202,12 @@ struct OperationContext {
         )
     }
 
-    /// A whole number of a query parameter within bounds.
+    /// A whole number of a query parameter within bounds; S3 lowers what is too high.
     func number(_ name: String, default standard: Int, in bounds: ClosedRange<Int>) throws -> Int {
         guard let text = request.parameter(name), !text.isEmpty else { return standard }
-        guard let value = parseDecimal(text.utf8), bounds.contains(Int(value)) else {
+        let given = parseDecimal(text.utf8).map { Int(clamping: $0) }
+        let value = dialect == .s3 ? given.map { min($0, bounds.upperBound) } : given
+        guard let value, bounds.contains(value) else {
             throw ServiceError.invalidArgument(
                 "Argument \(name) must be an integer between \(bounds.lowerBound) and "
                     + "\(bounds.upperBound).",
@@ -161,6 +215,6 @@ struct OperationContext {
                 value: text
             )
         }
-        return Int(value)
+        return value
     }
 }

@@ -13,8 +13,8 @@ extension OperationContext {
             segments: blob.segments,
             kind: .normal,
             storageClass: try storageClass(),
-            headers: try storedHeaders(),
-            tagging: request.header("x-oss-tagging")
+            headers: try storedHeaders() + (checksum?.headers(type: "FULL_OBJECT") ?? []),
+            tagging: request.serviceHeader("tagging")
         )
         let (bucket, version) = try core.metadata.transaction { transaction in
             let bucket = try self.bucket(transaction)
@@ -26,7 +26,9 @@ extension OperationContext {
             )
             return (bucket, version)
         }
-        let headers = writtenHeaders(object.content, bucket: bucket, version: version)
+        let headers =
+            writtenHeaders(object.content, bucket: bucket, version: version)
+            + (checksum?.headers(type: "FULL_OBJECT") ?? [])
         guard let callback else { return Answer(200, headers: headers) }
         return try callback.answer(self, object: object, headers: headers)
     }

@@ -27,8 +27,9 @@ enum RangeRequest: Equatable {
     ///
     /// Without `x-oss-range-behavior: standard`, what can't be satisfied exactly is ignored.
     func range(of size: Int64, for request: Request) throws(ServiceError) -> ByteRange? {
-        let isStandard = request.header("x-oss-range-behavior") == "standard"
-        let unsatisfiable = ServiceError(
+        let isStandard =
+            request.dialect == .s3 || request.serviceHeader("range-behavior") == "standard"
+        var unsatisfiable = ServiceError(
             416,
             "InvalidRange",
             "The requested range cannot be satisfied.",
@@ -37,6 +38,7 @@ enum RangeRequest: Equatable {
                 ("RangeRequested", request.header("range") ?? ""),
             ]
         )
+        unsatisfiable.headers = [("Content-Range", "bytes */\(size)")]
         switch self {
         case .unreadable: return nil
         case .fromTo(let first, let last):
@@ -52,7 +54,11 @@ enum RangeRequest: Equatable {
         case .suffix(let count):
             guard count > 0 else { throw unsatisfiable }
             if count <= size { return ByteRange(offset: size - count, length: count) }
-            guard isStandard, size > 0 else { return nil }
+            guard isStandard else { return nil }
+            guard size > 0 else {
+                guard request.dialect == .s3 else { return nil }
+                throw unsatisfiable
+            }
             return ByteRange(offset: 0, length: size)
         }
     }

@@ -52,7 +52,7 @@ extension OperationContext {
         }
         var headers: [(name: String, value: String)] = [
             ("x-oss-symlink-target", percentEncoded(target.bytes, keepingSlash: false)),
-            ("ETag", "\"\(object.content.etag)\""),
+            ("ETag", quoted(object.content.etag)),
             ("Last-Modified", CivilTime(object.modified).httpText),
         ]
         headers += object.headers.filter { $0.name.hasPrefix("x-oss-meta-") }

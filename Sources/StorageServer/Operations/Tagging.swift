@@ -3,7 +3,7 @@ internal import SyncModel
 extension OperationContext {
     func getObjectTagging() throws -> Answer {
         let object = try taggedObject { _, _ in }
-        var xml = XMLWriter(root: "Tagging")
+        var xml = document("Tagging")
         xml.group("TagSet") { xml in
             for pair in (object.tagging ?? "").split(separator: "&") {
                 let equals = pair.firstIndex(of: "=") ?? pair.endIndex

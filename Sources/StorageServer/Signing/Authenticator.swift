@@ -1,6 +1,6 @@
 internal import SyncModel
 
-/// Verifies signatures: OSS V4 and V1, in the header or the URL.
+/// Verifies signatures: OSS V4 and V1, and S3's, in the header or the URL.
 struct Authenticator: Sendable {
     let credentials: [String: ServerCredentials]
     let region: String
@@ -47,6 +47,11 @@ struct Authenticator: Sendable {
         } else {
             throw .accessDenied("Anonymous access is forbidden.", ec: "0003-00000905")
         }
+    }
+
+    /// Verifies SigV4; the result says how the body is signed.
+    func verifyS3(_ request: Request, now: Timestamp) throws(ServiceError) -> SignedPayload {
+        try S3Verifier(authenticator: self, request: request, now: now).verify()
     }
 
     func credentials(for accessKeyID: String) throws(ServiceError) -> ServerCredentials {

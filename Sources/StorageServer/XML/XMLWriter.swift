@@ -1,19 +1,22 @@
-/// Writes a document of the protocol: no namespace, no attributes.
+/// Writes a document of the protocol: no attributes but a namespace at the root.
 struct XMLWriter {
     private var bytes: [UInt8] = [UInt8](#"<?xml version="1.0" encoding="UTF-8"?>"#.utf8)
     private let root: String
+    private let hasNamespace: Bool
 
-    init(root: String) {
+    init(root: String, namespace: String? = nil) {
         self.root = root
-        bytes.append(contentsOf: "\n<\(root)>".utf8)
+        hasNamespace = namespace != nil
+        let attribute = namespace.map { " xmlns=\"\($0)\"" } ?? ""
+        bytes.append(contentsOf: "\n<\(root)\(attribute)>".utf8)
     }
 
     mutating func element(_ name: String, _ text: String) {
         element(name, [UInt8](text.utf8))
     }
 
-    /// Control characters go out as they are, as the service does: clients ask for
-    /// `encoding-type=url`.
+    /// Control characters go out as they are, as OSS does, or as references, as S3 does: clients
+    /// ask for `encoding-type=url`.
     mutating func element(_ name: String, _ text: [UInt8]) {
         bytes.append(contentsOf: "<\(name)>".utf8)
         for byte in text {
@@ -21,6 +24,8 @@ struct XMLWriter {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
             case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
             case UInt8(ascii: ">"): bytes.append(contentsOf: "&gt;".utf8)
+            case 0..<32 where hasNamespace && byte != 9 && byte != 10:
+                bytes.append(contentsOf: "&#\(byte);".utf8)
             default: bytes.append(byte)
             }
         }
