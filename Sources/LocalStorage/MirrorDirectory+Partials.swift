@@ -107,6 +107,18 @@ extension MirrorDirectory {
         try file.checksum(of: range, unless: interruption)
     }
 
+    /// Hands the bytes of `range` to `body`, piece by piece.
+    ///
+    /// - Throws: `sizeChanged` if the file ends before the range does.
+    package func read(
+        _ file: OpenFile,
+        _ range: ByteRange,
+        unless interruption: Interruption?,
+        _ body: (RawSpan) -> Void
+    ) throws(LocalError) {
+        try file.read(range, unless: interruption, body)
+    }
+
     /// Makes `destination` hold the `size` bytes of `source`, sharing the blocks if the file system
     /// can, which gives nil; otherwise copying, which gives the CRC-64 of what was copied.
     ///

@@ -82,6 +82,17 @@ extension OpenFile {
         return checksum
     }
 
+    /// Hands the bytes of `range` to `body`, piece by piece.
+    func read(
+        _ range: ByteRange,
+        unless interruption: Interruption?,
+        _ body: (RawSpan) -> Void
+    ) throws(LocalError) {
+        try unsafe readAll(of: range, unless: interruption) { bytes, _ in
+            unsafe body(bytes.bytes)
+        }
+    }
+
     /// Copies the first `size` bytes into `destination`, which hold the CRC-64 that comes back.
     func copyBytes(
         into destination: OpenFile,

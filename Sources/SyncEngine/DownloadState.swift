@@ -191,6 +191,18 @@ package struct DownloadState: Sendable {
         return fail(failure, keepsCheckpoint: false)
     }
 
+    /// The content is not what the store says of it by other means than a checksum of its own.
+    ///
+    /// Comes after `finish`; all of it is fetched once more, as after a wrong checksum.
+    package mutating func disproved(_ object: PinnedObject) -> [Effect] {
+        guard case .finished = phase else { return [] }
+        guard !hasRefetchedCorruptContent else {
+            return fail(.disproved, keepsCheckpoint: false)
+        }
+        hasRefetchedCorruptContent = true
+        return begin(object)
+    }
+
     /// Something outside the transfer ends it: the disk, a cancellation.
     package mutating func abandon(_ failure: ItemFailure, keepsCheckpoint: Bool) -> [Effect] {
         switch phase {

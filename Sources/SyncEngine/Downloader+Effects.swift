@@ -99,7 +99,7 @@ extension Downloader {
         case .confirm:
             return await confirm(&state, &shell)
         case .finish(let object, let checksum):
-            finish(object, checksum, &shell)
+            return await finish(object, checksum, &state, &shell)
         case .fail(let failure, let keepsCheckpoint):
             // Without a row nobody would find the file again, and without a byte it only takes
             // room.
@@ -175,7 +175,7 @@ extension Downloader {
     }
 
     /// The object as it is now; nil if it is gone.
-    private func head() async throws(ItemFailure) -> (
+    func head() async throws(ItemFailure) -> (
         object: PinnedObject, metadata: ObjectMetadata
     )? {
         let store = context.store
@@ -196,12 +196,27 @@ extension Downloader {
                 stops: nil
             )
         }
-        let object = PinnedObject(etag: etag, size: metadata.size, crc64: metadata.crc64)
+        let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
+        let object = PinnedObject(etag: etag, size: metadata.size, crc64: crc64)
         return (object, metadata)
     }
 
-    private func finish(_ object: PinnedObject, _ checksum: CRC64, _ shell: inout Shell) {
-        guard let partial = shell.partial else { return }
+    private func finish(
+        _ object: PinnedObject,
+        _ checksum: CRC64,
+        _ state: inout DownloadState,
+        _ shell: inout Shell
+    ) async -> [DownloadState.Effect] {
+        guard let partial = shell.partial else { return [] }
+        if !context.store.dialect.computesChecksum, object.size > 0 {
+            do throws(ItemFailure) {
+                let isTaken = try await isTaken(partial.file, object, checksum, &shell)
+                guard isTaken else { return state.disproved(object) }
+            } catch {
+                shell.result = .failure(error)
+                return []
+            }
+        }
         shell.result = .success(
             FinishedDownload(
                 partialName: partial.name,
@@ -215,5 +230,6 @@ extension Downloader {
                 hasCheckpoint: shell.hasCheckpoint
             )
         )
+        return []
     }
 }

@@ -29,6 +29,8 @@ struct Downloader: Sendable {
         var partial: (name: String, file: OpenFile)?
         var hasCheckpoint = false
         var metadata: ObjectMetadata?
+        /// The CRC-64 of what came and was not what the store says of the object.
+        var disproved: CRC64?
         var result: Result<FinishedDownload, ItemFailure>?
     }
 
@@ -101,7 +103,9 @@ struct Downloader: Sendable {
         switch end {
         case .finished(let index, let checksum, let metadata):
             if shell.metadata == nil { shell.metadata = metadata }
-            if let crc64 = metadata.crc64 { shell.effects += state.learned(crc64) }
+            // What a writer said of its object is judged when the object is whole.
+            let crc64 = context.store.dialect.computesChecksum ? metadata.crc64 : nil
+            if let crc64 { shell.effects += state.learned(crc64) }
             shell.effects += state.finishedRange(index, checksum: checksum)
         case .failed(let index, let failure):
             shell.effects += state.failedRange(index, failure)

@@ -84,10 +84,32 @@ extension ItemExecutor {
             if found == digest { return Answer(isSame: true, checksum: checksum) }
         }
         let metadata = try await head(entry.key)
-        guard metadata.etag == etag, let expected = metadata.crc64 else {
+        guard metadata.etag == etag, metadata.size == file.size else {
+            return Answer(isSame: false, metadata: metadata)
+        }
+        if !context.store.dialect.computesChecksum {
+            return try await prove(path, file, metadata)
+        }
+        guard let expected = metadata.crc64 else {
             return Answer(isSame: false, metadata: metadata)
         }
         let checksum = try await checksum(of: path, expected: file)
         return Answer(isSame: checksum == expected, checksum: checksum, metadata: metadata)
+    }
+
+    /// Holds the file against whatever a store without CRC-64 of its own says of the object.
+    private func prove(
+        _ path: RelativePath,
+        _ file: FileIdentity,
+        _ metadata: ObjectMetadata
+    ) async throws -> Answer {
+        let directory = context.directory
+        let checksum = try await checksum(of: path, expected: file)
+        let open = try await context.disk.run { () throws(LocalError) in
+            try directory.openForReading(path)
+        }
+        let verdict = try await context.judge(open, checksum: checksum, metadata)
+        guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
+        return Answer(isSame: verdict == .proven, checksum: checksum, metadata: metadata)
     }
 }

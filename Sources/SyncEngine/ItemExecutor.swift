@@ -86,7 +86,7 @@ extension ItemExecutor {
             context.tracker.count { $0.conflicts += 1 }
             ledger.countFailed()
             state = .skipped
-        case .keepsChanging, .corrupt, .uploadVanished, .storage, .local, .manifest:
+        case .keepsChanging, .corrupt, .disproved, .uploadVanished, .storage, .local, .manifest:
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
             state = .failed

@@ -8,6 +8,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case keepsChanging
     /// The content does not have the checksum the service states, twice.
     case corrupt(expected: CRC64, found: CRC64)
+    /// The content is not what the store's own digests are of, twice.
+    case disproved
     /// The local file changed while it was read.
     case sourceKeepsChanging
     /// The local file changed since the plan was made.
@@ -60,6 +62,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .corrupt(let expected, let found):
             "the content has CRC-64 \(found.value) and the service states \(expected.value), "
                 + "twice; the local file is untouched"
+        case .disproved:
+            "the content is not the one whose digest the service states, twice; the local file is "
+                + "untouched"
         case .sourceKeepsChanging:
             "the file is being written; it is uploaded by a run that finds it at rest"
         case .targetChanged:

@@ -196,7 +196,7 @@ extension Uploader {
     ) -> Bool {
         guard !context.store.dialect.computesChecksum else { return true }
         guard shell.announced != nil else { return false }
-        return etag == MultipartTag.tag(ofParts: parts.map(\.etag))
+        return ETag(wire: etag.text.lowercased()) == MultipartTag.tag(ofParts: parts.map(\.etag))
     }
 
     /// Asks for the object and compares what only the upload that made it can have.
@@ -243,9 +243,11 @@ extension Uploader {
         settlesAlreadyExists: Bool
     ) -> UploadState.Failure {
         if error.isNoSuchUpload { return .noSuchUpload }
-        // S3 misses the version that was to be replaced.
-        if settlesAlreadyExists, error.isNotFound, replaced != nil {
-            return .answerLost(.alreadyExists)
+        if error.isNotFound {
+            // S3 misses the version that was to be replaced; else the store can't hold such a key.
+            if settlesAlreadyExists, replaced != nil { return .answerLost(.alreadyExists) }
+            let message = error.message
+            return .other(.storage(message: message, requestID: error.requestID, stops: nil))
         }
         let failure = ItemFailure(error)
         if failure == .sourceKeepsChanging { return .sourceChanged }

@@ -45,6 +45,7 @@ final class ClientFixture: Sendable {
         runBudget: Int = 100,
         stallTimeout: Duration = .seconds(5),
         signatureVersion: SignatureVersion = .v4,
+        dialect: StorageDialect = .oss,
         credentials: any CredentialsProvider = StaticCredentials(ClientFixture.credentials),
         _ script: @escaping ScriptedServer.Script
     ) throws {
@@ -53,7 +54,7 @@ final class ClientFixture: Sendable {
         server = ScriptedServer(script)
         client = try StorageClient(
             configuration: StorageConfiguration(
-                dialect: .oss,
+                dialect: dialect,
                 endpoint: Endpoint(
                     parsing: server.url,
                     region: "cn-hangzhou",

@@ -48,6 +48,26 @@ extension StorageDialect {
         head[checksumHeader].flatMap { parseUnsignedDecimal($0.utf8) }.map { CRC64(value: $0) }
     }
 
+    /// Checksums of S3; those of parts, whose values end in their number, say nothing of the whole.
+    func checksums(_ head: ResponseHead) -> [String: String] {
+        guard checksumMode != nil, head[header("checksum-type")] != "COMPOSITE" else { return [:] }
+        var checksums: [String: String] = [:]
+        for name in ["sha256", "crc64nvme"] {
+            guard let value = head[header("checksum-" + name)], !value.contains("-") else {
+                continue
+            }
+            checksums[name] = value
+        }
+        return checksums
+    }
+
+    /// True if the ETag is not the MD5 of the content even where it looks like one.
+    func isEncrypted(_ head: ResponseHead) -> Bool {
+        let method = head[header("server-side-encryption")]
+        return method.map { $0 != "AES256" } ?? false
+            || head[header("server-side-encryption-customer-algorithm")] != nil
+    }
+
     func versionID(_ head: ResponseHead) -> VersionID? {
         head[header("version-id")].map { VersionID($0) }
     }

@@ -7,6 +7,10 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var etag: ETag?
     /// Of the whole object; nil if the server does not know it.
     package var crc64: CRC64?
+    /// Other checksums of the whole object by the names of their functions, in Base64.
+    package var checksums: [String: String]
+    /// True if the content was encrypted so that the ETag can't be its MD5.
+    package var isEncrypted: Bool
     package var lastModified: Timestamp?
     package var kind: ObjectKind
     package var storageClass: StorageClass
@@ -24,6 +28,8 @@ package struct ObjectMetadata: Sendable, Hashable {
         size: Int64,
         etag: ETag?,
         crc64: CRC64? = nil,
+        checksums: [String: String] = [:],
+        isEncrypted: Bool = false,
         lastModified: Timestamp? = nil,
         kind: ObjectKind = .normal,
         storageClass: StorageClass = .standard,
@@ -38,6 +44,8 @@ package struct ObjectMetadata: Sendable, Hashable {
         self.size = size
         self.etag = etag
         self.crc64 = crc64
+        self.checksums = checksums
+        self.isEncrypted = isEncrypted
         self.lastModified = lastModified
         self.kind = kind
         self.storageClass = storageClass
@@ -58,6 +66,7 @@ extension StorageClient {
     ) async throws(StorageError) -> ObjectMetadata {
         var wire = StorageRequest("HeadObject", .head, key)
         if let versionID { wire.query.append(("versionId", versionID.text)) }
+        if let mode = dialect.checksumMode { wire.headers.append((mode.name, mode.value)) }
         let request = wire
         return try await repeating { (context) throws(StorageError) in
             let head = try await self.send(request, &context).head
@@ -82,6 +91,8 @@ extension ObjectMetadata {
             size: size,
             etag: head["etag"].map { ETag(wire: $0) },
             crc64: dialect.checksum(head),
+            checksums: dialect.checksums(head),
+            isEncrypted: dialect.isEncrypted(head),
             lastModified: head["last-modified"].flatMap { Timestamp(httpText: $0) },
             kind: head[dialect.header("object-type")].flatMap(ObjectKind.init(rawValue:))
                 ?? .normal,

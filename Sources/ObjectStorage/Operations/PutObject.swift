@@ -205,9 +205,8 @@ extension StorageClient {
             }
             return
         }
-        let isEncrypted = head[dialect.header("server-side-encryption")].map { $0 != "AES256" }
         guard let received = head["etag"].flatMap({ ETag(wire: $0).md5Digest }),
-            isEncrypted != true
+            !dialect.isEncrypted(head)
         else { return }
         let digest = hexadecimalText(sent.md5)
         guard received == digest else {

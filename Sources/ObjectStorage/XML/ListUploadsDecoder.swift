@@ -48,7 +48,8 @@ private struct ListUploadsDecoder: XMLDecoder {
     }
 
     func value() throws(XMLFailure) -> ListUploadsPage {
-        let isTruncated = try require(isTruncated, .isTruncated)
+        // rclone's server leaves it out; what is missing from this listing is only not cleaned up.
+        let isTruncated = isTruncated ?? false
         var result: [MultipartUpload] = []
         for fields in uploads {
             result.append(

@@ -10,7 +10,16 @@ package func decodeInitiateUpload(
     _ bytes: [UInt8],
     style: PercentEncodingStyle
 ) throws(XMLFailure) -> InitiateUploadDocument {
-    let fields = try decodeFields(bytes, .initiateMultipartUploadResult, style: style)
+    let fields: XMLFields
+    do throws(XMLFailure) {
+        fields = try decodeFields(bytes, .initiateMultipartUploadResult, style: style)
+    } catch .wrongRoot(let found, _)
+        where found == XMLElement.initiateMultipartUpload.rawValue
+    {
+        fields = try decodeFields(bytes, .initiateMultipartUpload, style: style)
+    } catch {
+        throw error
+    }
     return InitiateUploadDocument(
         key: try fields.key(),
         uploadID: UploadID(try fields.required(.uploadID))

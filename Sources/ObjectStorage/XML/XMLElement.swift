@@ -25,6 +25,8 @@ enum XMLElement: String, Sendable, CaseIterable {
     case hashCRC64 = "HashCrc64ecma"
     case id = "ID"
     case initiated = "Initiated"
+    /// What rclone's server calls the next one.
+    case initiateMultipartUpload = "InitiateMultipartUpload"
     case initiateMultipartUploadResult = "InitiateMultipartUploadResult"
     case intranetEndpoint = "IntranetEndpoint"
     case isLatest = "IsLatest"

@@ -1,0 +1,134 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+/// What a store without CRC-64 of its own says of an object's content, by which a file can be held
+/// against it.
+enum ContentProof: Sendable, Hashable {
+    /// The object's own, of the whole content.
+    case sha256([UInt8])
+    /// The same.
+    case crc64NVME([UInt8])
+    /// In lower-case hexadecimal digits. The store calls it a tag, not a digest: that it differs
+    /// may mean that it is none.
+    case md5(String)
+    /// The tag of a multipart object, if its parts had this size.
+    case parts(ETag, partSize: Int64)
+
+    /// True if a file that does not hold it has other content than the object.
+    var isConclusive: Bool {
+        switch self {
+        case .sha256, .crc64NVME: true
+        case .md5, .parts: false
+        }
+    }
+
+    /// Everything that the object's headers prove, the surest first.
+    static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentProof] {
+        if let digest = metadata.checksums["sha256"].flatMap({ Base64.decode($0.utf8) }) {
+            return [.sha256(digest)]
+        }
+        if let digest = metadata.checksums["crc64nvme"].flatMap({ Base64.decode($0.utf8) }) {
+            return [.crc64NVME(digest)]
+        }
+        // rclone notes the MD5 of what it uploads in parts.
+        if let text = metadata.userMetadata["md5chksum"], let digest = Base64.decode(text.utf8),
+            digest.count == 16
+        {
+            return [.md5(hexadecimalText(digest))]
+        }
+        guard let etag = metadata.etag, !metadata.isEncrypted else { return [] }
+        if let digest = etag.md5Digest { return [.md5(digest)] }
+        return partSizes(of: etag, size: metadata.size, own: partSize).map {
+            .parts(etag, partSize: $0)
+        }
+    }
+
+    /// The part sizes of common tools that cut an object into as many parts as its tag says.
+    private static func partSizes(of etag: ETag, size: Int64, own: Int64) -> [Int64] {
+        guard let count = MultipartTag.partCount(of: etag), size > 0 else { return [] }
+        let mebibyte: Int64 = 1 << 20
+        let least = (size + Int64(count) - 1) / Int64(count)
+        let common = [8, 5, 16, 10, 15, 25, 32, 50, 64, 100, 128, 200, 256, 512, 1_024]
+            .map { Int64($0) * mebibyte }
+        var sizes: [Int64] = []
+        for candidate in [own] + common + [(least + mebibyte - 1) / mebibyte * mebibyte] {
+            let parts = (size - 1) / candidate + 1
+            if parts == count, !sizes.contains(candidate) { sizes.append(candidate) }
+        }
+        return Array(sizes.prefix(3))
+    }
+
+    /// Reads the file's first `size` bytes; true if they are what the proof is of.
+    func holds(
+        _ directory: MirrorDirectory,
+        _ file: OpenFile,
+        size: Int64,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> Bool {
+        let whole = ByteRange(offset: 0, length: size)
+        switch self {
+        case .sha256(let expected):
+            var digest = StreamingDigest(.sha256)
+            try directory.read(file, whole, unless: interruption) { digest.update($0) }
+            return digest.finish() == expected
+        case .crc64NVME(let expected):
+            var checksum = CRC64NVME()
+            try directory.read(file, whole, unless: interruption) { checksum.update($0) }
+            return (0..<8).map { UInt8(truncatingIfNeeded: checksum.value >> (56 - $0 * 8)) }
+                == expected
+        case .md5(let expected):
+            var digest = StreamingDigest(.md5)
+            try directory.read(file, whole, unless: interruption) { digest.update($0) }
+            return hexadecimalText(digest.finish()) == expected
+        case .parts(let tag, let partSize):
+            var digests: [UInt8] = []
+            var digest = StreamingDigest(.md5)
+            var offset: Int64 = 0
+            while offset < size {
+                let range = ByteRange(offset: offset, length: min(partSize, size - offset))
+                try directory.read(file, range, unless: interruption) { digest.update($0) }
+                digests += digest.finish()
+                offset = range.end
+            }
+            return MultipartTag.tag(ofDigests: digests) == ETag(wire: tag.text.lowercased())
+        }
+    }
+}
+
+/// What a file was found to be beside an object's headers.
+enum ContentVerdict: Sendable, Hashable {
+    case proven
+    /// The store offers nothing to compare with.
+    case unknown
+    /// It differs from what the store says; `isSure` if that can't be a misunderstanding.
+    case disproved(isSure: Bool)
+}
+
+extension TransferContext {
+    /// Holds a file with the CRC-64 `checksum` against the headers of the object it should be.
+    ///
+    /// The CRC-64 in the metadata is what the writer said: a tool that rewrites objects may have
+    /// kept it beside other content, which the other proofs then show.
+    func judge(
+        _ file: OpenFile,
+        checksum: CRC64,
+        _ metadata: ObjectMetadata
+    ) async throws -> ContentVerdict {
+        if metadata.crc64 == checksum { return .proven }
+        let proofs = ContentProof.all(of: metadata, partSize: options.partSize)
+        let (directory, size) = (directory, metadata.size)
+        for proof in proofs {
+            let holds = try await reading { interruption in
+                try proof.holds(directory, file, size: size, unless: interruption)
+            }
+            if holds { return .proven }
+        }
+        if metadata.crc64 != nil || proofs.contains(where: \.isConclusive) {
+            return .disproved(isSure: true)
+        }
+        // A tag of parts that does not fit only says that the parts had another size.
+        let hasDigest = proofs.contains { if case .md5 = $0 { true } else { false } }
+        return hasDigest ? .disproved(isSure: false) : .unknown
+    }
+}

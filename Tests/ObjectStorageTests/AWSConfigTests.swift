@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Testing
+
+@testable import ObjectStorage
+
+@Suite("Configuration files of the aws tools")
+struct AWSConfigTests {
+    private let configuration = """
+        # The first line is a comment.
+        [default]
+        region = eu-west-1 ; and so is this
+        s3 =
+            addressing_style = path
+            max_concurrent_requests = 20
+        output = json
+
+        [profile tool]
+        credential_process = "/opt/my tool" --get 'a b'
+        services = local
+        region = us-west-2
+
+        [profile role]
+        role_arn = arn:aws:iam::1:role/r
+
+        [services local]
+        dynamodb =
+          endpoint_url = http://127.0.0.1:1
+        s3 =
+          endpoint_url = http://127.0.0.1:2
+        """
+    private let keys = """
+        [default]
+        aws_access_key_id=AKIA
+        aws_secret_access_key=se/cr+et=
+        aws_session_token = token
+        """
+
+    /// Runs `body` with the two files, which only the user can read.
+    private func with<Value>(
+        credentials: String?,
+        config: String?,
+        mode: Int = 0o600,
+        _ body: (_ credentials: String?, _ config: String?) async throws -> Value
+    ) async throws -> Value {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-aws-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var paths: [String?] = []
+        for (name, text) in [("credentials", credentials), ("config", config)] {
+            let path = folder.appendingPathComponent(name).path
+            paths.append(path)
+            guard let text else { continue }
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        return try await body(paths[0], paths[1])
+    }
+
+    private func config(_ profile: String?) async throws -> AWSConfig? {
+        try await with(credentials: keys, config: configuration) { credentials, config in
+            try AWSConfig(credentialsPath: credentials, configPath: config, profile: profile)
+        }
+    }
+
+    @Test func `a profile is read from both files`() async throws {
+        let config = try #require(try await config(nil))
+        #expect(
+            try config.source()
+                == .keys(
+                    Credentials(
+                        accessKeyID: "AKIA",
+                        accessKeySecret: Secret("se/cr+et="),
+                        securityToken: Secret("token")
+                    )
+                )
+        )
+        let place = ConfiguredPlace(endpoint: nil, region: "eu-west-1", addressing: "path")
+        #expect(config.place == place)
+    }
+
+    @Test func `nested keys belong to their service`() async throws {
+        let config = try #require(try await config("tool"))
+        #expect(try config.source() == .process(command: "\"/opt/my tool\" --get 'a b'"))
+        #expect(config.place.endpoint == "http://127.0.0.1:2")
+        #expect(config.place.region == "us-west-2")
+        #expect(config.place.addressing == nil)
+    }
+
+    @Test func `what is not supported is named`() async throws {
+        let config = try #require(try await config("role"))
+        let error = #expect(throws: CredentialsError.self) { try config.source() }
+        #expect(error?.message.contains("role_arn") == true)
+    }
+
+    @Test func `keys that others can read are refused`() async throws {
+        try await with(credentials: keys, config: nil, mode: 0o644) { credentials, config in
+            let provider = AWSFileCredentials(
+                credentialsPath: credentials,
+                configPath: config,
+                profile: nil,
+                context: .withoutServices
+            )
+            let error = await #expect(throws: CredentialsError.self) {
+                try await provider.credentials()
+            }
+            #expect(error?.message.contains("chmod 600") == true)
+        }
+    }
+
+    @Test func `without files there is nothing`() async throws {
+        try await with(credentials: nil, config: nil) { credentials, config in
+            let found = try AWSConfig(
+                credentialsPath: credentials,
+                configPath: config,
+                profile: nil
+            )
+            #expect(found == nil)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import SyncModel
+import Testing
+
+@testable import ObjectStorage
+
+@Suite("Endpoints of S3")
+struct S3EndpointTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var text: String?
+        var region: String?
+        var addressing = AddressingChoice.auto
+        var bucket = "bucket"
+        var origin: String
+        var path: String
+        var signed: String
+        var testDescription: String { text ?? "none" }
+    }
+
+    @Test(arguments: [
+        Case(origin: "https://bucket.s3.us-east-1.amazonaws.com", path: "/k", signed: "us-east-1"),
+        Case(
+            region: "cn-north-1",
+            origin: "https://bucket.s3.cn-north-1.amazonaws.com.cn",
+            path: "/k",
+            signed: "cn-north-1"
+        ),
+        Case(
+            region: "eu-west-1",
+            bucket: "a.b",
+            origin: "https://s3.eu-west-1.amazonaws.com",
+            path: "/a.b/k",
+            signed: "eu-west-1"
+        ),
+        Case(
+            text: "http://127.0.0.1:8333/",
+            addressing: .virtual,
+            origin: "http://127.0.0.1:8333",
+            path: "/bucket/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "minio.example.com",
+            origin: "https://minio.example.com",
+            path: "/bucket/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "minio.example.com",
+            addressing: .virtual,
+            origin: "https://bucket.minio.example.com",
+            path: "/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "https://s3.dualstack.eu-west-2.amazonaws.com",
+            origin: "https://bucket.s3.dualstack.eu-west-2.amazonaws.com",
+            path: "/k",
+            signed: "eu-west-2"
+        ),
+        Case(
+            text: "https://s3.fr-par.scw.cloud",
+            origin: "https://s3.fr-par.scw.cloud",
+            path: "/bucket/k",
+            signed: "fr-par"
+        ),
+        Case(
+            text: "https://x.r2.cloudflarestorage.com",
+            origin: "https://x.r2.cloudflarestorage.com",
+            path: "/bucket/k",
+            signed: "auto"
+        ),
+        Case(
+            text: "https://s3.oss-cn-hangzhou.aliyuncs.com",
+            origin: "https://bucket.s3.oss-cn-hangzhou.aliyuncs.com",
+            path: "/k",
+            signed: "cn-hangzhou"
+        ),
+    ])
+    func `the address says where the bucket is`(_ example: Case) throws {
+        let endpoint = try Endpoint(
+            parsingS3: example.text,
+            region: example.region,
+            addressing: example.addressing,
+            bucket: example.bucket
+        )
+        #expect(endpoint.origin(bucket: example.bucket) == example.origin)
+        #expect(endpoint.path(bucket: example.bucket, key: "k") == example.path)
+        #expect(endpoint.region == example.signed)
+    }
+
+    @Test func `only a host of Amazon changes with the region`() throws {
+        let amazon = try Endpoint(parsingS3: nil, region: nil, addressing: .auto, bucket: "b")
+        #expect(amazon.moved(to: "eu-west-1").host == "s3.eu-west-1.amazonaws.com")
+        let other = try Endpoint(
+            parsingS3: "https://s3.example.com",
+            region: nil,
+            addressing: .auto,
+            bucket: "b"
+        )
+        #expect(other.moved(to: "eu-west-1").host == "s3.example.com")
+        #expect(other.moved(to: "eu-west-1").region == "eu-west-1")
+    }
+
+    @Test func `what is no region is refused`() {
+        #expect(throws: EndpointError.invalidRegion("a/b")) {
+            try Endpoint(parsingS3: nil, region: "a/b", addressing: .auto, bucket: "b")
+        }
+    }
+}

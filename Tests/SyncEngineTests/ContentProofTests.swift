@@ -1,0 +1,76 @@
+import ObjectStorage
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+@Suite("Proofs of content")
+struct ContentProofTests {
+    private func metadata(
+        etag: String,
+        size: Int64 = 20 << 20,
+        checksums: [String: String] = [:],
+        isEncrypted: Bool = false,
+        userMetadata: [String: String] = [:]
+    ) -> ObjectMetadata {
+        ObjectMetadata(
+            size: size,
+            etag: ETag(wire: etag),
+            checksums: checksums,
+            isEncrypted: isEncrypted,
+            userMetadata: userMetadata
+        )
+    }
+
+    private let digest = "5d41402abc4b2a76b9719d911017c592"
+
+    @Test func `a tag of parts is the digest of digests`() {
+        // Two parts of "hello".
+        let part = ETag(wire: "\"5D41402ABC4B2A76B9719D911017C592\"")
+        let tag = MultipartTag.tag(ofParts: [part, part])
+        #expect(tag?.text == "616b22817b80eed9f65c3aa38cd29054-2")
+        #expect(MultipartTag.tag(ofParts: [part, ETag(wire: "x")]) == nil)
+        #expect(tag.flatMap { MultipartTag.partCount(of: $0) } == 2)
+        #expect(MultipartTag.partCount(of: part) == nil)
+        #expect(MultipartTag.partCount(of: ETag(wire: digest + "-0")) == nil)
+        #expect(MultipartTag.partCount(of: ETag(wire: digest + "-2-2")) == nil)
+    }
+
+    @Test func `the surest proof comes first`() {
+        let own: Int64 = 8 << 20
+        let nvme = metadata(etag: digest, checksums: ["crc64nvme": "rosUhgp5mIg="])
+        #expect(
+            ContentProof.all(of: nvme, partSize: own)
+                == [.crc64NVME([0xAE, 0x8B, 0x14, 0x86, 0x0A, 0x79, 0x98, 0x88])]
+        )
+        #expect(ContentProof.all(of: metadata(etag: digest), partSize: own) == [.md5(digest)])
+        let noted = metadata(
+            etag: "\(digest)-4",
+            userMetadata: ["md5chksum": "XUFAKrxLKna5cZ2REBfFkg=="]
+        )
+        #expect(ContentProof.all(of: noted, partSize: own) == [.md5(digest)])
+        let encrypted = metadata(etag: digest, isEncrypted: true)
+        #expect(ContentProof.all(of: encrypted, partSize: own).isEmpty)
+        #expect(ContentProof.all(of: metadata(etag: "opaque"), partSize: own).isEmpty)
+    }
+
+    @Test func `the part sizes of common tools are tried`() {
+        let tag = ETag(wire: "\(digest)-4")
+        #expect(
+            ContentProof.all(of: metadata(etag: tag.text), partSize: 6 << 20)
+                == [.parts(tag, partSize: 6 << 20), .parts(tag, partSize: 5 << 20)]
+        )
+    }
+
+    @Test func `content that was disproved is fetched once more`() {
+        var state = DownloadState(rangeSize: 10, streamLimit: 1)
+        let object = PinnedObject(etag: ETag(wire: "A"), size: 10, crc64: nil)
+        _ = state.start(object)
+        let checksum = CRC64(value: 5)
+        #expect(state.disproved(object).isEmpty)
+        #expect(state.finishedRange(0, checksum: checksum) == [.finish(object, checksum: checksum)])
+        #expect(state.disproved(object).first == .begin(object))
+        #expect(state.finishedRange(0, checksum: checksum) == [.finish(object, checksum: checksum)])
+        #expect(state.disproved(object) == [.fail(.disproved, keepsCheckpoint: false)])
+    }
+}
