@@ -22,6 +22,8 @@ package final class MirrorDirectory: Sendable {
     let state: OpenDirectory
     /// Holds `partial` and `trash`; on the file system of the root, where renames reach.
     let work: OpenDirectory
+    /// Where the state is of a mirror that has none.
+    private let scratch: ScratchDirectory?
     private let opened = Mutex(OpenedOnUse())
 
     private struct OpenedOnUse {
@@ -65,14 +67,10 @@ package final class MirrorDirectory: Sendable {
     ) throws(LocalError) {
         self.path = path
         self.calls = calls
+        scratch = nil
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
-        let refusal = DirectoryGuard.refusal(
-            of: rootStatus,
-            homeDirectory: homeDirectory,
-            calls: calls
-        )
-        if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
+        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
 
         let defaultName = RelativePath.stateDirectoryName
         stateDirectoryPath = stateDirectory ?? path + "/" + defaultName
@@ -105,6 +103,82 @@ package final class MirrorDirectory: Sendable {
                 calls: calls
             )
         }
+    }
+
+    /// Opens `path` to look at it, making and changing nothing there.
+    ///
+    /// Where it has no state yet, or is not there itself, an empty stand-in outside the mirror is
+    /// used; it stays until ``removeStandIn()``.
+    package static func look(
+        at path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        calls: SystemCalls
+    ) throws(LocalError) -> MirrorDirectory {
+        do throws(LocalError) {
+            return try MirrorDirectory(
+                path: path,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: false,
+                calls: calls
+            )
+        } catch {
+            guard case .missingDirectory = error, !path.isEmpty, !path.utf8.contains(0) else {
+                throw error
+            }
+            return try MirrorDirectory(
+                lookingAt: path,
+                homeDirectory: homeDirectory,
+                calls: calls
+            )
+        }
+    }
+
+    private init(
+        lookingAt path: String,
+        homeDirectory: String?,
+        calls: SystemCalls
+    ) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        let scratch = try ScratchDirectory(calls: calls)
+        self.scratch = scratch
+        do throws(LocalError) {
+            root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        } catch {
+            guard case .missingDirectory = error else { throw error }
+            root = try scratch.makeDirectory("mirror")
+        }
+        try Self.check(path, try root.status(), homeDirectory: homeDirectory, calls)
+        state = try scratch.makeDirectory("state")
+        stateDirectoryPath = scratch.path + "/state"
+        work = state
+    }
+
+    /// Removes the names of a stand-in once everything in it is open, so that a program that ends in
+    /// whatever way leaves nothing behind.
+    package func removeStandIn() {
+        scratch?.remove()
+    }
+
+    /// Refuses a directory that does not exist, without opening more of it.
+    package static func require(_ path: String) throws(LocalError) {
+        _ = try openRoot(path, createsIfMissing: false, calls: .standard)
+    }
+
+    private static func check(
+        _ path: String,
+        _ status: FileStatus,
+        homeDirectory: String?,
+        _ calls: SystemCalls
+    ) throws(LocalError) {
+        let refusal = DirectoryGuard.refusal(
+            of: status,
+            homeDirectory: homeDirectory,
+            calls: calls
+        )
+        if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
     }
 
     private static func openRoot(

@@ -93,6 +93,7 @@ public struct Mirror: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
+        if direction != .pull { try MirrorLink.require(directory: directory) }
         if !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             try await bucketClient().checkAccess()

@@ -43,6 +43,16 @@ package enum MirrorLink {
         }
     }
 
+    /// Refuses a directory that does not exist: what is not there is not to be pushed, and most
+    /// likely its name is mistyped or its disk not mounted.
+    package static func require(directory: String) throws(SyncError) {
+        do throws(LocalError) {
+            try MirrorDirectory.require(directory)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
     /// Bytes that may still be written where the directory is; nil if that cannot be found out.
     package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
         let mirror = try? MirrorDirectory(

@@ -33,13 +33,7 @@ struct MirrorSession: Sendable {
             let queue = BlockingQueue(label: "osssync.open", width: 1)
             let (directory, lock, isNetwork) = try await queue.run {
                 () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
-                let directory = try MirrorDirectory(
-                    path: settings.directory,
-                    stateDirectory: settings.stateDirectory,
-                    homeDirectory: settings.homeDirectory,
-                    createsIfMissing: locks,
-                    calls: settings.systemCalls
-                )
+                let directory = try openDirectory(settings, makesIt: locks)
                 // To look only needs no lock, but opening may make or mend the manifest: that is
                 // done under the lock, unless a run holds it and has opened the manifest already.
                 let lock = locks ? try directory.lock() : try? directory.lock()
@@ -50,6 +44,7 @@ struct MirrorSession: Sendable {
                 now: settings.environment.now(),
                 usesWriteAheadLog: !isNetwork
             )
+            directory.removeStandIn()
             var warnings: [String] = []
             var isRebuilt = false
             if case .recreated(let name, let reason) = outcome {
@@ -91,6 +86,27 @@ struct MirrorSession: Sendable {
         } catch {
             throw SyncError(any: error)
         }
+    }
+
+    private static func openDirectory(
+        _ settings: MirrorSettings,
+        makesIt: Bool
+    ) throws(LocalError) -> MirrorDirectory {
+        guard makesIt else {
+            return try MirrorDirectory.look(
+                at: settings.directory,
+                stateDirectory: settings.stateDirectory,
+                homeDirectory: settings.homeDirectory,
+                calls: settings.systemCalls
+            )
+        }
+        return try MirrorDirectory(
+            path: settings.directory,
+            stateDirectory: settings.stateDirectory,
+            homeDirectory: settings.homeDirectory,
+            createsIfMissing: true,
+            calls: settings.systemCalls
+        )
     }
 
     /// True if the remote is another one than the recorded.

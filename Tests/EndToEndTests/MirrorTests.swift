@@ -121,6 +121,33 @@ struct MirrorTests {
         #expect(!requests.contains { $0.operation == "PutObject" })
     }
 
+    @Test func `a first dry run leaves nothing behind`() throws {
+        let workplace = try Workplace()
+        let source = try workplace.makeDirectory("source")
+        try source.write("a", ramp(10))
+        let push = try workplace.run("push", source.path, workplace.remote, "-n", "--json")
+        #expect(push.status == 0, "\(push.diagnostics)")
+        #expect(push.items(action: "upload", state: "planned") == ["a"])
+        #expect(!source.exists(".osssync"))
+        #expect(try workplace.run("push", source.path, workplace.remote).status == 0)
+        let absent = workplace.folder.path + "/absent"
+        let pull = try workplace.run("pull", absent, workplace.remote, "-n", "--json")
+        #expect(pull.status == 0, "\(pull.diagnostics)")
+        #expect(pull.items(action: "download", state: "planned") == ["a"])
+        #expect(!FileManager.default.fileExists(atPath: absent))
+    }
+
+    @Test func `a push makes no directory`() throws {
+        let workplace = try Workplace()
+        let absent = workplace.folder.path + "/absent"
+        for option in ["--dry-run", "--quiet"] {
+            let push = try workplace.run("push", absent, workplace.remote, option)
+            #expect(push.status == 5)
+            #expect(push.diagnostics.contains("'\(absent)' does not exist"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: absent))
+    }
+
     @Test func `a lost manifest is rebuilt by content, without a transfer`() throws {
         let workplace = try Workplace()
         let source = try workplace.makeDirectory("source")

@@ -26,6 +26,10 @@ struct MirrorDirectoryTests {
         )
     }
 
+    private func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
     // MARK: - Which directories
 
     @Test func `the last component is made, its parents are not`() throws {
@@ -46,6 +50,31 @@ struct MirrorDirectoryTests {
             try open(temporary.mirrorPath, creates: false)
         }
         #expect(try temporary.tree().isEmpty)
+    }
+
+    @Test func `a stand-in for the state lies outside the mirror and goes`() throws {
+        try temporary.write("f", "x")
+        let looked = try MirrorDirectory.look(
+            at: temporary.mirrorPath,
+            stateDirectory: nil,
+            homeDirectory: nil,
+            calls: .standard
+        )
+        let state = looked.stateDirectoryPath
+        #expect(exists(state))
+        #expect(try looked.root.status(of: PathBytes("f".utf8)) != nil)
+        looked.removeStandIn()
+        #expect(!exists(state))
+        #expect(try temporary.tree().count == 1)
+        let absent = try MirrorDirectory.look(
+            at: temporary.path + "/absent",
+            stateDirectory: nil,
+            homeDirectory: nil,
+            calls: .standard
+        )
+        #expect(try absent.root.status(of: PathBytes("f".utf8)) == nil)
+        absent.removeStandIn()
+        #expect(!exists(temporary.path + "/absent"))
     }
 
     @Test func `a file is no mirror`() throws {
