@@ -14,6 +14,7 @@ struct Dispatcher {
     let queue: WorkQueue<ItemExecutor.Work>
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
+    private var hasMadeDirectories = false
 
     init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>) {
         self.executor = executor
@@ -24,6 +25,10 @@ struct Dispatcher {
 
     mutating func dispatch(_ item: PlannedItem) async throws {
         let entry = item.entry
+        if item.decision.dependsOnWalk, executor.issues.hides(entry.key) {
+            executor.skipHidden(entry)
+            return
+        }
         switch item.decision {
         case .nothing(let reason):
             if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
@@ -35,6 +40,8 @@ struct Dispatcher {
             try await drop(item)
         case .makeDirectory:
             try await makeDirectory(entry)
+        case .adopt where entry.key.isDirectoryMarker:
+            try await recordDirectory(entry)
         case .replaceByDirectory:
             try await replaceByDirectory(entry)
         case .downloadAfterDeletions:
@@ -46,7 +53,7 @@ struct Dispatcher {
             await executor.carryOut(item.decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: item.decision)
-            if item.decision.movesBytes { context.tracker.planned(bytes: work.size) }
+            executor.announce(work)
             try await queue.push(work, MirrorRun.isLarge(work) ? .large : .small)
         }
     }
@@ -62,6 +69,12 @@ struct Dispatcher {
 
     /// Writes what was batched.
     mutating func flush() async throws {
+        if hasMadeDirectories, context.options.durability == .full {
+            // A row whose directory a power cut took would look like a deletion by the user.
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+        }
+        hasMadeDirectories = false
         if !changes.isEmpty { try await context.manifest.record(changes) }
         changes = []
         if !deletions.isEmpty {
@@ -93,12 +106,12 @@ struct Dispatcher {
 
     private mutating func makeDirectory(_ entry: JoinedEntry) async throws {
         let directory = context.directory
-        guard let object = entry.remote else { return }
         do {
             let path = try RelativePath(key: entry.key)
             try await context.disk.run { () throws(LocalError) in
                 try directory.makeDirectory(path)
             }
+            hasMadeDirectories = true
         } catch let error as LocalError {
             executor.fail(.download, entry.key, size: 0, ItemFailure(error))
             return
@@ -106,6 +119,12 @@ struct Dispatcher {
             executor.skip(entry.key, size: 0, message: error.message)
             return
         }
+        try await recordDirectory(entry)
+    }
+
+    /// The directory and its marker are both there.
+    private mutating func recordDirectory(_ entry: JoinedEntry) async throws {
+        guard let object = entry.remote else { return }
         changes.append(
             .upsert(
                 ManifestEntry(
@@ -166,7 +185,28 @@ extension Decision {
     var movesBytes: Bool {
         switch self {
         case .download, .upload, .uploadMarker: true
+        case .conflict(_, let resolution):
+            switch resolution {
+            case .downloadKeepingLocal, .download, .upload: true
+            case .deleteLocal, .deleteRemote, .leaveBoth, .stopRun: false
+            }
         default: false
         }
+    }
+
+    /// True if what is moved, if anything, is the file's content.
+    var sendsFile: Bool {
+        switch self {
+        case .upload, .uploadMarker, .conflict(_, .upload): true
+        case .compare(_, let same, let different): same.sendsFile || different.sendsFile
+        default: false
+        }
+    }
+
+    /// True if it puts something in the key's place in the directory, or follows from nothing being
+    /// there: both are wrong where the walk could not look.
+    fileprivate var dependsOnWalk: Bool {
+        if case .conflict(.localGoneRemoteChanged, _) = self { return true }
+        return createsLocal
     }
 }

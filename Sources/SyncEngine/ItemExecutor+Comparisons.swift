@@ -17,21 +17,16 @@ extension ItemExecutor {
         let answer: Answer
         do {
             answer = try await self.answer(entry, comparison)
-        } catch let failure as ItemFailure {
-            fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
-            return
-        } catch let error as LocalError {
-            fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(error))
-            return
         } catch {
-            let message = SyncError(any: error).message
-            fail(.adopt, entry.key, size: 0, .local(message: message, stops: nil))
+            fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
             return
         }
         if answer.isSame, case .adopt = same {
             await adopt(entry, checksum: answer.checksum, remote: answer.metadata)
         } else {
-            await carryOut(answer.isSame ? same : different, entry)
+            let next = answer.isSame ? same : different
+            announce(Work(entry: entry, decision: next))
+            await carryOut(next, entry)
         }
     }
 

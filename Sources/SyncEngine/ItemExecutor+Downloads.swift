@@ -63,6 +63,7 @@ extension ItemExecutor {
                 return
             }
         }
+        announce(Work(entry: entry, decision: .download(.new)))
         await download(entry, .replace)
     }
 

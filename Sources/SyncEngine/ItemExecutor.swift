@@ -18,8 +18,16 @@ struct ItemExecutor: Sendable {
 
         /// Bytes that may move, for the lanes and the progress.
         var size: Int64 {
-            entry.remote.map(\.size) ?? entry.local?.identity?.size ?? 0
+            let remote = entry.remote?.size
+            let local = entry.local?.identity?.size
+            return (decision.sendsFile ? local ?? remote : remote ?? local) ?? 0
         }
+    }
+
+    /// Tells the progress of work that surely moves content.
+    func announce(_ work: Work) {
+        guard work.decision.movesBytes else { return }
+        context.tracker.planned(bytes: work.size)
     }
 
     func run(_ work: Work) async {
@@ -51,7 +59,11 @@ struct ItemExecutor: Sendable {
         case .skip(let reason):
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .resolveLink:
-            skip(entry.key, size: 0, message: "the link object's target is missing or a link too")
+            skip(
+                entry.key,
+                size: 0,
+                message: "the link object's target is missing, a link too, or not to be read"
+            )
         case .nothing(let reason):
             if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
         case .forget, .makeDirectory, .replaceByDirectory, .downloadAfterDeletions:
@@ -120,6 +132,16 @@ extension ItemExecutor {
         context.tracker.count { $0.skipped += 1 }
         ledger.countSkipped()
         context.item(.skip, .skipped, key, size: size, message: message)
+    }
+
+    /// Leaves alone what would go where the walk could not look.
+    func skipHidden(_ entry: JoinedEntry) {
+        skip(
+            entry.key,
+            size: entry.remote?.size ?? 0,
+            message: "a link, a special file or something unreadable is in its place here; "
+                + "it is left alone, and so is the object"
+        )
     }
 
     /// Reports what the walk could not take.

@@ -130,8 +130,8 @@ final class RemoteLister: Sendable {
                 size = target.size
                 etag = target.etag ?? object.etag
                 kind = .normal
-            } catch  where error.isNotFound || error.status == 400 {
-                // SymlinkTargetNotExist or InvalidTargetType.
+            } catch  where error.isNotFound || error.status == 400 || error.status == 403 {
+                // SymlinkTargetNotExist, InvalidTargetType, or a target for others.
             }
         }
         return RemoteObject(

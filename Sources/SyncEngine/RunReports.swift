@@ -19,7 +19,7 @@ final class FailureReporter: Sendable {
 final class ScanIssues: Sendable {
     private struct State {
         var isIncomplete = false
-        /// Paths whose keys have no entry and yet were not deleted by the user.
+        /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
         var onIssue: (@Sendable (WalkIssue) -> Void)?
     }
@@ -35,11 +35,8 @@ final class ScanIssues: Sendable {
 
     func report(_ issue: WalkIssue) {
         let onIssue = state.withLock { state in
-            if issue.makesScanIncomplete {
-                state.isIncomplete = true
-            } else {
-                state.hidden.insert(issue.path)
-            }
+            if issue.makesScanIncomplete { state.isIncomplete = true }
+            state.hidden.insert(issue.path)
             return state.onIssue
         }
         onIssue?(issue)

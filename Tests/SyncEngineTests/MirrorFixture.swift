@@ -130,6 +130,47 @@ final class MirrorFixture: Sendable {
         server.requestLog.map(\.operation).filter { $0 != "ListObjectsV2" }
     }
 
+    /// Puts an object beneath the mirrored prefix as another writer would.
+    func put(_ key: String, _ content: Data, storageClass: StorageClass? = nil) async throws {
+        let request = PutRequest(key: ObjectKey("mirror/" + key), storageClass: storageClass)
+        let store = try store(ThrottleSignal())
+        _ = try await store.put(request, body: .bytes([UInt8](content))) { _ in }
+    }
+
+    /// Deletes an object beneath the mirrored prefix as another writer would.
+    func deleteObject(_ key: String) async throws {
+        let store = try store(ThrottleSignal())
+        try await store.delete(ObjectKey("mirror/" + key), versionID: nil)
+    }
+
+    /// The keys beneath the mirrored prefix, without it.
+    func objects() async throws -> [String] {
+        let store = try store(ThrottleSignal())
+        let page = try await store.list(
+            ListRequest(prefix: "mirror/", delimiter: nil, maximumKeys: 1_000)
+        )
+        return page.objects.map { String($0.key.display.dropFirst("mirror/".count)) }
+    }
+
+    func object(_ key: String) async throws -> Data {
+        let request = GetRequest(key: ObjectKey("mirror/" + key))
+        return Data(try await store(ThrottleSignal()).read(request, limit: 64 << 20).bytes)
+    }
+
+    func link(_ path: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appendingPathComponent(path).path,
+            withDestinationPath: target
+        )
+    }
+
+    func makeDirectory(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent(path),
+            withIntermediateDirectories: true
+        )
+    }
+
     func remove(_ path: String) throws {
         try FileManager.default.removeItem(at: folder.appendingPathComponent(path))
     }
@@ -215,6 +256,18 @@ final class EventLog: Sendable {
         events.withLock { events in
             events.compactMap { if case .item(let item) = $0 { item } else { nil } }
         }
+    }
+
+    var lastProgress: RunProgress? {
+        events.withLock { events in
+            events.lazy.reversed().compactMap {
+                if case .progress(let progress) = $0 { progress } else { nil }
+            }.first
+        }
+    }
+
+    func skipped(_ key: String) -> String? {
+        items.last { $0.key == key && $0.state == .skipped }?.message
     }
 
     var warnings: [String] {
