@@ -112,11 +112,25 @@ struct DeletionPass: Sendable {
             )
             guard let end = batch.last else { return }
             last = end.key
-            for deletion in batch { try await deleteFile(deletion) }
+            var forgotten: [ManifestChange] = []
+            var emptied: Set<RelativePath> = []
+            for deletion in batch {
+                if Task.isCancelled { break }
+                let (isSettled, parent) = await deleteFile(deletion)
+                if isSettled { forgotten.append(.forget(deletion.key)) }
+                if let parent { emptied.insert(parent) }
+            }
+            // Together, because a row that outlives its file is harmless: the next run finds both
+            // sides without it and forgets it.
+            try await context.manifest.record(forgotten)
+            try await prune(emptied)
         }
     }
 
-    private func deleteFile(_ deletion: PlannedDeletion) async throws {
+    /// Whether the row is to be forgotten, and the directory that is perhaps empty now.
+    private func deleteFile(
+        _ deletion: PlannedDeletion
+    ) async -> (isSettled: Bool, parent: RelativePath?) {
         let directory = context.directory
         let trashName = executor.trashName
         let keepsInTrash = context.options.trashDays > 0
@@ -133,35 +147,40 @@ struct DeletionPass: Sendable {
                 }
                 return true
             }
-            try await context.manifest.record([.forget(deletion.key)])
-            guard isRemoved else { return }
+            guard isRemoved else { return (true, nil) }
             context.tracker.count { $0.deleted += 1 }
             context.item(.deleteLocal, .done, deletion.key, size: deletion.size)
-            try await pruneParents(of: path)
+            return (true, path.parent)
         } catch let error as LocalError {
             let failure: ItemFailure
             if case .targetChanged = error {
                 failure = .targetChanged
             } else {
-                failure = .init(error)
+                failure = ItemFailure(error)
             }
             executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
-        } catch let error as UnsafeKey {
-            executor.skip(deletion.key, size: deletion.size, message: error.message)
+        } catch {
+            let message = (error as? UnsafeKey)?.message ?? SyncError(any: error).message
+            executor.skip(deletion.key, size: deletion.size, message: message)
         }
+        return (false, nil)
     }
 
-    /// Removes the directories that a deletion left empty, up to one that has an object of its own.
-    private func pruneParents(of path: RelativePath) async throws {
+    /// Removes the directories that deletions left empty, up to those that have an object of their
+    /// own.
+    private func prune(_ emptied: Set<RelativePath>) async throws {
         let directory = context.directory
-        var next = path.parent
-        while let parent = next {
-            if try await context.manifest.entry(parent.key) != nil { return }
-            let isRemoved = try await context.disk.run { () throws(LocalError) in
-                try directory.removeDirectoryIfEmpty(parent)
+        for path in emptied {
+            var next: RelativePath? = path
+            while let parent = next {
+                if try await context.manifest.entry(parent.key) != nil { break }
+                // One that may not be removed stays, and is an empty directory to the next run.
+                let isRemoved = try? await context.disk.run { () throws(LocalError) in
+                    try directory.removeDirectoryIfEmpty(parent)
+                }
+                guard isRemoved == true else { break }
+                next = parent.parent
             }
-            guard isRemoved else { return }
-            next = parent.parent
         }
     }
 }

@@ -154,12 +154,17 @@ struct Dispatcher {
         let directory = context.directory
         guard let file = entry.local?.identity else { return }
         let trash = executor.trashName
+        let keepsInTrash = context.options.trashDays > 0
         // The row goes first: a row without its file would look like a deletion by the user.
         try await context.manifest.record([.forget(entry.key)])
         do {
             let path = try RelativePath(key: entry.key)
             try await context.disk.run { () throws(LocalError) in
-                try directory.moveToTrash(path, expected: file, run: trash)
+                if keepsInTrash {
+                    try directory.moveToTrash(path, expected: file, run: trash)
+                } else {
+                    try directory.remove(path, expected: file)
+                }
             }
         } catch let error as LocalError {
             if let base = entry.base { try await context.manifest.record([.upsert(base)]) }
@@ -175,7 +180,7 @@ struct Dispatcher {
             .done,
             entry.key,
             size: file.size,
-            message: "moved to the trash: the remote has keys beneath this name"
+            message: "it gives way to a directory: the remote has keys beneath this name"
         )
     }
 }
@@ -205,7 +210,7 @@ extension Decision {
 
     /// True if it puts something in the key's place in the directory, or follows from nothing being
     /// there: both are wrong where the walk could not look.
-    fileprivate var dependsOnWalk: Bool {
+    var dependsOnWalk: Bool {
         if case .conflict(.localGoneRemoteChanged, _) = self { return true }
         return createsLocal
     }

@@ -16,7 +16,8 @@ struct Housekeeping: Sendable {
         let directory = context.directory
         let days = Int64(context.options.trashDays)
         let now = context.environment.now()
-        let limit = Timestamp(seconds: now.seconds - days * 86_400)
+        // Without days nothing of an earlier run stays, not even of this very second.
+        let limit = Timestamp(seconds: now.seconds - (days > 0 ? days : -1) * 86_400)
         let kept = known
         try await context.disk.run { () throws(LocalError) in
             for name in try directory.partialNames() where !kept.contains(name) {

@@ -39,7 +39,7 @@ struct ItemExecutor: Sendable {
         switch decision {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
-            await download(entry, isForced ? .moveToTrash(run: trashName) : .replace)
+            await download(entry, isForced ? discarded : .replace)
         case .upload:
             await upload(entry)
         case .uploadMarker:
@@ -74,6 +74,11 @@ struct ItemExecutor: Sendable {
     /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
     /// from 1 again.
     var trashName: String { "\(context.started)-run-\(context.run.value)" }
+
+    /// What becomes of a local version that the user gave up.
+    private var discarded: Displacement {
+        context.options.trashDays > 0 ? .moveToTrash(run: trashName) : .replace
+    }
 }
 
 // MARK: - Endings
@@ -253,7 +258,7 @@ extension ItemExecutor {
         case .downloadKeepingLocal:
             await download(entry, .keepBeside(suffix: conflictSuffix))
         case .download:
-            await download(entry, .moveToTrash(run: trashName))
+            await download(entry, discarded)
         case .upload:
             await upload(entry)
         case .deleteLocal:

@@ -25,6 +25,11 @@ extension MirrorRun {
                 try await preview.show(item)
             }
             if let error = findings.listingFailure { throw error }
+            let deletions = parts.context.tracker.summary.deleted
+            let judge = deletionGuard(parts, findings, rows: rows, deletions: deletions)
+            if case .refused(let refusal) = judge.verdict {
+                parts.context.tracker.count { $0.deletionsHeldBack = refusal.message }
+            }
         } catch {
             throw SyncError(any: error)
         }
@@ -71,7 +76,29 @@ private struct Preview: Sendable {
     private var context: TransferContext { parts.context }
 
     func show(_ item: PlannedItem) async throws {
+        if item.decision.dependsOnWalk, executor.issues.hides(item.entry.key) {
+            executor.skipHidden(item.entry)
+            return
+        }
         try await show(item.decision, item.entry)
+    }
+
+    private func compare(
+        _ entry: JoinedEntry,
+        _ comparison: Comparison,
+        same: Decision,
+        different: Decision
+    ) async throws {
+        do {
+            let answer = try await executor.answer(entry, comparison)
+            try await show(answer.isSame ? same : different, entry)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            executor.fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
+        }
     }
 
     private func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
@@ -91,8 +118,7 @@ private struct Preview: Sendable {
         case .uploadMarker:
             show(.upload, entry, size: 0, "an empty directory")
         case .compare(let comparison, let same, let different):
-            let answer = try await executor.answer(entry, comparison)
-            try await show(answer.isSame ? same : different, entry)
+            try await compare(entry, comparison, same: same, different: different)
         case .adopt:
             context.tracker.count { $0.adopted += 1 }
             context.item(.adopt, .planned, entry.key, size: remoteSize)
@@ -100,7 +126,7 @@ private struct Preview: Sendable {
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteLocal, entry, size: localSize, reason.message)
         case .replaceByDirectory:
-            let message = "moved to the trash: the remote has keys beneath this name"
+            let message = "it gives way to a directory: the remote has keys beneath this name"
             delete(.deleteLocal, entry, size: localSize, message)
         case .deleteRemote(let reason):
             guard !executor.issues.hides(entry.key) else { return }

@@ -266,17 +266,20 @@ extension MirrorRun {
 // MARK: - Deletions and the end
 
 extension MirrorRun {
-    private func delete(_ parts: Parts, _ findings: Findings, rows: Int) async throws {
-        let context = parts.context
-        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+    func deletionGuard(
+        _ parts: Parts,
+        _ findings: Findings,
+        rows: Int,
+        deletions: Int
+    ) -> DeletionGuard {
         let cap: DeletionCap =
             switch options.deletionLimit {
             case .count(let count): .count(count)
             case .percent(let share): .percent(share)
             }
-        let judge = DeletionGuard(
+        return DeletionGuard(
             direction: Direction(direction),
-            deletions: planned.local + planned.remote,
+            deletions: deletions,
             rows: rows,
             listedObjects: findings.listedObjects,
             walkedEntries: findings.walkedEntries,
@@ -285,10 +288,21 @@ extension MirrorRun {
             failedItems: parts.ledger.failedItems,
             skippedItems: parts.ledger.skippedItems,
             isSameRemote: true,
-            isSameDirectory: session.isSameDirectory || planned.local + planned.remote == 0,
+            isSameDirectory: session.isSameDirectory || deletions == 0,
             isManifestRebuilt: session.isManifestRebuilt,
             allowsEmpty: options.allowsEmpty,
             cap: cap
+        )
+    }
+
+    private func delete(_ parts: Parts, _ findings: Findings, rows: Int) async throws {
+        let context = parts.context
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        let judge = deletionGuard(
+            parts,
+            findings,
+            rows: rows,
+            deletions: planned.local + planned.remote
         )
         switch judge.verdict {
         case .allowed:

@@ -207,3 +207,28 @@ struct ObstacleTests {
         #expect(again.deleted == 2)
     }
 }
+
+@Suite("A service that asks for less", .timeLimit(.minutes(1)))
+struct ThrottlingTests {
+    @Test func `throttled requests are repeated, and fewer are under way`() async throws {
+        let fixture = try MirrorFixture()
+        for index in 0..<200 { try fixture.write("a/f\(index)", MirrorFixture.ramp(100, index)) }
+        try fixture.setFaults(
+            #"""
+            [{"match": {"operation": "PutObject", "every": 20},
+              "effect": {"fail": {"status": 503, "code": "SlowDown"}}}]
+            """#
+        )
+        let push = try await fixture.run("a", .push) { $0.connectionLimit = 16 }
+        #expect(push.isInStep)
+        #expect(push.transferred == 200)
+        let puts = fixture.server.requestLog.filter { $0.operation == "PutObject" }
+        #expect(puts.count > 200)
+        // The most at once among the last hundred, when the bound was halved and grew again.
+        let last = puts.suffix(100).filter { $0.status == 200 }
+        let most = last.map { one in
+            last.count { $0.started <= one.started && one.started < $0.finished }
+        }.max()
+        #expect(most ?? 0 < 16)
+    }
+}
