@@ -133,7 +133,8 @@ public struct Doctor: Sendable {
             }
             return findings
         } catch {
-            return [Finding(subject: "bucket", state: .bad, message: error.message)]
+            let request = error.requestID.map { " (request \(displayText($0)))" } ?? ""
+            return [Finding(subject: "bucket", state: .bad, message: error.message + request)]
         }
     }
 

@@ -26,7 +26,9 @@ enum Main {
             // The one unstructured task: a signal cancels it, and it is awaited at once.
             let task = Task { await CommandRunner.run(arguments, environment: environment) }
             StopSignals.install { task.cancel() }
-            exit(await task.value.rawValue)
+            // Threads of libcurl may still run, and `exit` would pull their libraries from under
+            // them. Nothing is buffered that it would write.
+            _exit(await task.value.rawValue)
         }
     }
 

@@ -2,12 +2,13 @@ internal import SyncModel
 
 extension StorageError {
     /// What failed, on which key, and what to do; without any secret or signed address.
+    ///
+    /// The id of the request travels beside it.
     package var message: String {
         var text = "\(operation)"
         if let key { text += " of '\(key.display)'" }
         text += " failed: " + reason
         if let advice { text += ". " + advice }
-        if let requestID { text += " [request \(displayText(requestID.utf8))]" }
         return text
     }
 

@@ -26,27 +26,27 @@ struct StorageErrorTests {
         #expect(
             error(.service(status: 404, code: "NoSuchKey")).message
                 == "GetObject of 'a\\nb' failed: the service answered 404 NoSuchKey (Gone.),"
-                + " EC 0026-00000001 [request R]"
+                + " EC 0026-00000001"
         )
         #expect(
             error(.service(status: 403, code: "InvalidObjectState")).message
                 == "GetObject of 'a\\nb' failed: the service answered 403 InvalidObjectState"
-                + " (Gone.), EC 0026-00000001. Restore the object first [request R]"
+                + " (Gone.), EC 0026-00000001. Restore the object first"
         )
         #expect(
             error(.integrity(.rangeIgnored)).message
                 == "GetObject of 'a\\nb' failed: the server ignored the requested range and sent"
-                + " the whole object [request R]"
+                + " the whole object"
         )
         #expect(
             error(.transport(.dnsFailed), key: nil).message
                 == "GetObject failed: the host's name could not be resolved."
-                + " Check the endpoint's name and the network [request R]"
+                + " Check the endpoint's name and the network"
         )
         #expect(
             error(.service(status: 307, code: ""), hint: "h\u{1B}").message
                 == "GetObject of 'a\\nb' failed: the service answered 307 (Gone.),"
-                + " EC 0026-00000001. Use the endpoint 'h\\x1B' [request R]"
+                + " EC 0026-00000001. Use the endpoint 'h\\x1B'"
         )
         #expect(
             error(.service(status: 302, code: "")).message.contains(

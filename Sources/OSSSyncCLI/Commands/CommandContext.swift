@@ -1,4 +1,5 @@
 internal import OSSSync
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -11,6 +12,7 @@ struct CommandContext: Sendable {
     let arguments: ParsedArguments
     let output: OutputOptions
     let sources: ConfigurationSources
+    private let loss = Loss()
 
     init(
         _ arguments: ParsedArguments,
@@ -57,20 +59,33 @@ struct CommandContext: Sendable {
         )
     }
 
+    /// True if something that should be on stdout is not there.
+    var hasLostOutput: Bool { loss.hasHappened.load(ordering: .relaxed) }
+
     /// Writes a line to stdout; false if it could not be written.
     @discardableResult
     func say(_ text: String) -> Bool {
-        OutputStream.standardOutput.write(text + "\n")
+        write(text + "\n")
     }
 
     /// Writes one JSON line to stdout; false if it could not be written.
     @discardableResult
     func say(_ line: JSONLine) -> Bool {
-        OutputStream.standardOutput.write(line.line)
+        write(line.line)
+    }
+
+    private func write(_ text: String) -> Bool {
+        let isWritten = OutputStream.standardOutput.write(text)
+        if !isWritten { loss.hasHappened.store(true, ordering: .relaxed) }
+        return isWritten
     }
 
     func complain(_ text: String) {
         _ = OutputStream.standardError.write("osssync: " + text + "\n")
+    }
+
+    private final class Loss: Sendable {
+        let hasHappened = Atomic(false)
     }
 
     private static func hostName() -> String {

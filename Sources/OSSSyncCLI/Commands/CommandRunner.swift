@@ -14,16 +14,9 @@ enum CommandRunner {
             return .usage
         }
         do {
-            switch arguments.command {
-            case .`init`: return try await InitCommand(context: context).run()
-            case .pull: return try await RunCommand(context: context, direction: .pull).run()
-            case .push: return try await RunCommand(context: context, direction: .push).run()
-            case .status: return try await StatusCommand(context: context).run()
-            case .ls: return try await ListCommand(context: context).run()
-            case .cancel: return try await CancelCommand(context: context).run()
-            case .doctor: return await DoctorCommand(context: context).run()
-            case .help: return .inStep
-            }
+            let code = try await run(context)
+            // Whoever reads the results has not seen all of them.
+            return code == .inStep && context.hasLostOutput ? .incomplete : code
         } catch let error as UsageError {
             context.complain(error.message)
             return .usage
@@ -32,6 +25,19 @@ enum CommandRunner {
         } catch {
             context.complain(displayText(String(describing: error)))
             return .localState
+        }
+    }
+
+    private static func run(_ context: CommandContext) async throws -> ExitCode {
+        switch context.arguments.command {
+        case .`init`: try await InitCommand(context: context).run()
+        case .pull: try await RunCommand(context: context, direction: .pull).run()
+        case .push: try await RunCommand(context: context, direction: .push).run()
+        case .status: try await StatusCommand(context: context).run()
+        case .ls: try await ListCommand(context: context).run()
+        case .cancel: try await CancelCommand(context: context).run()
+        case .doctor: await DoctorCommand(context: context).run()
+        case .help: .inStep
         }
     }
 

@@ -7,12 +7,10 @@ struct ListCommand: Sendable {
     func run() async throws -> ExitCode {
         guard let remote = try context.remote(at: 0) else { return .usage }
         let client = try BucketClient(remote: remote, sources: context.sources)
-        var isWritten = true
         try await client.list { object in
-            isWritten = context.output.isJSON ? writeJSON(object) : writeText(object)
-            return isWritten
+            context.output.isJSON ? writeJSON(object) : writeText(object)
         }
-        return isWritten ? .inStep : .incomplete
+        return .inStep
     }
 
     private func writeText(_ object: ListedObject) -> Bool {

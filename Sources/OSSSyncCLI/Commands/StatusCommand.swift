@@ -46,10 +46,13 @@ struct StatusCommand: Sendable {
     }
 
     private func writeJSON(_ report: StatusReport) {
+        for issue in report.issues {
+            context.say(EventJSON.warning(issue, time: WallClock.text()))
+        }
         var line = EventJSON.line("status", time: WallClock.text())
         line.add("recorded", report.recorded)
-        line.add("pull", [Self.json(report.pull)])
-        line.add("push", [Self.json(report.push)])
+        line.add("pull", Self.json(report.pull))
+        line.add("push", Self.json(report.push))
         line.add(
             "interrupted",
             report.interrupted.map { transfer in

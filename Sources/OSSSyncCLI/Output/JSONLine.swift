@@ -36,6 +36,11 @@ struct JSONLine: Sendable {
         text += "[" + objects.map(\.object).joined(separator: ",") + "]"
     }
 
+    mutating func add(_ name: StaticString, _ value: JSONLine) {
+        begin(name)
+        text += value.object
+    }
+
     private var object: String { text + "}" }
 
     /// The object and the end of the line.

@@ -79,7 +79,7 @@ final class Reporter: Sendable {
     /// Takes one event of the engine.
     func handle(_ event: SyncEvent) {
         state.withLock { state in
-            if case .progress(let progress) = event { note(progress, &state) }
+            if case .progress(let progress) = event, !state.isFinished { note(progress, &state) }
             if case .started(let direction, _, _) = event { state.direction = direction }
             if options.isJSON {
                 for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
