@@ -47,21 +47,33 @@ final class RunningProgram: @unchecked Sendable {
     private let lineArrived = DispatchSemaphore(value: 0)
     private let readersDone = DispatchGroup()
 
-    init(_ program: URL, _ arguments: [String], environment: [String: String]) throws {
+    /// Starts a program; what it writes to an `output` or `diagnostics` that is given is not read.
+    init(
+        _ program: URL,
+        _ arguments: [String],
+        environment: [String: String],
+        output: FileHandle? = nil,
+        diagnostics: FileHandle? = nil
+    ) throws {
         process.executableURL = program
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = outputPipe
-        process.standardError = diagnosticsPipe
-        read(outputPipe.fileHandleForReading) { state, data in state.output.append(data) }
-        read(diagnosticsPipe.fileHandleForReading) { state, data in
-            state.diagnostics.append(data)
+        process.standardOutput = output ?? outputPipe
+        process.standardError = diagnostics ?? diagnosticsPipe
+        if output == nil {
+            read(outputPipe.fileHandleForReading) { state, data in state.output.append(data) }
+        }
+        if diagnostics == nil {
+            read(diagnosticsPipe.fileHandleForReading) { state, data in
+                state.diagnostics.append(data)
+            }
         }
         try process.run()
     }
 
     var processID: Int32 { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
 
     private func read(
         _ handle: FileHandle,

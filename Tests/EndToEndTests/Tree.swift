@@ -61,6 +61,13 @@ struct Tree {
         )
     }
 
+    func setMode(_ path: String, _ mode: Int) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode],
+            ofItemAtPath: url.appendingPathComponent(path).path
+        )
+    }
+
     func content(_ path: String) -> Data? {
         FileManager.default.contents(atPath: url.appendingPathComponent(path).path)
     }

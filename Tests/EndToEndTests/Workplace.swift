@@ -77,13 +77,28 @@ final class Workplace {
 
     func start(
         _ arguments: [String],
-        environment extra: [String: String] = [:]
+        environment extra: [String: String] = [:],
+        output: FileHandle? = nil,
+        diagnostics: FileHandle? = nil
     ) throws -> RunningProgram {
         try RunningProgram(
             BuiltProducts.osssync,
             arguments,
-            environment: environment.merging(extra) { $1 }
+            environment: environment.merging(extra) { $1 },
+            output: output,
+            diagnostics: diagnostics
         )
+    }
+
+    /// Runs a script of bash in which `osssync` is the built one; a pipeline has the status of its
+    /// first program that failed.
+    func shell(_ script: String) throws -> ProgramResult {
+        let path = BuiltProducts.folder.path + ":/usr/bin:/bin"
+        return try RunningProgram(
+            URL(fileURLWithPath: "/bin/bash"),
+            ["-c", "set -o pipefail; cd '\(folder.path)'; " + script],
+            environment: environment.merging(["PATH": path]) { $1 }
+        ).finish()
     }
 
     func run(

@@ -1,0 +1,209 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Commands", .serialized)
+struct CommandTests {
+    @Test func `init links a directory after it has looked at the bucket`() throws {
+        let workplace = try Workplace()
+        let path = workplace.folder.appendingPathComponent("new").path
+        let requests = try workplace.requests {
+            let text = try workplace.run("init", path, workplace.remote)
+            #expect(text.status == 0, "\(text.diagnostics)")
+            #expect(text.output == "linked '\(path)' with \(workplace.remote)/\n")
+            #expect(text.diagnostics.isEmpty)
+        }
+        #expect(requests.map(\.operation) == ["ListObjectsV2"])
+        let line = try workplace.run("init", path, workplace.remote, "--json").events
+        #expect(line.map { $0["event"] as? String } == ["linked"])
+        #expect(line.first?["remote"] as? String == workplace.remote + "/")
+        #expect(try workplace.run("init", path, workplace.remote, "-q").output.isEmpty)
+        let other = try workplace.run("init", path, "oss://\(Workplace.bucket)/other")
+        #expect(other.status == 3)
+        // The link says where the bucket is, so that a timer needs no environment for that.
+        let far = workplace.folder.appendingPathComponent("far").path
+        let options = ["--endpoint", workplace.url, "--region", "cn-test-1"]
+        let nowhere = ["OSS_ENDPOINT": "", "OSS_REGION": ""]
+        let linked = try workplace.start(
+            ["init", far, workplace.remote] + options,
+            environment: nowhere
+        ).finish()
+        #expect(linked.status == 0, "\(linked.diagnostics)")
+        #expect(try workplace.run("pull", far, environment: nowhere).status == 0)
+    }
+
+    @Test func `a remote that is not there links nothing`() throws {
+        let workplace = try Workplace()
+        let path = workplace.folder.appendingPathComponent("new").path
+        for command in ["init", "pull", "push"] {
+            let wrong = try workplace.run(command, path, "oss://no-such-bucket/p")
+            #expect(wrong.status == 2, "\(wrong.diagnostics)")
+            #expect(wrong.diagnostics.contains("NoSuchBucket"))
+            #expect(wrong.diagnostics.contains("Check the bucket's name and region (request "))
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        #expect(try workplace.run("pull", path, workplace.remote).status == 0)
+    }
+
+    @Test func `ls lists every page in the order of the keys`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        let count = 2_500
+        let names = (0..<count).map { "d\($0 % 7)/f\($0)" }
+        for name in names { try tree.write(name, Data(name.utf8)) }
+        let push = try workplace.run("push", tree.path, workplace.remote, "--jobs", "16", "--json")
+        #expect(push.count("transferred") == count, "\(push.diagnostics)")
+        let expected = names.map { "mirror/" + $0 }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+
+        let requests = try workplace.requests {
+            let text = try workplace.run("ls", workplace.remote)
+            #expect(text.status == 0, "\(text.diagnostics)")
+            let lines = text.output.split(separator: "\n")
+            #expect(lines.map { String($0.split(separator: " ").last ?? "") } == expected)
+            let columns = lines.first?.split(separator: " ") ?? []
+            #expect(columns.count == 4)
+            #expect(columns.first == "5")
+            #expect(columns.dropFirst().first?.hasSuffix("Z") == true)
+        }
+        #expect(requests.map(\.operation) == Array(repeating: "ListObjectsV2", count: 3))
+
+        let objects = try workplace.run("ls", workplace.remote, "--json").events
+        #expect(objects.map { $0["key"] as? String } == expected)
+        #expect(objects.allSatisfy { $0["event"] as? String == "object" })
+        #expect(objects.first?["size"] as? Int == 5)
+        #expect(objects.first?["storage_class"] as? String == "Standard")
+        #expect((objects.first?["etag"] as? String)?.count == 32)
+
+        // Another program may end the listing early; that is no reason to complain.
+        let head = try workplace.shell("osssync ls '\(workplace.remote)' | head -n 1")
+        #expect(head.output.split(separator: "\n").count == 1)
+        #expect(head.diagnostics.isEmpty)
+        #expect(head.status == 1)
+        let empty = try workplace.run("ls", "oss://\(Workplace.bucket)/nothing", "--json")
+        #expect(empty.status == 0)
+        #expect(empty.output.isEmpty)
+    }
+
+    @Test func `status tells both directions and changes nothing`() throws {
+        let workplace = try Workplace()
+        let source = try workplace.makeDirectory("source")
+        let target = try workplace.makeDirectory("target")
+        for index in 0..<4 { try source.write("f\(index)", ramp(1_024, seed: index)) }
+        #expect(try workplace.run("push", source.path, workplace.remote).status == 0)
+        #expect(try workplace.run("pull", target.path, workplace.remote).status == 0)
+        try source.write("f0", ramp(2_048))
+        try source.write("f4", ramp(2_048, seed: 4))
+        #expect(try workplace.run("push", source.path).status == 0)
+        try target.write("f1", ramp(10))
+        try target.write("new", ramp(5))
+        try target.remove("f2")
+
+        let before = try target.entries()
+        let requests = try workplace.requests {
+            let text = try workplace.run("status", target.path)
+            #expect(text.status == 0, "\(text.diagnostics)")
+            #expect(
+                text.output == """
+                    '\(target.path)' and \(workplace.remote)/
+                      recorded: 4 items
+                      pull would: download 3 items (5.0 KiB), keep 1 local change
+                      push would: upload 2 items (15 B), find 1 conflict
+
+                    """
+            )
+            let line = try workplace.run("status", target.path, "--json").events.first ?? [:]
+            let pull = line["pull"] as? [String: Any] ?? [:]
+            #expect(line["recorded"] as? Int == 4)
+            #expect(pull["transfers"] as? Int == 3)
+            #expect(pull["bytes"] as? Int == 5_120)
+            #expect(pull["local_changes"] as? Int == 1)
+            #expect((line["push"] as? [String: Any])?["conflicts"] as? Int == 1)
+            #expect((line["interrupted"] as? [Any])?.isEmpty == true)
+        }
+        #expect(Set(requests.map(\.operation)) == ["ListObjectsV2"])
+        #expect(try target.entries() == before)
+    }
+
+    @Test(arguments: ["pull", "push"])
+    func `status shows what was interrupted, and cancel drops it`(direction: String) throws {
+        let isPull = direction == "pull"
+        let operation = isPull ? "GetObject" : "UploadPart"
+        let effect = isPull ? "stall" : "stallUpload"
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "\(operation)", "from": 4},
+                  "effect": {"\(effect)": {"at": 1000}}}]
+                """
+        )
+        let source = try workplace.makeDirectory("source")
+        try source.write("big", ramp(12 << 20))
+        let tree = isPull ? try workplace.makeDirectory("target") : source
+        if isPull {
+            let push = try workplace.run("push", source.path, workplace.remote)
+            #expect(push.status == 0, "\(push.diagnostics)")
+        }
+        let interrupted = try ResumeTests.interrupt(
+            workplace,
+            [direction, tree.path, workplace.remote, "--part-size", "1M"],
+            after: 3 << 20,
+            signal: SIGINT
+        )
+        #expect(interrupted.status == 130)
+        #expect(interrupted.diagnostics.contains("interrupted; run the same command to go on"))
+        try workplace.clearFaults()
+
+        let text = try workplace.run("status", tree.path).output
+        #expect(text.contains("  interrupted \(isPull ? "download" : "upload"): big, "))
+        #expect(text.contains(" of 12.0 MiB done\n"))
+        let line = try workplace.run("status", tree.path, "--json").events.first ?? [:]
+        let item = (line["interrupted"] as? [[String: Any]])?.first ?? [:]
+        #expect(item["key"] as? String == "big")
+        #expect((item["bytes_finished"] as? Int ?? 0) >= 3 << 20)
+
+        let requests = try workplace.requests {
+            #expect(try workplace.run("cancel", tree.path, "other").output.contains("dropped 0 "))
+            let cancel = try workplace.run("cancel", tree.path, "big", "--json")
+            #expect(cancel.status == 0, "\(cancel.diagnostics)")
+            #expect(cancel.events.first?[isPull ? "downloads" : "uploads"] as? Int == 1)
+            #expect(cancel.events.first?[isPull ? "uploads" : "downloads"] as? Int == 0)
+        }
+        #expect(requests.map(\.operation) == (isPull ? [] : ["AbortMultipartUpload"]))
+        let partials = try FileManager.default.contentsOfDirectory(
+            atPath: tree.path + "/.osssync/partial"
+        )
+        #expect(partials.isEmpty)
+        #expect(!(try workplace.run("status", tree.path).output.contains("interrupted")))
+        let again = try workplace.run(direction, tree.path, "--json")
+        #expect(again.count("bytes_resumed") == 0)
+        #expect(again.count("bytes") == 12 << 20)
+    }
+
+    @Test func `doctor finds what is wrong, and how to mend it`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        #expect(try workplace.run("init", tree.path, workplace.remote).status == 0)
+        let good = try workplace.run("doctor", tree.path)
+        #expect(good.status == 0, "\(good.output)")
+        let subjects = ["configuration", "credentials", "bucket", "clock", "disk"]
+        let lines = good.output.split(separator: "\n")
+        #expect(lines.count == subjects.count)
+        for (line, subject) in zip(lines, subjects) {
+            #expect(line.hasPrefix("ok     \(subject): "))
+        }
+        #expect(!good.output.contains("canary"))
+        let findings = try workplace.run("doctor", tree.path, "--json").events
+        #expect(findings.map { $0["subject"] as? String } == subjects)
+        #expect(findings.allSatisfy { $0["state"] as? String == "good" })
+
+        let wrong = ["OSS_ACCESS_KEY_SECRET": "another-canary"]
+        let denied = try workplace.run("doctor", tree.path, environment: wrong)
+        #expect(denied.status == 1)
+        #expect(denied.output.contains("WRONG  bucket: "))
+        #expect(denied.output.contains("Check the access key"))
+        #expect(!denied.output.contains("canary"))
+        let alone = try workplace.run("doctor")
+        #expect(alone.status == 0)
+        #expect(alone.output.contains("note   directory: none was given"))
+    }
+}

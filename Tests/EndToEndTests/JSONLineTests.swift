@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("JSON lines", .serialized)
+struct JSONLineTests {
+    /// The fields of each event that `docs/cli.md` lists.
+    private static func documented() throws -> [String: Set<String>] {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appendingPathComponent("docs/cli.md"),
+            encoding: .utf8
+        )
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex(of: "| event | fields |"))
+        var events: [String: Set<String>] = [:]
+        for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
+            // What stands between back quotes; the first is the event.
+            var names = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            events[names.removeFirst()] = Set(names)
+        }
+        events["conflict"] = events["item"]
+        return events
+    }
+
+    private static func expect(_ result: ProgramResult, _ documented: [String: Set<String>]) throws
+    {
+        for line in result.output.split(separator: "\n") {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+            let event = try #require(object as? [String: Any], "\(line)")
+            let name = try #require(event["event"] as? String, "\(line)")
+            let time = try #require(event["time"] as? String, "\(line)")
+            #expect(time.utf8.count == 24 && time.hasSuffix("Z"), "\(line)")
+            let fields = try #require(documented[name], "'\(name)' is not in docs/cli.md")
+            for field in Self.fields(of: event) where field != "event" && field != "time" {
+                #expect(fields.contains(field), "'\(field)' of '\(name)' is not in docs/cli.md")
+            }
+        }
+    }
+
+    private static func fields(of value: Any) -> Set<String> {
+        if let object = value as? [String: Any] {
+            return object.reduce(into: Set(object.keys)) { $0.formUnion(fields(of: $1.value)) }
+        }
+        return (value as? [Any] ?? []).reduce(into: []) { $0.formUnion(fields(of: $1)) }
+    }
+
+    @Test func `of every command are objects with documented fields`() throws {
+        let documented = try Self.documented()
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "GetObject", "key": "mirror/f3"},
+                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+                """
+        )
+        let source = try workplace.makeDirectory("source")
+        let target = try workplace.makeDirectory("target")
+        for index in 0..<4 { try source.write("f\(index)", ramp(1_000, seed: index)) }
+        try source.write("quote\"new\nline\u{1B}[2J\u{202E}", ramp(10))
+        var seen: Set<String> = []
+        @discardableResult
+        func check(_ arguments: String..., status: Int32 = 0) throws -> ProgramResult {
+            let result = try workplace.start(arguments + ["--json"]).finish()
+            #expect(result.status == status, "\(arguments): \(result.diagnostics)")
+            try Self.expect(result, documented)
+            seen.formUnion(result.events.compactMap { $0["event"] as? String })
+            return result
+        }
+        try check("init", source.path, workplace.remote)
+        try check("push", source.path, "--dry-run")
+        let push = try check("push", source.path)
+        #expect(push.output.split(separator: "\n").count == push.events.count)
+        let pull = try check("pull", target.path, workplace.remote, status: 1)
+        let failed = pull.events.first { $0["state"] as? String == "failed" }
+        #expect(failed?["key"] as? String == "f3")
+        #expect((failed?["request_id"] as? String)?.isEmpty == false)
+        #expect((failed?["error"] as? String)?.contains("AccessDenied") == true)
+        try workplace.clearFaults()
+        try check("pull", target.path)
+        try target.write("f0", ramp(5))
+        try source.write("f0", ramp(6))
+        try source.remove("f1")
+        try check("push", source.path, "--delete")
+        try check("pull", target.path, "--delete", status: 1)
+        try FileManager.default.createSymbolicLink(
+            atPath: target.path + "/link",
+            withDestinationPath: "f0"
+        )
+        try check("status", target.path)
+        try check("ls", workplace.remote)
+        try check("doctor", target.path)
+        try check("cancel", target.path)
+        try check("pull", target.path, "oss://\(Workplace.bucket)/other", status: 3)
+        #expect(seen.isSubset(of: documented.keys))
+        #expect(Set(documented.keys).subtracting(seen).isSubset(of: ["warning"]))
+    }
+
+    @Test(arguments: ["keep-both", "local", "remote", "skip", "fail"])
+    func `tell each conflict`(policy: String) throws {
+        let workplace = try Workplace()
+        for direction in ["pull", "push"] {
+            let tree = try conflicted(workplace, direction)
+            let run = try workplace.run(direction, tree.path, "--on-conflict", policy, "--json")
+            #expect(run.status == 1, "\(policy)")
+            let conflicts = run.events.filter { $0["event"] as? String == "conflict" }
+            #expect(conflicts.map { $0["key"] as? String } == ["f"])
+            #expect(conflicts.first?["action"] as? String == "conflict")
+            #expect(conflicts.first?["state"] as? String == "skipped")
+            let reason = conflicts.first?["reason"] as? String ?? ""
+            #expect(reason.hasPrefix("both sides changed it since the last run; "))
+            #expect(run.count("conflicts") == 1)
+            #expect(run.summary["in_step"] as? Bool == false)
+            let last = run.events.last ?? [:]
+            #expect(last["event"] as? String == (policy == "fail" ? "error" : "summary"))
+            if policy == "fail" { #expect(last["exit"] as? Int == 1) }
+        }
+    }
+
+    @Test func `tell what a dry run would do about a conflict`() throws {
+        let workplace = try Workplace()
+        let tree = try conflicted(workplace, "pull")
+        let run = try workplace.run("pull", tree.path, "--dry-run", "--json")
+        let conflict = run.events.first { $0["event"] as? String == "conflict" }
+        #expect(conflict?["state"] as? String == "planned")
+        let text = try workplace.run("pull", tree.path, "--dry-run").output
+        #expect(text.contains("would report the conflict of f: both sides changed it"))
+    }
+
+    /// A directory whose file `f` changed on both sides since they were in step.
+    private func conflicted(_ workplace: Workplace, _ name: String) throws -> Tree {
+        let remote = "oss://\(Workplace.bucket)/\(name)"
+        let source = try workplace.makeDirectory("source-" + name)
+        let target = try workplace.makeDirectory("target-" + name)
+        try source.write("f", ramp(100))
+        #expect(try workplace.run("push", source.path, remote).status == 0)
+        #expect(try workplace.run("pull", target.path, remote).status == 0)
+        try source.write("f", ramp(200))
+        try target.write("f", ramp(300))
+        #expect(try workplace.run("push", source.path).status == 0)
+        return target
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+@Suite("Output", .serialized)
+struct OutputTests {
+    private static let hostileName = "esc\u{1B}[31m\u{7}\rback\u{8}\u{9B}2J"
+
+    @Test func `says as much as was asked for`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(100))
+        let quiet = try workplace.run("push", tree.path, workplace.remote, "-q")
+        #expect(quiet.status == 0)
+        #expect(quiet.output.isEmpty && quiet.diagnostics.isEmpty)
+
+        try tree.write("b", ramp(200))
+        let plain = try workplace.run("push", tree.path)
+        #expect(
+            Self.withoutTime(plain.output)
+                == "push finished in T: 1 transferred (200 B), 1 unchanged\n"
+        )
+        #expect(plain.diagnostics.isEmpty)
+
+        try tree.write("c", ramp(300))
+        let verbose = try workplace.run("push", tree.path, "-v")
+        #expect(
+            Self.withoutTime(verbose.output) == """
+                upload c (300 B)
+                push finished in T: 1 transferred (300 B), 2 unchanged
+
+                """
+        )
+        #expect(verbose.diagnostics == "push \(tree.path) to \(workplace.remote)/\n")
+
+        try tree.write("d", ramp(400))
+        let all = try workplace.run("push", tree.path, "-vv")
+        #expect(
+            Self.withoutTime(all.output) == """
+                started upload d (400 B)
+                upload d (400 B)
+                push finished in T: 1 transferred (400 B), 3 unchanged
+
+                """
+        )
+        try tree.remove("a")
+        let dry = try workplace.run("push", tree.path, "--delete", "-n")
+        #expect(
+            dry.output == """
+                would delete the object a: deleted on the other side
+                push would be: 1 to delete, 3 unchanged
+
+                """
+        )
+        #expect(try workplace.run("push", tree.path, "-q", "-v").status == 2)
+    }
+
+    /// The output with `T` for how long the run took.
+    private static func withoutTime(_ text: String) -> String {
+        text.replacing(/finished in [0-9.:]+( s)?/, with: "finished in T")
+    }
+
+    @Test func `quiet still tells what went wrong`() throws {
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "PutObject", "key": "mirror/a"},
+                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+                """
+        )
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(100))
+        let push = try workplace.run("push", tree.path, workplace.remote, "-q")
+        #expect(push.status == 1)
+        #expect(push.output.isEmpty)
+        #expect(push.diagnostics.hasPrefix("osssync: failed: upload a: PutObject of "))
+        #expect(push.diagnostics.split(separator: "\n").count == 1)
+        // Once, not in the message and behind it.
+        #expect(push.diagnostics.split(separator: "request ").count == 2)
+    }
+
+    @Test func `a run whose report is lost goes on, and says so at its end`() throws {
+        let workplace = try Workplace()
+        let source = try workplace.makeDirectory("source")
+        for index in 0..<50 { try source.write("f\(index)", ramp(1_000, seed: index)) }
+        for options in [["--json"], ["-v"]] {
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let remote = "oss://\(Workplace.bucket)/full\(options[0])"
+            let push = try workplace.start(
+                ["push", source.path, remote, "--rebind"] + options,
+                output: full
+            ).finish()
+            #expect(push.status == 1, "\(push.diagnostics)")
+            let target = try workplace.makeDirectory("target\(options[0])")
+            #expect(try workplace.run("pull", target.path, remote).status == 0)
+            #expect(try target.entries() == source.entries())
+        }
+        for command in ["status", "doctor", "cancel"] {
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let result = try workplace.start([command, source.path], output: full).finish()
+            #expect(result.status == 1, "\(command)")
+        }
+        let other = try workplace.makeDirectory("other")
+        let remote = "oss://\(Workplace.bucket)/full--json"
+        let head = try workplace.shell("osssync pull other '\(remote)' --json | head -n 1")
+        #expect(head.status == 1)
+        #expect(head.diagnostics.isEmpty)
+        #expect(head.output.split(separator: "\n").count == 1)
+        #expect(try other.entries() == source.entries())
+    }
+
+    @Test func `help and version need no account`() throws {
+        let workplace = try Workplace()
+        let version = try workplace.run("--version")
+        #expect(version.output.hasPrefix("osssync "))
+        for arguments in [["help"], ["--help"], ["help", "pull"], ["pull", "--help"]] {
+            let help = try workplace.start(arguments, environment: ["HOME": ""]).finish()
+            #expect(help.status == 0)
+            #expect(help.output.contains("osssync"))
+            #expect(help.diagnostics.isEmpty)
+        }
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        #expect(try workplace.start(["--version"], output: full).finish().status == 1)
+    }
+
+    // MARK: - On a terminal
+
+    @Test func `the bar tells of the transfer, and is gone at the end`() throws {
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "UploadPart", "every": 2}, "effect": {"delay": 0.5}}]
+                """
+        )
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write(Self.hostileName, ramp(8 << 20))
+        let terminal = try PseudoTerminal(columns: 72, lines: 24)
+        let push = try workplace.start(
+            ["push", tree.path, workplace.remote, "--part-size", "1M", "--jobs", "2"],
+            diagnostics: terminal.device
+        ).finish()
+        #expect(push.status == 0, "\(push.output)")
+        let written = try terminal.finish()
+        #expect(written.contains("push  ["))
+        #expect(written.contains("0/1 items"))
+        #expect(written.contains("  > esc\\x1B[31m\\x07"))
+        // The terminal was told nothing but to move up, to clear, and to go to the line's start.
+        #expect(screen(after: written) == [])
+        // No line is so wide that it wraps.
+        for line in written.split(separator: "\n") {
+            let shown = screen(after: String(line.drop { $0 == "\r" }))?.last ?? ""
+            #expect(shown.count < 72, "\(shown)")
+        }
+    }
+
+    @Test func `complaints stand above the bar, whole`() throws {
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "GetObject", "key": "mirror/f1"},
+                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}},
+                 {"match": {"operation": "GetObject", "key": "mirror/f2"},
+                  "effect": {"delay": 1}}]
+                """
+        )
+        let source = try workplace.makeDirectory("source")
+        for index in 0..<3 { try source.write("f\(index)", ramp(10_000)) }
+        #expect(try workplace.run("push", source.path, workplace.remote).status == 0)
+        let target = workplace.folder.appendingPathComponent("target").path
+        let terminal = try PseudoTerminal(columns: 200, lines: 24)
+        let pull = try workplace.start(
+            ["pull", target, workplace.remote],
+            diagnostics: terminal.device
+        ).finish()
+        #expect(pull.status == 1)
+        let shown = screen(after: try terminal.finish())
+        #expect(shown?.count == 1)
+        #expect(shown?.first?.hasPrefix("osssync: failed: download f1: ") == true)
+        #expect(shown?.first?.hasSuffix(")") == true)
+    }
+
+    @Test(arguments: [["-q"], ["--json"], ["--progress", "none"]])
+    func `draws no bar where none is wanted`(options: [String]) throws {
+        let workplace = try Workplace(
+            faults: """
+                [{"match": {"operation": "PutObject"}, "effect": {"delay": 0.6}}]
+                """
+        )
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(100))
+        let terminal = try PseudoTerminal(columns: 72, lines: 24)
+        let push = try workplace.start(
+            ["push", tree.path, workplace.remote] + options,
+            diagnostics: terminal.device
+        ).finish()
+        #expect(push.status == 0)
+        #expect(try terminal.finish().isEmpty)
+    }
+}
