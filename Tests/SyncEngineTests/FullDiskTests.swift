@@ -5,62 +5,64 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite("A full disk", .timeLimit(.minutes(1)))
-struct FullDiskTests {
-    private func ramp(_ count: Int, _ seed: Int = 0) -> Data { MirrorFixture.ramp(count, seed) }
+extension EngineRuns {
+    @Suite("A full disk")
+    struct FullDiskTests {
+        private func ramp(_ count: Int, _ seed: Int = 0) -> Data { MirrorFixture.ramp(count, seed) }
 
-    @Test func `it keeps what is there and deletes nothing`() async throws {
-        let fixture = try MirrorFixture()
-        for name in ["big", "f", "old"] {
-            try await fixture.put(name, ramp(name == "big" ? 6 << 20 : 100))
+        @Test func `it keeps what is there and deletes nothing`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["big", "f", "old"] {
+                try await fixture.put(name, ramp(name == "big" ? 6 << 20 : 100))
+            }
+            try await fixture.run("b", .pull)
+            try await fixture.put("big", ramp(6 << 20, 1))
+            try await fixture.put("f", ramp(200))
+            try await fixture.deleteObject("old")
+            let faults = SystemCallFaults(.failFromHereOn(errno: ENOSPC), at: 1, of: ["fallocate"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            let log = EventLog()
+            let pull = try await fixture.engine("b", calls: calls).run(
+                .pull,
+                options: MirrorFixture.options { $0.deletesKnown = true },
+                onEvent: log.add
+            )
+            #expect(pull.failed == 2)
+            #expect(pull.deleted == 0)
+            #expect(
+                try fixture.tree("b") == ["big": ramp(6 << 20), "f": ramp(100), "old": ramp(100)]
+            )
+            let message = log.items.last { $0.state == .failed }?.message
+            #expect(message?.contains("disk is full") == true, "\(message ?? "")")
+            let again = try await fixture.run("b", .pull) { $0.deletesKnown = true }
+            #expect(again.isInStep)
+            #expect(try fixture.tree("b") == ["big": ramp(6 << 20, 1), "f": ramp(200)])
         }
-        try await fixture.run("b", .pull)
-        try await fixture.put("big", ramp(6 << 20, 1))
-        try await fixture.put("f", ramp(200))
-        try await fixture.deleteObject("old")
-        let faults = SystemCallFaults(.failFromHereOn(errno: ENOSPC), at: 1, of: ["fallocate"])
-        let calls = SystemCalls(usesOpenat2: true, faults: faults)
-        let log = EventLog()
-        let pull = try await fixture.engine("b", calls: calls).run(
-            .pull,
-            options: MirrorFixture.options { $0.deletesKnown = true },
-            onEvent: log.add
-        )
-        #expect(pull.failed == 2)
-        #expect(pull.deleted == 0)
-        #expect(
-            try fixture.tree("b") == ["big": ramp(6 << 20), "f": ramp(100), "old": ramp(100)]
-        )
-        let message = log.items.last { $0.state == .failed }?.message
-        #expect(message?.contains("disk is full") == true, "\(message ?? "")")
-        let again = try await fixture.run("b", .pull) { $0.deletesKnown = true }
-        #expect(again.isInStep)
-        #expect(try fixture.tree("b") == ["big": ramp(6 << 20, 1), "f": ramp(200)])
-    }
 
-    @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
-    func `what fits is there, and what does not goes on when there is room`() async throws {
-        let fixture = try MirrorFixture()
-        let disk = try SmallDisk(at: fixture.directory("b"), size: "12m")
-        defer { disk.unmount() }
-        for index in 0..<4 { try await fixture.put("big\(index)", ramp(3 << 20, index)) }
-        for index in 0..<20 { try await fixture.put("f\(index)", ramp(1_000, index)) }
-        try fixture.write("b/ballast", Data(count: 5 << 20))
-        let pull = try await fixture.run("b", .pull)
-        #expect(pull.failed >= 2)
-        #expect(pull.failed < 4)
-        #expect(!pull.isInStep)
-        for (path, content) in try fixture.tree("b") where path.hasPrefix("f") {
-            #expect(content.count == 1_000)
+        @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
+        func `what fits is there, and what does not goes on when there is room`() async throws {
+            let fixture = try MirrorFixture()
+            let disk = try SmallDisk(at: fixture.directory("b"), size: "12m")
+            defer { disk.unmount() }
+            for index in 0..<4 { try await fixture.put("big\(index)", ramp(3 << 20, index)) }
+            for index in 0..<20 { try await fixture.put("f\(index)", ramp(1_000, index)) }
+            try fixture.write("b/ballast", Data(count: 5 << 20))
+            let pull = try await fixture.run("b", .pull)
+            #expect(pull.failed >= 2)
+            #expect(pull.failed < 4)
+            #expect(!pull.isInStep)
+            for (path, content) in try fixture.tree("b") where path.hasPrefix("f") {
+                #expect(content.count == 1_000)
+            }
+            try fixture.remove("b/ballast")
+            disk.resize("64m")
+            let again = try await fixture.run("b", .pull)
+            #expect(again.isInStep, "\(again)")
+            for index in 0..<4 {
+                #expect(fixture.content("b/big\(index)") == ramp(3 << 20, index))
+            }
+            #expect(try fixture.tree("b").count == 24)
         }
-        try fixture.remove("b/ballast")
-        disk.resize("64m")
-        let again = try await fixture.run("b", .pull)
-        #expect(again.isInStep, "\(again)")
-        for index in 0..<4 {
-            #expect(fixture.content("b/big\(index)") == ramp(3 << 20, index))
-        }
-        #expect(try fixture.tree("b").count == 24)
     }
 }
 

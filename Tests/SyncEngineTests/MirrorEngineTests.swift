@@ -5,217 +5,221 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite("A run of the engine")
-struct MirrorEngineTests {
-    private func ramp(_ count: Int, _ seed: Int = 0) -> Data {
-        MirrorFixture.ramp(count, seed)
-    }
+extension EngineRuns {
+    @Suite("A run of the engine")
+    struct MirrorEngineTests {
+        private func ramp(_ count: Int, _ seed: Int = 0) -> Data {
+            MirrorFixture.ramp(count, seed)
+        }
 
-    @Test func `pushes, pulls and then has nothing to do`() async throws {
-        let fixture = try MirrorFixture()
-        for index in 0..<40 { try fixture.write("a/d\(index % 5)/f\(index)", ramp(100 + index)) }
-        try fixture.write("a/big", ramp(5 << 20))
-        try fixture.write("a/empty", Data())
-        try FileManager.default.createDirectory(
-            atPath: fixture.directory("a/hollow"),
-            withIntermediateDirectories: true
-        )
-        let log = EventLog()
-        let push = try await fixture.engine("a").run(
-            .push,
-            options: MirrorFixture.options(),
-            onEvent: log.add
-        )
-        #expect(push.transferred == 43, "\(log.items.filter { $0.state == .failed })")
-        #expect(push.isInStep)
-        let pull = try await fixture.engine("b").run(
-            .pull,
-            options: MirrorFixture.options(),
-            onEvent: log.add
-        )
-        #expect(pull.transferred == 43, "\(log.items.filter { $0.state == .failed })")
-        #expect(fixture.content("b/big") == ramp(5 << 20))
-        #expect(FileManager.default.fileExists(atPath: fixture.directory("b/hollow")))
-        for name in ["a", "b"] {
-            for direction in [SyncDirection.push, .pull] {
-                let again = try await fixture.engine(name).run(
-                    direction,
-                    options: MirrorFixture.options(),
-                    onEvent: log.add
-                )
-                #expect(again.bytes == 0)
-                #expect(again.transferred == 0)
-                #expect(again.requests == 1)
-                #expect(again.unchanged == 43)
+        @Test func `pushes, pulls and then has nothing to do`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<40 {
+                try fixture.write("a/d\(index % 5)/f\(index)", ramp(100 + index))
             }
-        }
-    }
-
-    private func run(
-        _ fixture: MirrorFixture,
-        _ name: String,
-        _ direction: SyncDirection,
-        _ log: EventLog = EventLog(),
-        _ change: (inout RunOptions) -> Void = { _ in }
-    ) async throws -> RunSummary {
-        try await fixture.run(name, direction, log, change)
-    }
-
-    @Test func `moves only changes, and renames move no bytes`() async throws {
-        let fixture = try MirrorFixture()
-        for index in 0..<20 { try fixture.write("a/f\(index)", ramp(1_000, index)) }
-        try fixture.write("a/big", ramp(3 << 20))
-        _ = try await run(fixture, "a", .push)
-        _ = try await run(fixture, "b", .pull)
-        try fixture.write("a/f1", ramp(2_000, 5))
-        for name in ["a/f2", "a/f3"] {
-            try FileManager.default.removeItem(atPath: fixture.directory(name))
-        }
-        try FileManager.default.createDirectory(
-            atPath: fixture.directory("a/new"),
-            withIntermediateDirectories: false
-        )
-        try FileManager.default.moveItem(
-            atPath: fixture.directory("a/big"),
-            toPath: fixture.directory("a/new/big")
-        )
-        let log = EventLog()
-        let push = try await run(fixture, "a", .push, log) { $0.deletesKnown = true }
-        #expect(push.transferred == 1)
-        #expect(push.renamed == 1, "\(log.items)")
-        #expect(push.deleted == 3)
-        #expect(push.bytes == 2_000)
-        let pull = try await run(fixture, "b", .pull, log) { $0.deletesKnown = true }
-        #expect(pull.transferred == 1)
-        #expect(pull.renamed == 1)
-        #expect(pull.deleted == 3)
-        #expect(pull.bytes == 2_000)
-        #expect(fixture.content("b/new/big") == ramp(3 << 20))
-        #expect(fixture.content("b/big") == nil)
-        let again = try await run(fixture, "b", .pull) { $0.deletesKnown = true }
-        #expect(again.requests == 1)
-        #expect(again.isInStep)
-    }
-
-    @Test func `a cancelled download goes on where it stopped`() async throws {
-        let fixture = try MirrorFixture()
-        let size = 24 << 20
-        try fixture.write("a/big", ramp(size))
-        _ = try await run(fixture, "a", .push)
-        fixture.server.setFaults(
-            try FaultScript(
-                json: [UInt8](
-                    """
-                    [{"match": {"operation": "GetObject", "from": 7},
-                      "effect": {"stall": {"at": 500000}}}]
-                    """.utf8
-                )
+            try fixture.write("a/big", ramp(5 << 20))
+            try fixture.write("a/empty", Data())
+            try FileManager.default.createDirectory(
+                atPath: fixture.directory("a/hollow"),
+                withIntermediateDirectories: true
             )
-        )
-        let progress = ProgressGate(bytes: Int64(7 << 20))
-        let error = await withTaskGroup(of: SyncError?.self) { group in
-            group.addTask {
-                do throws(SyncError) {
-                    _ = try await fixture.engineOrTrap("b").run(
-                        .pull,
+            let log = EventLog()
+            let push = try await fixture.engine("a").run(
+                .push,
+                options: MirrorFixture.options(),
+                onEvent: log.add
+            )
+            #expect(push.transferred == 43, "\(log.items.filter { $0.state == .failed })")
+            #expect(push.isInStep)
+            let pull = try await fixture.engine("b").run(
+                .pull,
+                options: MirrorFixture.options(),
+                onEvent: log.add
+            )
+            #expect(pull.transferred == 43, "\(log.items.filter { $0.state == .failed })")
+            #expect(fixture.content("b/big") == ramp(5 << 20))
+            #expect(FileManager.default.fileExists(atPath: fixture.directory("b/hollow")))
+            for name in ["a", "b"] {
+                for direction in [SyncDirection.push, .pull] {
+                    let again = try await fixture.engine(name).run(
+                        direction,
                         options: MirrorFixture.options(),
-                        onEvent: progress.see
+                        onEvent: log.add
                     )
-                    return nil
-                } catch {
-                    return error
+                    #expect(again.bytes == 0)
+                    #expect(again.transferred == 0)
+                    #expect(again.requests == 1)
+                    #expect(again.unchanged == 43)
                 }
             }
-            await progress.wait()
-            group.cancelAll()
-            return await group.next() ?? nil
         }
-        #expect(error?.code == .cancelled)
-        #expect(fixture.content("b/big") == nil)
-        fixture.server.setFaults(FaultScript(rules: []))
-        fixture.server.clearRequestLog()
-        let log = EventLog()
-        let pull = try await run(fixture, "b", .pull, log)
-        #expect(pull.bytesResumed > Int64(6 << 20))
-        #expect(pull.bytes == Int64(size) - pull.bytesResumed)
-        #expect(log.items.contains { $0.state == .resumed })
-        #expect(fixture.content("b/big") == ramp(size))
-    }
 
-    @Test func `no request asks for more than a kill may cost`() async throws {
-        let fixture = try MirrorFixture()
-        let size = (9 << 20) + 1
-        try fixture.write("a/big", ramp(size))
-        _ = try await run(fixture, "a", .push)
-        _ = try await run(fixture, "b", .pull) { $0.partSize = 64 << 20 }
-        let requests = fixture.server.requestLog.filter { $0.operation == "GetObject" }
-        #expect(requests.map(\.bytesSent).max() == 4 << 20)
-        #expect(requests.reduce(0) { $0 + $1.bytesSent } == Int64(size))
-        #expect(fixture.content("b/big") == ramp(size))
-    }
+        private func run(
+            _ fixture: MirrorFixture,
+            _ name: String,
+            _ direction: SyncDirection,
+            _ log: EventLog = EventLog(),
+            _ change: (inout RunOptions) -> Void = { _ in }
+        ) async throws -> RunSummary {
+            try await fixture.run(name, direction, log, change)
+        }
 
-    @Test func `an object replaced during its download ends as the new one`() async throws {
-        let fixture = try MirrorFixture()
-        try fixture.write("a/big", ramp(8 << 20))
-        _ = try await run(fixture, "a", .push)
-        fixture.server.setFaults(
-            try FaultScript(
-                json: [UInt8](
-                    """
-                    [{"match": {"operation": "GetObject", "occurrence": 3},
-                      "effect": {"replaceObject": {"at": 0}}}]
-                    """.utf8
+        @Test func `moves only changes, and renames move no bytes`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<20 { try fixture.write("a/f\(index)", ramp(1_000, index)) }
+            try fixture.write("a/big", ramp(3 << 20))
+            _ = try await run(fixture, "a", .push)
+            _ = try await run(fixture, "b", .pull)
+            try fixture.write("a/f1", ramp(2_000, 5))
+            for name in ["a/f2", "a/f3"] {
+                try FileManager.default.removeItem(atPath: fixture.directory(name))
+            }
+            try FileManager.default.createDirectory(
+                atPath: fixture.directory("a/new"),
+                withIntermediateDirectories: false
+            )
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a/big"),
+                toPath: fixture.directory("a/new/big")
+            )
+            let log = EventLog()
+            let push = try await run(fixture, "a", .push, log) { $0.deletesKnown = true }
+            #expect(push.transferred == 1)
+            #expect(push.renamed == 1, "\(log.items)")
+            #expect(push.deleted == 3)
+            #expect(push.bytes == 2_000)
+            let pull = try await run(fixture, "b", .pull, log) { $0.deletesKnown = true }
+            #expect(pull.transferred == 1)
+            #expect(pull.renamed == 1)
+            #expect(pull.deleted == 3)
+            #expect(pull.bytes == 2_000)
+            #expect(fixture.content("b/new/big") == ramp(3 << 20))
+            #expect(fixture.content("b/big") == nil)
+            let again = try await run(fixture, "b", .pull) { $0.deletesKnown = true }
+            #expect(again.requests == 1)
+            #expect(again.isInStep)
+        }
+
+        @Test func `a cancelled download goes on where it stopped`() async throws {
+            let fixture = try MirrorFixture()
+            let size = 24 << 20
+            try fixture.write("a/big", ramp(size))
+            _ = try await run(fixture, "a", .push)
+            fixture.server.setFaults(
+                try FaultScript(
+                    json: [UInt8](
+                        """
+                        [{"match": {"operation": "GetObject", "from": 7},
+                          "effect": {"stall": {"at": 500000}}}]
+                        """.utf8
+                    )
                 )
             )
-        )
-        let pull = try await run(fixture, "b", .pull)
-        #expect(pull.transferred == 1)
-        let found = fixture.content("b/big")
-        #expect(found != nil)
-        #expect(found != ramp(8 << 20))
-        #expect(try await run(fixture, "b", .pull).bytes == 0)
-    }
+            let progress = ProgressGate(bytes: Int64(7 << 20))
+            let error = await withTaskGroup(of: SyncError?.self) { group in
+                group.addTask {
+                    do throws(SyncError) {
+                        _ = try await fixture.engineOrTrap("b").run(
+                            .pull,
+                            options: MirrorFixture.options(),
+                            onEvent: progress.see
+                        )
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                await progress.wait()
+                group.cancelAll()
+                return await group.next() ?? nil
+            }
+            #expect(error?.code == .cancelled)
+            #expect(fixture.content("b/big") == nil)
+            fixture.server.setFaults(FaultScript(rules: []))
+            fixture.server.clearRequestLog()
+            let log = EventLog()
+            let pull = try await run(fixture, "b", .pull, log)
+            #expect(pull.bytesResumed > Int64(6 << 20))
+            #expect(pull.bytes == Int64(size) - pull.bytesResumed)
+            #expect(log.items.contains { $0.state == .resumed })
+            #expect(fixture.content("b/big") == ramp(size))
+        }
 
-    @Test func `a lost answer to complete is settled`() async throws {
-        let fixture = try MirrorFixture()
-        try fixture.write("a/big", ramp(3 << 20))
-        fixture.server.setFaults(
-            try FaultScript(
-                json: [UInt8](
-                    """
-                    [{"match": {"operation": "CompleteMultipartUpload", "occurrence": 1},
-                      "effect": {"close": {"when": "after", "how": "rst"}}}]
-                    """.utf8
+        @Test func `no request asks for more than a kill may cost`() async throws {
+            let fixture = try MirrorFixture()
+            let size = (9 << 20) + 1
+            try fixture.write("a/big", ramp(size))
+            _ = try await run(fixture, "a", .push)
+            _ = try await run(fixture, "b", .pull) { $0.partSize = 64 << 20 }
+            let requests = fixture.server.requestLog.filter { $0.operation == "GetObject" }
+            #expect(requests.map(\.bytesSent).max() == 4 << 20)
+            #expect(requests.reduce(0) { $0 + $1.bytesSent } == Int64(size))
+            #expect(fixture.content("b/big") == ramp(size))
+        }
+
+        @Test func `an object replaced during its download ends as the new one`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/big", ramp(8 << 20))
+            _ = try await run(fixture, "a", .push)
+            fixture.server.setFaults(
+                try FaultScript(
+                    json: [UInt8](
+                        """
+                        [{"match": {"operation": "GetObject", "occurrence": 3},
+                          "effect": {"replaceObject": {"at": 0}}}]
+                        """.utf8
+                    )
                 )
             )
-        )
-        let push = try await run(fixture, "a", .push)
-        #expect(push.transferred == 1)
-        let parts = fixture.server.requestLog.filter { $0.operation == "UploadPart" }
-        #expect(parts.count == 3)
-        #expect(try await run(fixture, "a", .push).bytes == 0)
-    }
+            let pull = try await run(fixture, "b", .pull)
+            #expect(pull.transferred == 1)
+            let found = fixture.content("b/big")
+            #expect(found != nil)
+            #expect(found != ramp(8 << 20))
+            #expect(try await run(fixture, "b", .pull).bytes == 0)
+        }
 
-    @Test func `a conflict keeps both and a refused deletion deletes nothing`() async throws {
-        let fixture = try MirrorFixture()
-        for index in 0..<30 { try fixture.write("a/f\(index)", ramp(100, index)) }
-        _ = try await run(fixture, "a", .push)
-        _ = try await run(fixture, "b", .pull)
-        try fixture.write("a/f0", ramp(200, 3))
-        try fixture.write("b/f0", ramp(300, 4))
-        _ = try await run(fixture, "a", .push)
-        let pull = try await run(fixture, "b", .pull)
-        #expect(pull.conflicts == 1)
-        #expect(fixture.content("b/f0") == ramp(200, 3))
-        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory("b"))
-        #expect(names.count { $0.hasPrefix("f0.conflict-") } == 1)
-        for index in 1..<25 {
-            try FileManager.default.removeItem(atPath: fixture.directory("a/f\(index)"))
+        @Test func `a lost answer to complete is settled`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/big", ramp(3 << 20))
+            fixture.server.setFaults(
+                try FaultScript(
+                    json: [UInt8](
+                        """
+                        [{"match": {"operation": "CompleteMultipartUpload", "occurrence": 1},
+                          "effect": {"close": {"when": "after", "how": "rst"}}}]
+                        """.utf8
+                    )
+                )
+            )
+            let push = try await run(fixture, "a", .push)
+            #expect(push.transferred == 1)
+            let parts = fixture.server.requestLog.filter { $0.operation == "UploadPart" }
+            #expect(parts.count == 3)
+            #expect(try await run(fixture, "a", .push).bytes == 0)
         }
-        let error = await #expect(throws: SyncError.self) {
-            try await run(fixture, "a", .push) { $0.deletesKnown = true }
+
+        @Test func `a conflict keeps both and a refused deletion deletes nothing`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<30 { try fixture.write("a/f\(index)", ramp(100, index)) }
+            _ = try await run(fixture, "a", .push)
+            _ = try await run(fixture, "b", .pull)
+            try fixture.write("a/f0", ramp(200, 3))
+            try fixture.write("b/f0", ramp(300, 4))
+            _ = try await run(fixture, "a", .push)
+            let pull = try await run(fixture, "b", .pull)
+            #expect(pull.conflicts == 1)
+            #expect(fixture.content("b/f0") == ramp(200, 3))
+            let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory("b"))
+            #expect(names.count { $0.hasPrefix("f0.conflict-") } == 1)
+            for index in 1..<25 {
+                try FileManager.default.removeItem(atPath: fixture.directory("a/f\(index)"))
+            }
+            let error = await #expect(throws: SyncError.self) {
+                try await run(fixture, "a", .push) { $0.deletesKnown = true }
+            }
+            #expect(error?.code == .refused)
+            #expect(!fixture.server.requestLog.contains { $0.operation.hasPrefix("Delete") })
         }
-        #expect(error?.code == .refused)
-        #expect(!fixture.server.requestLog.contains { $0.operation.hasPrefix("Delete") })
     }
 }
