@@ -8,8 +8,8 @@ import Testing
 @testable import SyncEngine
 
 extension EngineRuns {
-    /// What a run cannot take, on either side, is left alone and reported, and nothing is deleted for
-    /// it.
+    /// What a run cannot take, on either side, is left alone and reported, and nothing is deleted
+    /// for it.
     @Suite("What stands in the way of a run")
     struct ObstacleTests {
         private func ramp(_ count: Int, _ seed: Int = 0) -> Data { MirrorFixture.ramp(count, seed) }

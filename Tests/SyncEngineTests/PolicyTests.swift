@@ -13,8 +13,8 @@ extension EngineRuns {
     struct PolicyTests {
         private func ramp(_ count: Int, _ seed: Int = 0) -> Data { MirrorFixture.ramp(count, seed) }
 
-        /// A mirror `b` whose `f` both sides changed, `gone` the remote lost after a local change, and
-        /// `back` the mirror lost and the remote changed.
+        /// A mirror `b` whose `f` both sides changed, `gone` the remote lost after a local change,
+        /// and `back` the mirror lost and the remote changed.
         private func conflicts() async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
             for name in ["f", "gone", "back", "calm"] { try fixture.write("a/" + name, ramp(100)) }
