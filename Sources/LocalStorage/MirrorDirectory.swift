@@ -156,8 +156,8 @@ package final class MirrorDirectory: Sendable {
         work = state
     }
 
-    /// Removes the names of a stand-in once everything in it is open, so that a program that ends in
-    /// whatever way leaves nothing behind.
+    /// Removes the names of a stand-in once everything in it is open, so that a program that ends
+    /// in whatever way leaves nothing behind.
     package func removeStandIn() {
         scratch?.remove()
     }
