@@ -26,7 +26,7 @@ public struct BucketClient: Sendable {
 
     /// Makes a client from configuration; no request is made.
     ///
-    /// - Throws: ``SyncError`` of code `configuration`.
+    /// - Throws: `SyncError` of code `configuration`.
     public init(remote: Remote, sources: ConfigurationSources) throws(SyncError) {
         let connection = try ResolvedConnection(remote, link: nil, sources: sources)
         try self.init(remote: remote, connection: connection)
@@ -52,7 +52,7 @@ public struct BucketClient: Sendable {
     ///
     /// - Parameter onObject: Called for each object while the listing goes on; returning false
     ///   ends it.
-    /// - Throws: ``SyncError``; a listing whose order or pages prove nothing is an error, too.
+    /// - Throws: `SyncError`; a listing whose order or pages prove nothing is an error, too.
     public func list(
         onObject: (ListedObject) -> Bool
     ) async throws(SyncError) {
@@ -75,7 +75,7 @@ public struct BucketClient: Sendable {
 
     /// Lists one object at most: shows that the bucket can be reached and read.
     ///
-    /// - Throws: ``SyncError``.
+    /// - Throws: `SyncError`.
     public func checkAccess() async throws(SyncError) {
         do throws(StorageError) {
             _ = try await store.list(
@@ -88,7 +88,7 @@ public struct BucketClient: Sendable {
 
     /// A signed URL that reads one object until `expires` has passed.
     ///
-    /// - Throws: ``SyncError``.
+    /// - Throws: `SyncError`.
     public func presignedURL(
         key: String,
         expires: Duration

@@ -108,7 +108,7 @@ struct ConfigurationFiles: Sendable {
     /// A profile that was asked for by name comes before the environment. The files that count are
     /// read once, so that what is wrong with them is said before anything is done.
     ///
-    /// - Throws: ``SyncError`` of code `configuration`.
+    /// - Throws: `SyncError` of code `configuration`.
     func credentials() throws(SyncError) -> any CredentialsProvider {
         let environment = EnvironmentCredentials(
             environment: sources.environment,

@@ -21,7 +21,7 @@ public struct Mirror: Sendable {
     ///   - remote: The remote, for a directory that is not linked or is to be linked anew.
     ///   - allowsRebinding: Accepts a `remote` that is not the linked one.
     ///   - sources: Where the connection is configured.
-    /// - Throws: ``SyncError``: `configuration` if there is no link and no remote, or something in
+    /// - Throws: `SyncError`: `configuration` if there is no link and no remote, or something in
     ///   the configuration is unusable; `refused` if `remote` is another one than the linked.
     public init(
         directory: String,
@@ -67,7 +67,7 @@ public struct Mirror: Sendable {
 
     /// Writes the link, making the directory if it does not exist.
     ///
-    /// - Throws: ``SyncError`` of code `localState`.
+    /// - Throws: `SyncError` of code `localState`.
     public func writeLink() throws(SyncError) {
         let file = LinkFile(remote: remote, options: sources.options, previous: link)
         try MirrorLink.write(
@@ -87,7 +87,7 @@ public struct Mirror: Sendable {
     ///   - options: The choices of this run.
     ///   - onEvent: Called from any thread while the run goes on; the last event is the summary.
     /// - Returns: What was done, also where items failed.
-    /// - Throws: ``SyncError`` if the run could not be done or ended early.
+    /// - Throws: `SyncError` if the run could not be done or ended early.
     public func run(
         _ direction: SyncDirection,
         options: RunOptions,
@@ -105,14 +105,14 @@ public struct Mirror: Sendable {
 
     /// Counts what a pull and a push would do, and names what was interrupted; changes nothing.
     ///
-    /// - Throws: ``SyncError``.
+    /// - Throws: `SyncError`.
     public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
         try await engine(connectionLimit: options.connectionLimit).status(options: options)
     }
 
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
     ///
-    /// - Throws: ``SyncError``.
+    /// - Throws: `SyncError`.
     public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
         try await engine(connectionLimit: 1).cancelTransfers(path: path)
     }

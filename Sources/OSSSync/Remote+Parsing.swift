@@ -5,7 +5,7 @@ extension Remote {
 
     /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
     ///
-    /// - Throws: ``SyncError`` of code `configuration` that says what is wrong with the text.
+    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
     public init(parsing text: String) throws(SyncError) {
         let shown = displayText(text)
         func failure(_ reason: String) -> SyncError {
