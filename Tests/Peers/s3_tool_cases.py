@@ -1,0 +1,171 @@
+"""Cases with the command lines aws, rclone, s5cmd and osssync itself."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+
+from peer import ACCESS_KEY, REGION, SECRET, equal, expect, ramp
+
+MIB = 1 << 20
+NAMES = ["a b", "a+b", "a%20b", "a&b<c>\"d'", "ü/é", "日本語/キー.txt", "😀", "q?x=1#y", "~tilde-._",
+         "star*(paren)!", "=eq;semi,comma:colon@at$", "{curly}[square]|^`", "zero", "deep/er/file"]
+
+
+def make_tree(folder, count=60, with_large=True):
+    for index, name in enumerate(NAMES + [f"many/{number:03}" for number in range(count)]):
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(b"" if name == "zero" else ramp(1_000 + index * 37))
+        os.utime(path, ns=(1_600_000_000_123_456_789, 1_600_000_000_123_456_789 + index))
+    if with_large:
+        path = os.path.join(folder, "large.bin")
+        with open(path, "wb") as file:
+            file.write(ramp(23 * MIB + 4_711))
+        os.utime(path, ns=(1_600_000_000_000_000_000, 1_600_000_000_987_654_321))
+    return folder
+
+
+def tree(folder):
+    """Digest and size of every file."""
+    found = {}
+    for base, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != ".osssync"]
+        for name in files:
+            path = os.path.join(base, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+class Tools:
+    def __init__(self, url, programs, clients, folder):
+        self.url, self.programs, self.clients, self.folder = url, programs, clients, folder
+        self.environment = {
+            "PATH": f"{clients}:{os.environ['PATH']}", "HOME": folder, "TMPDIR": folder,
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_DEFAULT_REGION": REGION, "AWS_REGION": REGION, "AWS_ENDPOINT_URL": url,
+            "OSS_ACCESS_KEY_ID": ACCESS_KEY, "OSS_ACCESS_KEY_SECRET": SECRET,
+            "RCLONE_CONFIG_PEER_TYPE": "s3", "RCLONE_CONFIG_PEER_PROVIDER": "Other",
+            "RCLONE_CONFIG_PEER_ENDPOINT": url, "RCLONE_CONFIG_PEER_REGION": REGION,
+            "RCLONE_CONFIG_PEER_ENV_AUTH": "true", "LANG": "C.UTF-8", "S3_ENDPOINT_URL": url}
+
+    def run(self, *command, status=0):
+        done = subprocess.run(command, env=self.environment, cwd=self.folder, timeout=300,
+                              capture_output=True, text=True)
+        expect(done.returncode == status,
+               f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def osssync(self, *arguments):
+        return self.run(os.path.join(self.programs, "osssync"), *arguments, "--endpoint", self.url,
+                        "--region", REGION, "--progress", "none")
+
+    def requests(self):
+        """What was asked since the last call."""
+        with urllib.request.urlopen(self.url + "/-/requests", timeout=20) as answer:
+            lines = answer.read().decode().splitlines()
+        urllib.request.urlopen(urllib.request.Request(
+            self.url + "/-/requests", method="DELETE"), timeout=20).close()
+        return [json.loads(line) for line in lines]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def writes(self):
+        return [(item["operation"], item.get("key")) for item in self.requests()
+                if item["method"] in ("PUT", "POST", "DELETE")]
+
+    def test_aws_sync(self):
+        up, down = make_tree(self.path("aws-up")), self.path("aws-down")
+        self.run("aws", "s3", "sync", up, "s3://aws-bucket/tree", "--no-progress")
+        self.requests()
+        self.run("aws", "s3", "sync", up, "s3://aws-bucket/tree", "--no-progress")
+        equal(self.writes(), [])
+        self.run("aws", "s3", "sync", "s3://aws-bucket/tree", down, "--no-progress")
+        equal(tree(down), tree(up))
+        os.remove(os.path.join(up, "a b"))
+        self.run("aws", "s3", "sync", "--delete", up, "s3://aws-bucket/tree", "--no-progress")
+        listed = self.run("aws", "s3", "ls", "--recursive", "s3://aws-bucket/tree/")
+        equal(len(listed.splitlines()), len(tree(up)))
+        self.run("aws", "s3", "mv", "s3://aws-bucket/tree/zero", "s3://aws-bucket/moved")
+        self.run("aws", "s3", "rm", "--recursive", "s3://aws-bucket/")
+        equal(self.run("aws", "s3", "ls", "--recursive", "s3://aws-bucket/"), "")
+
+    def test_rclone_sync(self):
+        up, down = make_tree(self.path("rclone-up")), self.path("rclone-down")
+        split = ["--s3-upload-cutoff", "8M", "--s3-chunk-size", "5M"]
+        self.run("rclone", "sync", up, "peer:rclone-bucket/tree", *split)
+        self.run("rclone", "check", up, "peer:rclone-bucket/tree")
+        self.requests()
+        self.run("rclone", "sync", up, "peer:rclone-bucket/tree", *split)
+        equal(self.writes(), [])
+        # The modification times that rclone wrote are the ones that osssync looks for.
+        self.osssync("push", up, "s3://rclone-bucket/tree")
+        equal(self.writes(), [])
+        self.run("rclone", "sync", "peer:rclone-bucket/tree", down)
+        equal(tree(down), tree(up))
+        self.run("rclone", "touch", "-t", "2020-01-02T03:04:05", "peer:rclone-bucket/tree/a+b")
+        self.run("rclone", "moveto", "peer:rclone-bucket/tree/a b", "peer:rclone-bucket/moved")
+        self.run("rclone", "purge", "peer:rclone-bucket/tree")
+        equal(self.run("rclone", "lsf", "-R", "peer:rclone-bucket").split(), ["moved"])
+
+    def test_osssync_then_rclone(self):
+        up, down = make_tree(self.path("swift-up")), self.path("swift-down")
+        self.osssync("push", up, "s3://swift-bucket/tree")
+        self.run("rclone", "check", "--exclude", ".osssync/**", up, "peer:swift-bucket/tree")
+        self.run("rclone", "check", "--download", "--exclude", ".osssync/**", up,
+                 "peer:swift-bucket/tree")
+        self.requests()
+        self.run("rclone", "sync", "--exclude", ".osssync/**", up, "peer:swift-bucket/tree")
+        equal(self.writes(), [])
+        self.osssync("push", up, "s3://swift-bucket/tree")
+        equal(self.writes(), [])
+        self.osssync("pull", down, "s3://swift-bucket/tree")
+        equal(tree(down), tree(up))
+
+    def test_osssync_in_both_dialects(self):
+        up = make_tree(self.path("both-up"))
+        self.osssync("push", up, "s3://both-bucket/tree")
+        for number, remote in enumerate(["oss://both-bucket/tree", "s3://both-bucket/tree"]):
+            down = self.path(f"both-down-{number}")
+            self.osssync("pull", down, remote)
+            equal(tree(down), tree(up))
+            path = os.path.join("many", "007")
+            equal(os.stat(os.path.join(down, path)).st_mtime_ns,
+                  os.stat(os.path.join(up, path)).st_mtime_ns)
+
+    def test_s5cmd(self):
+        up, down = make_tree(self.path("five-up"), count=300), self.path("five-down")
+        self.run("s5cmd", "cp", "--part-size", "5", up + "/", "s3://five-bucket/tree/")
+        listed = self.run("s5cmd", "ls", "s3://five-bucket/tree/*")
+        equal(len(listed.splitlines()), len(tree(up)))
+        self.run("s5cmd", "cp", "s3://five-bucket/tree/*", down + "/")
+        equal(tree(down), tree(up))
+        self.requests()
+        self.run("s5cmd", "sync", "--size-only", up + "/", "s3://five-bucket/tree/")
+        equal(self.writes(), [])
+        with open(os.path.join(up, "deep/er/file"), "rb") as file:
+            wanted = file.read()
+        done = subprocess.run(["s5cmd", "cat", "s3://five-bucket/tree/deep/er/file"],
+                              env=self.environment, capture_output=True, timeout=60)
+        expect(done.stdout == wanted, "another content came back")
+        self.run("s5cmd", "rm", "s3://five-bucket/*")
+        expect(any(operation == "DeleteMultipleObjects" for operation, _ in self.writes()),
+               "s5cmd deleted one by one")
+        self.run("s5cmd", "ls", "s3://five-bucket/*", status=1)
+
+
+def run(tally, url, programs, clients):
+    folder = tempfile.mkdtemp(prefix="osssync-peer-tools-")
+    try:
+        tools = Tools(url, programs, clients, folder)
+        for name in sorted(dir(tools)):
+            if name.startswith("test_"):
+                tally.run(name, getattr(tools, name))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
