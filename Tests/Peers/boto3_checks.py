@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import json
 import urllib.error
 import urllib.request
 
@@ -78,6 +79,23 @@ class Checks:
                   (403, "RequestTimeTooSkewed"))
         finally:
             botocore.auth.get_current_datetime = original
+
+    def faults(self, *rules):
+        body = json.dumps(rules).encode()
+        equal(fetch(self.url + "/-/faults", "POST", body)[0], 204)
+
+    def test_conflicts(self):
+        named = {"Bucket": self.bucket, "Key": "contested"}
+        etag = self.client.put_object(Body=b"1", **named)["ETag"]
+        rule = {"match": {"operation": "PutObject", "key": "contested"},
+                "effect": {"deleteObject": {"at": 0}}}
+        self.faults(rule)
+        try:
+            equal(service_error(self.client.put_object, Body=b"2", IfMatch=etag, **named),
+                  (409, "ConditionalRequestConflict"))
+        finally:
+            self.faults()
+        equal(service_error(self.client.head_object, **named)[0], 404)
 
     def test_checksums(self):
         body = ramp(70_001)
