@@ -18,7 +18,7 @@ struct S3ValueTests {
     @Test(arguments: [
         (ChecksumAlgorithm.crc32, "y/Q5Jg=="), (.crc32c, "4waSgw=="), (.crc64nvme, "rosUhgp5mIg="),
         (.sha1, "98O8HYCOBHMq32eZZczDTKeuNEE="),
-        (.sha256, "FeKw08M4kKvw7BTrGcK2Z9JRJmZsgbJWsGRFi2mCvyI="),
+        (.sha256, "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="),
     ])
     func `checksums have their check values`(algorithm: ChecksumAlgorithm, value: String) {
         #expect(checksum(algorithm, Array("123456789".utf8)).value == value)
