@@ -18,6 +18,13 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var allowsInsecureHTTP = false
     /// Where the state is instead of `DIR/.osssync`.
     public var stateDirectory: String?
+    /// The longest time in which nothing moves before a request is given up; nil: 30 s.
+    public var timeout: Duration?
+    /// How often a request is repeated at most; nil: 7 times.
+    public var retries: Int?
+    /// The longest pause before a repetition, whatever the service asks for; nil: 20 s, and up to
+    /// 120 s where the service asks for it.
+    public var retryWait: Duration?
 
     /// Makes options that leave everything open.
     public init() {}

@@ -14,6 +14,7 @@ struct ResolvedConnection: Sendable {
     let credentials: any CredentialsProvider
     let caFile: String?
     let proxy: String?
+    let patience: ConnectionPatience
 
     /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the
     /// files of the service's own tools; the first that says something counts.
@@ -82,6 +83,7 @@ struct ResolvedConnection: Sendable {
             throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
         }
         proxy = Self.proxy(for: endpoint, bucket: remote.bucket, sources.environment)
+        patience = ConnectionPatience(options)
     }
 
     /// The first region, unless a place before it has an endpoint that names another one.

@@ -3,17 +3,6 @@ internal import SyncEngine
 
 /// Makes the client of a resolved connection.
 enum StoreFactory {
-    private static let connectTimeout = Duration.seconds(10)
-    private static let stallTimeout = Duration.seconds(30)
-    private static let retry = RetryPolicy(
-        attempts: 8,
-        base: .milliseconds(200),
-        throttleBase: .seconds(1),
-        cap: .seconds(20),
-        retryAfterCap: .seconds(120),
-        runBudget: 1_000
-    )
-
     static func store(
         _ connection: ResolvedConnection,
         bucket: String,
@@ -26,13 +15,13 @@ enum StoreFactory {
             bucket: bucket,
             signatureVersion: connection.signature,
             credentials: connection.credentials,
-            connectTimeout: connectTimeout,
-            stallTimeout: stallTimeout,
+            connectTimeout: connection.patience.connectTimeout,
+            stallTimeout: connection.patience.timeout,
             connectionLimit: connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
             userAgent: "osssync/\(Version.text)",
-            retry: retry
+            retry: connection.patience.retry
         )
         do throws(StorageError) {
             return try StorageClient(

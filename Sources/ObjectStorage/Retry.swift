@@ -7,6 +7,9 @@ package enum RetryClass: Sendable, Hashable {
     case transient
     /// Repeat at most so many times after a pause: what damaged the answer will likely do so again.
     case limited(retries: Int)
+    /// There is no connection at all: repeat twice after longer pauses. Every request of the run
+    /// meets the same, and a user who waits wants to be told.
+    case unreachable
     /// Repeat after a longer pause, and ask for less at once.
     case throttled(retryAfter: Duration?)
     /// Sign again by the server's clock.
@@ -100,9 +103,9 @@ extension TransportError {
     var retryClass: RetryClass {
         switch self {
         case .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceChanged: .never
-        case .dnsFailed: .limited(retries: 2)
+        case .dnsFailed, .connectFailed: .unreachable
         case .bodyTooLong, .malformedResponse: .limited(retries: 1)
-        case .connectFailed, .timedOut, .stalled, .connectionLost, .bodyTooShort: .transient
+        case .timedOut, .stalled, .connectionLost, .bodyTooShort: .transient
         }
     }
 }

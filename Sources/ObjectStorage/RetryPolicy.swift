@@ -56,6 +56,8 @@ package enum RetryStep: Sendable, Hashable {
 
 /// The attempts of one request so far.
 package struct RetryState: Sendable {
+    private static let connectRetries = 2
+
     private let policy: RetryPolicy
     /// Since bytes last arrived.
     private(set) var failures = 0
@@ -83,6 +85,10 @@ package struct RetryState: Sendable {
             limitedFailures += 1
             guard limitedFailures <= retries else { return .giveUp }
             return pause(policy.base, atLeast: .zero, random)
+        case .unreachable:
+            limitedFailures += 1
+            guard limitedFailures <= Self.connectRetries else { return .giveUp }
+            return pause(policy.throttleBase, atLeast: .zero, random)
         case .throttled(let retryAfter):
             let least = min(max(retryAfter ?? .zero, .zero), policy.retryAfterCap)
             return pause(policy.throttleBase, atLeast: least, random)

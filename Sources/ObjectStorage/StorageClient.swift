@@ -194,7 +194,9 @@ extension StorageClient {
 
     private func patience(for request: StorageRequest) -> Patience {
         let limit = configuration.stallTimeout
-        guard !request.isSlow else { return Patience(idleLimit: limit * 10, minimumBytes: 0) }
+        guard !request.isSlow else {
+            return Patience(idleLimit: limit * 10, minimumBytes: 0, totalLimit: limit * 20)
+        }
         return Patience(
             idleLimit: limit,
             minimumBytes: Int64(limit.milliseconds) * 1_024 / 1_000
@@ -244,6 +246,9 @@ extension StorageClient {
 // MARK: - Repetition
 
 extension StorageClient {
+    /// Bytes of one attempt that are worth another.
+    private static let worthwhile: Int64 = 64 << 10
+
     /// Makes attempts until one succeeds or nothing more may be tried.
     ///
     /// Bytes that `sink` received in an attempt make its failure count for less.
@@ -264,8 +269,11 @@ extension StorageClient {
                 return value
             } catch {
                 let gained = (sink?.received ?? 0) - before
-                if gained > 0 { state.madeProgress() }
-                if gained >= 64 << 10 { budget.refund() }
+                // A few bytes each time would go on for ever.
+                if gained >= Self.worthwhile {
+                    state.madeProgress()
+                    budget.refund()
+                }
                 guard isRepeatable || error.isCertainlyUndone else { throw error }
                 try await prepareToRepeat(after: error, number, &state, &context)
                 number += 1

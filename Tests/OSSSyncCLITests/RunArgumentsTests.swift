@@ -91,6 +91,32 @@ struct RunArgumentsTests {
         #expect(!expected.isEmpty)
     }
 
+    @Test(arguments: [
+        ("30", Duration?.some(.seconds(30))), ("0.5", .milliseconds(500)),
+        ("1.25", .milliseconds(1_250)), ("0", .zero), ("86400", .seconds(86_400)),
+        ("86400.5", nil), ("1.", nil), (".5", nil), ("1.2345", nil), ("-1", nil), ("1e3", nil),
+        ("", nil), ("30s", nil),
+    ])
+    func `seconds may have decimals`(text: String, expected: Duration?) {
+        #expect(parseSeconds(text) == expected)
+    }
+
+    @Test func `how long and how often a request is tried can be chosen`() throws {
+        func connection(_ options: String...) throws -> ConnectionOptions {
+            guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + options)
+            else { throw UsageError.noCommand }
+            return try CommandContext(arguments, environment: [:]).sources.options
+        }
+        let given = try connection("--timeout", "2.5", "--retries", "0", "--retry-wait", "0")
+        #expect(given.timeout == .milliseconds(2_500))
+        #expect(given.retries == 0)
+        #expect(given.retryWait == .zero)
+        #expect(try connection().timeout == nil)
+        for option in ["--timeout=0", "--timeout=x", "--retries=1001", "--retry-wait=-1"] {
+            #expect(throws: UsageError.self) { try connection(option) }
+        }
+    }
+
     @Test func `quiet and verbose contradict each other`() throws {
         guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
             Issue.record("no run")

@@ -96,6 +96,18 @@ struct RetryTests {
         #expect(state.next(.limited(retries: 1), random: 0) == .giveUp)
     }
 
+    @Test func `without a connection there are three tries`() {
+        let wait = RetryStep.wait(.milliseconds(500))
+        for error in [TransportError.dnsFailed, .connectFailed(reason: "refused")] {
+            var state = RetryState(policy)
+            #expect(state.next(error.retryClass, random: 0.5) == wait)
+            state.madeProgress()
+            #expect(state.next(error.retryClass, random: 0.5) == wait)
+            state.madeProgress()
+            #expect(state.next(error.retryClass, random: 0.5) == .giveUp)
+        }
+    }
+
     @Test(arguments: [
         (Duration?.none, Duration.milliseconds(500)), (.seconds(3), .milliseconds(3_500)),
         (.seconds(1_000_000_000), .milliseconds(120_500)), (.seconds(-5), .milliseconds(500)),
@@ -181,5 +193,15 @@ struct StallWatchTests {
     @Test func `a slow answer needs only a byte`() {
         let slow = Patience(idleLimit: .seconds(300), minimumBytes: 0)
         #expect(verdicts(slow, [(299, 1), (598, 2)]) == [false, false])
+    }
+
+    @Test func `a slow answer does not take for ever`() {
+        let slow = Patience(
+            idleLimit: .seconds(300),
+            minimumBytes: 0,
+            totalLimit: .seconds(600)
+        )
+        let seen = verdicts(slow, (1...60).map { ($0 * 20, Int64($0)) })
+        #expect(seen.firstIndex(of: true) == 29)
     }
 }

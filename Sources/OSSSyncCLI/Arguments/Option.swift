@@ -26,6 +26,9 @@ enum Option: String, CaseIterable, Sendable {
     case stateDirectory = "state-dir"
     case caFile = "ca-file"
     case insecureHTTP = "insecure-http"
+    case timeout
+    case retries
+    case retryWait = "retry-wait"
     case help
 }
 

@@ -155,6 +155,25 @@ enum OptionTable {
             "allow plain http to other hosts than this one: "
                 + "anyone on the way can read and change everything"
         ),
+        OptionSpecification(
+            .timeout,
+            value: .text("SECONDS"),
+            .connection,
+            "give a request up in which nothing moves for SECONDS, and make it again (default 30)"
+        ),
+        OptionSpecification(
+            .retries,
+            value: .text("N"),
+            .connection,
+            "make a request that fails again up to N times (default 7)"
+        ),
+        OptionSpecification(
+            .retryWait,
+            value: .text("SECONDS"),
+            .connection,
+            "wait at most SECONDS before a request is made again "
+                + "(default 20, or up to 120 if the service asks for it)"
+        ),
         OptionSpecification(.help, short: "h", .other, "show this help"),
     ]
 

@@ -32,3 +32,19 @@ func parseCount(_ text: String, in bounds: ClosedRange<Int>) -> Int? {
     else { return nil }
     return number
 }
+
+/// Reads `30` or `0.5`, seconds with at most three decimals; nil for anything else and above a day.
+func parseSeconds(_ text: String) -> Duration? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let whole = parseCount(String(parts[0]), in: 0...86_400) else {
+        return nil
+    }
+    guard parts.count == 2 else { return .seconds(whole) }
+    let decimals = parts[1].utf8.count
+    guard (1...3).contains(decimals), let rest = parseCount(String(parts[1]), in: 0...999) else {
+        return nil
+    }
+    let milliseconds = rest * [100, 10, 1][decimals - 1]
+    guard whole < 86_400 || milliseconds == 0 else { return nil }
+    return .seconds(whole) + .milliseconds(milliseconds)
+}

@@ -30,6 +30,7 @@ struct CommandContext: Sendable {
         options.caFile = arguments.values[.caFile]
         options.allowsInsecureHTTP = arguments.has(.insecureHTTP)
         options.stateDirectory = arguments.values[.stateDirectory]
+        try options.setPatience(arguments)
         sources = ConfigurationSources(
             options: options,
             environment: environment,

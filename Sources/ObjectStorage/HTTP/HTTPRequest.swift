@@ -26,6 +26,8 @@ struct Patience: Sendable, Hashable {
     var idleLimit: Duration
     /// The least number of bytes in each time of `idleLimit`; 0 for an answer that takes long.
     var minimumBytes: Int64
+    /// The longest time in all, for what may move as little as it likes; nil where bytes are asked.
+    var totalLimit: Duration?
 }
 
 /// What becomes of a response's body.

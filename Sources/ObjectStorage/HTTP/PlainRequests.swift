@@ -6,7 +6,11 @@ internal import Synchronization
 /// first request, which most runs never make.
 package final class PlainRequests: Sendable {
     private static let limit = 64 << 10
-    private static let patience = Patience(idleLimit: .seconds(5), minimumBytes: 1)
+    private static let patience = Patience(
+        idleLimit: .seconds(5),
+        minimumBytes: 1,
+        totalLimit: .seconds(10)
+    )
 
     private let transport = Mutex<HTTPTransport?>(nil)
 

@@ -1,13 +1,15 @@
 /// Judges by byte counts and times whether an exchange still moves.
 ///
-/// Both limits are needed: the idle one finds a dead connection soon, the other one that yields a
-/// byte a second for ever.
+/// Each limit is needed: the idle one finds a dead connection soon, the least number of bytes one
+/// that yields a byte a second for ever, the total one the same where few bytes are right: a
+/// service that works long keeps its connection alive with white space.
 struct StallWatch {
     private let patience: Patience
     private var windowStart: Duration
     private var movedAtWindowStart: Int64
     private var lastMoved: Int64
     private var lastMovement: Duration
+    private let start: Duration
 
     /// `now` is an instant of a monotonic clock, as its distance from any fixed one.
     init(patience: Patience, moved: Int64, now: Duration) {
@@ -16,6 +18,7 @@ struct StallWatch {
         movedAtWindowStart = moved
         lastMoved = moved
         lastMovement = now
+        start = now
     }
 
     /// Forgets the time so far: the exchange was paused, or the process did not run.
@@ -29,6 +32,7 @@ struct StallWatch {
             lastMovement = now
         }
         if now - lastMovement >= patience.idleLimit { return true }
+        if let limit = patience.totalLimit, now - start >= limit { return true }
         guard now - windowStart >= patience.idleLimit else { return false }
         if moved - movedAtWindowStart < patience.minimumBytes { return true }
         windowStart = now

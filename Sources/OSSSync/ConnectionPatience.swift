@@ -1,0 +1,29 @@
+internal import ObjectStorage
+
+/// How long and how often a request is tried.
+struct ConnectionPatience: Sendable {
+    private static let longestConnecting = Duration.seconds(10)
+
+    /// The longest time in which nothing, or next to nothing, moves.
+    var timeout = Duration.seconds(30)
+    var retry = RetryPolicy(
+        attempts: 8,
+        base: .milliseconds(200),
+        throttleBase: .seconds(1),
+        cap: .seconds(20),
+        retryAfterCap: .seconds(120),
+        runBudget: 1_000
+    )
+
+    /// No connection takes as long as a slow answer may.
+    var connectTimeout: Duration { min(timeout, Self.longestConnecting) }
+
+    init(_ options: ConnectionOptions) {
+        if let given = options.timeout { timeout = given }
+        if let retries = options.retries { retry.attempts = retries + 1 }
+        if let longest = options.retryWait {
+            retry.cap = longest
+            retry.retryAfterCap = longest
+        }
+    }
+}

@@ -1,0 +1,88 @@
+"""Runs the built osssync and holds what it says against what must always be true of it."""
+
+import json
+import subprocess
+import time
+
+from case_table import expect
+
+SECRET = "fault-secret-canary"
+KEY = "fault-key-id"
+# A run that asks more often than this does not end by itself.
+REQUEST_LIMIT = 400
+
+
+class Result:
+    """What one run of osssync left behind."""
+
+    def __init__(self, arguments, status, output, errors, seconds):
+        self.arguments = arguments
+        self.status = status
+        self.output = output
+        self.errors = errors
+        self.seconds = seconds
+        self.events = []
+        if "--json" in arguments:
+            self.events = [json.loads(line) for line in output.splitlines()]
+        self.summary = self.last("summary") or {}
+        self.error = self.last("error") or {}
+
+    def __str__(self):
+        return (f"osssync {' '.join(self.arguments)}: exit {self.status}\n"
+                f"  summary {self.summary}\n  stderr {self.errors.strip()[-1500:]}")
+
+    def last(self, event):
+        return next((line for line in reversed(self.events) if line["event"] == event), None)
+
+    def all(self, event):
+        return [line for line in self.events if line["event"] == event]
+
+    def items(self, key, *states):
+        """The last words on a key: events of an end, unless other states are asked for."""
+        states = states or ("done", "failed", "skipped")
+        return [line for line in self.events
+                if line["event"] in ("item", "conflict") and line["key"] == key
+                and line["state"] in states]
+
+    def said(self, key):
+        """What the run said of a key that was not done."""
+        texts = [line.get("error") or line.get("reason") or "" for line in self.items(key)]
+        return " | ".join(texts)
+
+    def count(self, name):
+        return self.summary.get(name)
+
+    def check(self):
+        """What holds for every run: it ends, tells the truth, shows no secret, and is printable."""
+        for text in (self.output, self.errors):
+            expect(SECRET not in text, f"a secret is shown: {self}")
+            for character in text:
+                expect(character == "\n" or character >= " " and character != "\x7f"
+                       and not "\x80" <= character <= "\x9f",
+                       f"an unprintable character {character!r} is shown: {self}")
+        expect(self.status >= 0, f"a signal ended it: {self}")
+        expect("Fatal error" not in self.errors, f"it trapped: {self}")
+        if self.summary:
+            wanted = self.status == 0
+            expect(self.summary["in_step"] is wanted,
+                   f"exit status and summary disagree (in_step {self.summary['in_step']}): {self}")
+            expect(self.summary["requests"] <= REQUEST_LIMIT, f"too many requests: {self}")
+        if self.status not in (0, 1) and self.events:
+            expect(self.error.get("exit") == self.status, f"no error event says why: {self}")
+        return self
+
+
+def run(program, arguments, environment, limit=60):
+    """Runs osssync to its end and checks what always holds."""
+    begin = time.monotonic()
+    process = subprocess.Popen([program, *arguments], env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        output, errors = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, errors = process.communicate()
+        raise AssertionError(f"osssync {' '.join(arguments)} did not end in {limit} s: "
+                             f"{errors.decode('utf-8', 'replace')[-500:]}") from None
+    return Result(list(arguments), process.returncode, output.decode("utf-8"),
+                  errors.decode("utf-8"), time.monotonic() - begin).check()
