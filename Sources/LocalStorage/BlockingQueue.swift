@@ -1,4 +1,4 @@
-internal import Dispatch
+package import SyncModel
 internal import Synchronization
 
 /// Runs blocking work on threads of its own, at most `width` pieces at a time, so that no thread of
@@ -11,13 +11,13 @@ package final class BlockingQueue: Sendable {
         var head = 0
     }
 
-    private let queue: DispatchQueue
+    private let begin: BlockingThreads.Start
     private let width: Int
     private let state = Mutex(State())
 
-    package init(label: String, width: Int) {
+    package init(label: String, width: Int, threads: BlockingThreads) {
         precondition(width > 0, "work needs a thread")
-        queue = DispatchQueue(label: label, attributes: .concurrent)
+        begin = threads.makeQueue(label, .concurrent)
         self.width = width
     }
 
@@ -49,7 +49,7 @@ package final class BlockingQueue: Sendable {
     }
 
     private func start(_ job: @escaping @Sendable () -> Void) {
-        queue.async {
+        begin {
             var next: (@Sendable () -> Void)? = job
             // The thread goes on with what waits, instead of handing it to another one.
             while let job = next {

@@ -15,7 +15,7 @@ extension MirrorDirectory {
         #if canImport(Glibc)
         let descriptor = try? calls.open(
             at: SystemCalls.workingDirectory,
-            PathBytes("/proc/sys/kernel/random/boot_id"),
+            PathBytes(calls.bootIDPath.utf8),
             flags: SystemCalls.readingFlags,
             mode: 0
         )

@@ -16,6 +16,8 @@ package struct SystemCalls: Sendable {
     /// False takes the path that kernels without openat2 take.
     let usesOpenat2: Bool
     let faults: SystemCallFaults?
+    /// Where Linux tells the name of its current boot.
+    package var bootIDPath = "/proc/sys/kernel/random/boot_id"
 
     package init(usesOpenat2: Bool, faults: SystemCallFaults?) {
         self.usesOpenat2 = usesOpenat2

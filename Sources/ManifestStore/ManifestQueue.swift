@@ -1,13 +1,17 @@
-internal import Dispatch
+internal import SyncModel
 
 /// The one thread at a time on which a store uses SQLite, which blocks: the cooperative pool has
 /// only as many threads as there are cores.
 final class ManifestQueue: SerialExecutor {
-    let queue = DispatchQueue(label: "osssync.manifest")
+    let begin: BlockingThreads.Start
+
+    init(_ threads: BlockingThreads) {
+        begin = threads.makeQueue("osssync.manifest", .serial)
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async {
+        begin {
             unsafe job.runSynchronously(on: self.asUnownedSerialExecutor())
         }
     }

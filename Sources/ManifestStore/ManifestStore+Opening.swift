@@ -5,19 +5,22 @@ extension ManifestStore {
     ///
     /// A missing one is made; a damaged or foreign one is set aside and made anew, as the outcome
     /// says. `now` names what is set aside. Without `usesWriteAheadLog`, for network file systems,
-    /// a rollback journal is used and every commit waits for the disk.
+    /// a rollback journal is used and every commit waits for the disk. SQLite runs on one of
+    /// `threads`.
     ///
     /// - Throws: ``ManifestError``; with ``ManifestError/newerSchema(path:found:supported:)`` the
     ///   file was left untouched.
     package static func open(
         directory: String,
         now: Timestamp,
-        usesWriteAheadLog: Bool
+        usesWriteAheadLog: Bool,
+        threads: BlockingThreads
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         try await open(
             directory: directory,
             now: now,
             usesWriteAheadLog: usesWriteAheadLog,
+            threads: threads,
             schema: .current
         )
     }
@@ -26,12 +29,16 @@ extension ManifestStore {
         directory: String,
         now: Timestamp,
         usesWriteAheadLog: Bool,
+        threads: BlockingThreads,
         schema: Schema
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         guard !directory.utf8.contains(0) else {
             throw .unusable(path: directory, reason: "the path has a NUL byte")
         }
-        let store = ManifestStore(files: ManifestFiles(directory: directory))
+        let store = ManifestStore(
+            files: ManifestFiles(directory: directory),
+            threads: threads
+        )
         let outcome = try await store.open(now, usesWriteAheadLog, schema)
         return (store, outcome)
     }

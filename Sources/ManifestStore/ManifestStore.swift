@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// What is believed to be mirrored, the checkpoints of unfinished transfers and the history of
 /// runs, in one SQLite file.
 ///
@@ -13,7 +15,7 @@ package actor ManifestStore {
         case closed
     }
 
-    nonisolated let queue = ManifestQueue()
+    nonisolated let queue: ManifestQueue
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
     }
@@ -25,7 +27,8 @@ package actor ManifestStore {
     /// How many transactions were committed since the store was opened.
     package private(set) var transactionCount = 0
 
-    init(files: ManifestFiles) {
+    init(files: ManifestFiles, threads: BlockingThreads) {
+        queue = ManifestQueue(threads)
         self.files = files
     }
 

@@ -7,7 +7,7 @@ package final class StorageClient: ObjectStore {
     let environment: StorageEnvironment
     /// Asks the configured source once for all requests that wait.
     private let credentials: CachedCredentials
-    private let transport: HTTPTransport
+    private let transport: any HTTPSending
     private let signer: V4Signer
     private let clock: ServerClock
     private let budget: RetryBudget
@@ -17,13 +17,11 @@ package final class StorageClient: ObjectStore {
     let ignoresConditions = Atomic(false)
 
     /// Starts the client's thread; no request is made.
-    package init(
+    package convenience init(
         configuration: StorageConfiguration,
         environment: StorageEnvironment
     ) throws(StorageError) {
-        self.configuration = configuration
-        self.environment = environment
-        credentials = CachedCredentials(configuration.credentials, now: environment.now)
+        let transport: HTTPTransport
         do throws(TransportError) {
             transport = try HTTPTransport(
                 TransportSettings(
@@ -36,6 +34,19 @@ package final class StorageClient: ObjectStore {
         } catch {
             throw StorageError(kind: .transport(error), operation: "connect")
         }
+        self.init(configuration: configuration, environment: environment, transport: transport)
+    }
+
+    /// The same over another transport.
+    package init(
+        configuration: StorageConfiguration,
+        environment: StorageEnvironment,
+        transport: any HTTPSending
+    ) {
+        self.configuration = configuration
+        self.environment = environment
+        self.transport = transport
+        credentials = CachedCredentials(configuration.credentials, now: environment.now)
         signer = V4Signer(parameters: configuration.dialect.signature, additionalHeaders: [])
         let endpoint = configuration.endpoint
         place = Mutex(endpoint)

@@ -26,10 +26,10 @@ package struct StorageDialect: Sendable, Hashable {
     let copySourcePrefix: String
     /// Bytes of UTF-8.
     package let maximumKeyLength: Int
-    package let minimumPartSize: Int64
+    package var minimumPartSize: Int64
     package let maximumObjectSize: Int64
     /// The largest object that is copied by one request.
-    package let maximumCopySize: Int64
+    package var maximumCopySize: Int64
 
     /// Alibaba Cloud OSS; `service` is the product that signatures name.
     package static func oss(service: String) -> StorageDialect {

@@ -6,9 +6,6 @@ internal import Synchronization
 
 /// Carries out the deletions that a run planned, after the guards allowed them.
 struct DeletionPass: Sendable {
-    /// The largest number of objects in one request.
-    private static let objectsAtOnce = 1_000
-
     let context: TransferContext
     let executor: ItemExecutor
 
@@ -28,7 +25,7 @@ struct DeletionPass: Sendable {
                 run: context.run,
                 side: .remote,
                 after: last,
-                limit: Self.objectsAtOnce
+                limit: context.limits.batch
             )
             guard let end = batch.last else { return }
             last = end.key
@@ -108,7 +105,7 @@ struct DeletionPass: Sendable {
                 run: context.run,
                 side: .local,
                 before: last,
-                limit: Self.objectsAtOnce
+                limit: context.limits.batch
             )
             guard let end = batch.last else { return }
             last = end.key

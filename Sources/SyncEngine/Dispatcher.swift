@@ -8,8 +8,6 @@ internal import SyncPlanner
 /// Rows and planned deletions are written in batches: a run that finds ten million unchanged keys
 /// writes nothing, one that deletes a million waits for a few thousand transactions.
 struct Dispatcher {
-    private static let batchSize = 512
-
     let executor: ItemExecutor
     let queue: WorkQueue<ItemExecutor.Work>
     private var changes: [ManifestChange] = []
@@ -54,7 +52,7 @@ struct Dispatcher {
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: item.decision)
             executor.announce(work)
-            try await queue.push(work, MirrorRun.isLarge(work) ? .large : .small)
+            try await queue.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }
 
@@ -64,7 +62,7 @@ struct Dispatcher {
         } else if let deletion = Self.deletion(item.decision, item.entry) {
             deletions.append(deletion)
         }
-        if changes.count + deletions.count >= Self.batchSize { try await flush() }
+        if changes.count + deletions.count >= context.limits.batch { try await flush() }
     }
 
     /// Writes what was batched.
@@ -145,7 +143,7 @@ struct Dispatcher {
         } else {
             context.tracker.count { $0.adopted += 1 }
         }
-        if changes.count >= Self.batchSize { try await flush() }
+        if changes.count >= context.limits.batch { try await flush() }
     }
 
     /// A recorded file makes room for a directory of its name: at once, because the keys beneath

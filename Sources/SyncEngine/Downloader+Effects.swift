@@ -132,7 +132,7 @@ extension Downloader {
         }
         shell.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.
-        shell.hasCheckpoint = object.size > TransferContext.maximumUncheckpointed
+        shell.hasCheckpoint = object.size > context.limits.maximumUncheckpointed
         guard shell.hasCheckpoint else { return }
         try await context.manifest.beginDownload(
             DownloadCheckpoint(

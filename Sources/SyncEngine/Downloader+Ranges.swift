@@ -22,7 +22,7 @@ extension Downloader {
         var progress = range
         while true {
             let rest = progress.remaining
-            let length = min(rest.length, TransferContext.maximumUncheckpointed)
+            let length = min(rest.length, context.limits.maximumUncheckpointed)
             let piece = ByteRange(offset: rest.offset, length: length)
             let end = await fetch(piece, of: progress, etag, file, partialName)
             guard case .finished(_, let checksum, _) = end else { return end }
@@ -55,8 +55,8 @@ extension Downloader {
             fileOffset: piece.offset,
             expectedLength: piece.length,
             initialChecksum: range.checksum,
-            checkpointInterval: hasCheckpoint ? TransferContext.checkpointInterval : never,
-            maximumUnacknowledged: hasCheckpoint ? TransferContext.maximumUncheckpointed : never,
+            checkpointInterval: hasCheckpoint ? context.limits.checkpointInterval : never,
+            maximumUnacknowledged: hasCheckpoint ? context.limits.maximumUncheckpointed : never,
             onCheckpoint: { checkpoints.offer(Checkpoint(received: $0, checksum: $1)) },
             onProgress: { transfer.add($0) }
         )

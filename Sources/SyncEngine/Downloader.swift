@@ -46,7 +46,7 @@ struct Downloader: Sendable {
         let pinned = PinnedObject(etag: object.etag, size: object.size, crc64: nil)
         var state = DownloadState(
             rangeSize: context.options.partSize,
-            streamLimit: TransferContext.streamsPerFile
+            streamLimit: context.limits.streamsPerFile
         )
         var shell = Shell(object: pinned)
         shell.effects = await begin(&state, &shell)

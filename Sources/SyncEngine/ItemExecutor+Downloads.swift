@@ -5,8 +5,12 @@ internal import SyncModel
 internal import SyncPlanner
 
 extension ItemExecutor {
-    /// Files of this size and more are worth a question before they are fetched again.
-    static let renames = RenameLookup(smallestWorthAsking: 1 << 20, maximumCandidates: 8)
+    var renames: RenameLookup {
+        RenameLookup(
+            smallestWorthAsking: context.limits.smallestWorthAsking,
+            maximumCandidates: 8
+        )
+    }
 
     /// The object's content goes to the file: from a file that has it already, else by download.
     func download(_ entry: JoinedEntry, _ displaced: Displacement) async {
@@ -89,13 +93,13 @@ extension ItemExecutor {
             }
             let source: RenameCandidate
             var metadata: ObjectMetadata?
-            switch Self.renames.localSource(for: object, among: candidates) {
+            switch renames.localSource(for: object, among: candidates) {
             case .none: return false
             case .copy(let candidate): source = candidate
             case .checksum(let possible):
                 metadata = try await head(entry.key)
                 guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
-                    let match = Self.renames.match(checksum, among: possible)
+                    let match = renames.match(checksum, among: possible)
                 else { return false }
                 source = match
             }
@@ -109,13 +113,13 @@ extension ItemExecutor {
     }
 
     private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {
-        let limit = Self.renames.maximumCandidates
+        let limit = renames.maximumCandidates
         let identical = try await context.manifest.entries(
             etag: object.etag,
             size: object.size,
             limit: limit
         )
-        guard identical.isEmpty, object.size >= Self.renames.smallestWorthAsking else {
+        guard identical.isEmpty, object.size >= renames.smallestWorthAsking else {
             return identical
         }
         return try await context.manifest.entries(size: object.size, limit: limit)

@@ -136,12 +136,12 @@ extension ItemExecutor {
                 )
             }
             let source: RenameCandidate
-            switch Self.renames.remoteSource(for: file, at: entry.key, among: candidates) {
+            switch renames.remoteSource(for: file, at: entry.key, among: candidates) {
             case .none: return false
             case .copy(let candidate): source = candidate
             case .checksum(let possible):
                 let checksum = try await checksum(of: path, expected: file)
-                guard let match = Self.renames.match(checksum, among: possible) else {
+                guard let match = renames.match(checksum, among: possible) else {
                     return false
                 }
                 source = match
@@ -154,13 +154,13 @@ extension ItemExecutor {
     }
 
     private func candidates(for file: FileIdentity) async throws -> [ManifestEntry] {
-        let limit = Self.renames.maximumCandidates
+        let limit = renames.maximumCandidates
         let same = try await context.manifest.entries(
             inode: file.inode,
             size: file.size,
             limit: limit
         )
-        guard same.isEmpty, file.size >= Self.renames.smallestWorthAsking else { return same }
+        guard same.isEmpty, file.size >= renames.smallestWorthAsking else { return same }
         return try await context.manifest.entries(size: file.size, limit: limit)
     }
 

@@ -34,8 +34,17 @@ extension MirrorEngine {
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
         let lister = try await run.makeLister(rows: rows)
-        let scan = LocalScan(directory: session.directory) { issues.add($0.message) }
-        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
+        let scan = LocalScan(
+            directory: session.directory,
+            threads: settings.environment.threads,
+            batch: settings.limits.batch
+        ) { issues.add($0.message) }
+        var loop = PlanLoop(
+            manifest: session.manifest,
+            lister: lister,
+            scan: scan,
+            rowsAtOnce: settings.limits.batch
+        )
         var pull = WorkCounter(.pull, options, prefix: settings.prefix)
         var push = WorkCounter(.push, options, prefix: settings.prefix)
         try await withThrowingTaskGroup(of: Void.self) { group in

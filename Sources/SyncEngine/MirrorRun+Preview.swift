@@ -47,8 +47,17 @@ extension MirrorRun {
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
         let lister = try await makeLister(rows: rows)
-        let scan = LocalScan(directory: session.directory) { issues.report($0) }
-        var loop = PlanLoop(manifest: session.manifest, lister: lister, scan: scan)
+        let scan = LocalScan(
+            directory: session.directory,
+            threads: settings.environment.threads,
+            batch: settings.limits.batch
+        ) { issues.report($0) }
+        var loop = PlanLoop(
+            manifest: session.manifest,
+            lister: lister,
+            scan: scan,
+            rowsAtOnce: settings.limits.batch
+        )
         var decider = PrefixConflicts(
             policy: DecisionPolicy(direction, options, prefix: settings.prefix)
         )

@@ -6,16 +6,12 @@ internal import SyncPlanner
 
 /// One run from its first listing to its record.
 struct MirrorRun: Sendable {
-    /// Files above this size count as large: few at once, each with several streams.
-    private static let largeItem: Int64 = 32 << 20
-    private static let laneCapacity = 2_048
     /// What all requests under way may move together: with parts of gigabytes a few of them are
     /// as much as a small machine's page cache should have to write.
     private static let bytesInFlight: Int64 = 1 << 30
     private static let progressInterval = Duration.milliseconds(200)
-    /// Listings side by side, and rows of the manifest for each.
+    /// Listings side by side.
     private static let listingWidth = 6
-    private static let rowsPerListing = 8_000
 
     let settings: MirrorSettings
     let session: MirrorSession
@@ -83,6 +79,7 @@ struct MirrorRun: Sendable {
     }
 
     func parts(_ run: RunID) -> Parts {
+        let threads = settings.environment.threads
         let limiter = ConnectionLimiter(
             maximum: options.connectionLimit,
             byteBudget: Self.bytesInFlight,
@@ -97,10 +94,11 @@ struct MirrorRun: Sendable {
             tracker: ProgressTracker(direction: direction),
             environment: settings.environment,
             options: options,
+            limits: settings.limits,
             run: run,
             started: CivilTime(settings.environment.now()).basicText,
-            disk: BlockingQueue(label: "osssync.disk", width: 4),
-            hashing: BlockingQueue(label: "osssync.hash", width: 2),
+            disk: BlockingQueue(label: "osssync.disk", width: 4, threads: threads),
+            hashing: BlockingQueue(label: "osssync.hash", width: 2, threads: threads),
             emit: onEvent
         )
         let ledger = RunLedger()
@@ -206,8 +204,8 @@ extension MirrorRun {
     private func transfer(_ parts: Parts, rows: Int) async throws -> Findings {
         let connections = options.connectionLimit
         let queue = WorkQueue<ItemExecutor.Work>(
-            laneCapacity: Self.laneCapacity,
-            largeLimit: max(1, connections / TransferContext.streamsPerFile)
+            laneCapacity: settings.limits.laneCapacity,
+            largeLimit: max(1, connections / settings.limits.streamsPerFile)
         )
         let (executor, ledger) = (parts.executor, parts.ledger)
         return try await withThrowingTaskGroup(of: Findings?.self) { group in
@@ -251,7 +249,7 @@ extension MirrorRun {
 
     /// Listings side by side, cut where the manifest says that the keys are.
     func makeLister(rows: Int) async throws -> RemoteLister {
-        let count = max(1, rows / Self.rowsPerListing)
+        let count = max(1, rows / settings.limits.rowsPerListing)
         return RemoteLister(
             store: settings.store,
             prefix: settings.prefix,
@@ -259,8 +257,6 @@ extension MirrorRun {
             width: Self.listingWidth
         )
     }
-
-    static func isLarge(_ work: ItemExecutor.Work) -> Bool { work.size > largeItem }
 }
 
 // MARK: - Deletions and the end

@@ -30,7 +30,11 @@ struct MirrorSession: Sendable {
         allowsRebinding: Bool
     ) async throws(SyncError) -> MirrorSession {
         do {
-            let queue = BlockingQueue(label: "osssync.open", width: 1)
+            let queue = BlockingQueue(
+                label: "osssync.open",
+                width: 1,
+                threads: settings.environment.threads
+            )
             let (directory, lock, isNetwork) = try await queue.run {
                 () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
                 let directory = try openDirectory(settings, makesIt: locks)
@@ -42,7 +46,8 @@ struct MirrorSession: Sendable {
             let (manifest, outcome) = try await ManifestStore.open(
                 directory: directory.stateDirectoryPath,
                 now: settings.environment.now(),
-                usesWriteAheadLog: !isNetwork
+                usesWriteAheadLog: !isNetwork,
+                threads: settings.environment.threads
             )
             directory.removeStandIn()
             var warnings: [String] = []

@@ -13,6 +13,8 @@ package struct EngineEnvironment: Sendable {
     /// From 0 to below 1.
     package var randomUnit: @Sendable () -> Double
     package var hostName: String
+    /// The system's own; one thread in a simulation.
+    package var threads = BlockingThreads.system
 
     package init(
         now: @escaping @Sendable () -> Timestamp,
@@ -72,6 +74,7 @@ package struct MirrorSettings: Sendable {
     package var environment: EngineEnvironment
     /// The system's own; tests make them fail.
     package var systemCalls = SystemCalls.standard
+    package var limits = EngineLimits.standard
 
     package init(
         directory: String,

@@ -6,12 +6,11 @@ internal import SyncPlanner
 
 /// Feeds the merge from the three streams and yields its entries one by one.
 struct PlanLoop {
-    /// Rows of the manifest that are read at once.
-    private static let rowsAtOnce = 1_000
-
     let manifest: ManifestStore
     let lister: RemoteLister
     let scan: LocalScan
+    /// Rows of the manifest.
+    private let rowsAtOnce: Int
     private(set) var join = MergeJoin()
     private var listing = RemoteLister.Position()
     private var lastRow: ObjectKey?
@@ -24,7 +23,8 @@ struct PlanLoop {
     /// Why the listing ended before its end, nil if it did not.
     private(set) var listingFailure: (any Error)?
 
-    init(manifest: ManifestStore, lister: RemoteLister, scan: LocalScan) {
+    init(manifest: ManifestStore, lister: RemoteLister, scan: LocalScan, rowsAtOnce: Int) {
+        self.rowsAtOnce = rowsAtOnce
         self.manifest = manifest
         self.lister = lister
         self.scan = scan
@@ -68,7 +68,7 @@ struct PlanLoop {
         let rows = try await manifest.entries(
             after: lastRow,
             through: nil,
-            limit: Self.rowsAtOnce
+            limit: rowsAtOnce
         )
         guard let last = rows.last else {
             join.finish(.base)
@@ -91,27 +91,34 @@ struct PlanLoop {
 
 /// The walk of the directory, run ahead of its use on a thread of its own.
 final class LocalScan: Sendable {
-    private static let entriesAtOnce = 1_000
     private static let batchesAhead = 8
 
     private let directory: MirrorDirectory
-    private let queue = BlockingQueue(label: "osssync.walk", width: 1)
+    private let batch: Int
+    private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
     private let onIssue: @Sendable (WalkIssue) -> Void
 
-    init(directory: MirrorDirectory, onIssue: @escaping @Sendable (WalkIssue) -> Void) {
+    init(
+        directory: MirrorDirectory,
+        threads: BlockingThreads,
+        batch: Int,
+        onIssue: @escaping @Sendable (WalkIssue) -> Void
+    ) {
         self.directory = directory
+        self.batch = batch
+        queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.onIssue = onIssue
     }
 
     /// Walks to the end; runs beside ``next()``.
     func run() async throws {
         do {
-            let directory = directory
+            let (directory, batch) = (directory, batch)
             let walk = directory.walk()
             while true {
                 let batch = try await queue.run { () throws(LocalError) in
-                    try walk.next(limit: Self.entriesAtOnce)
+                    try walk.next(limit: batch)
                 }
                 for issue in batch.issues { onIssue(issue) }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }

@@ -17,16 +17,15 @@ struct PendingPublication: Sendable {
 
 /// Publishes finished downloads in groups: ten thousand small files cost tens of syncs.
 ///
-/// A group is up to ``groupSize`` files, or what gathered within ``groupInterval``. The disk is
+/// A group is up to `EngineLimits.publicationGroup` files, or what gathered within ``groupInterval``. The disk is
 /// made to hold the contents, then the files get their names, then the disk is made to hold the
 /// names, then the manifest learns of them: it never claims what a power cut may take.
 actor PublicationQueue {
-    static let groupSize = 256
     static let groupInterval = Duration.seconds(1)
 
     private let context: TransferContext
     private let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
-    private let queue = BlockingQueue(label: "osssync.publish", width: 1)
+    private let queue: BlockingQueue
     private var pending: [PendingPublication] = []
     private var isFlushing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -37,12 +36,17 @@ actor PublicationQueue {
     ) {
         self.context = context
         self.onFailure = onFailure
+        queue = BlockingQueue(
+            label: "osssync.publish",
+            width: 1,
+            threads: context.environment.threads
+        )
     }
 
     /// Adds a file to the group; a full group is published before this returns.
     func submit(_ publication: PendingPublication) async {
         pending.append(publication)
-        if pending.count >= Self.groupSize { await flush() }
+        if pending.count >= context.limits.publicationGroup { await flush() }
     }
 
     /// Publishes each interval what has gathered, until the task is cancelled.

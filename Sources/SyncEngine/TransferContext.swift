@@ -5,13 +5,6 @@ internal import SyncModel
 
 /// What the transfers of one run share.
 struct TransferContext: Sendable {
-    /// Ranges or parts of one file that are under way at once.
-    static let streamsPerFile = 4
-    /// Bytes between two checkpoints of one stream.
-    static let checkpointInterval: Int64 = 2 << 20
-    /// Bytes of one stream that a kill may cost; above it the stream waits for its checkpoint.
-    static let maximumUncheckpointed: Int64 = 4 << 20
-
     let store: any ObjectStore
     let prefix: ObjectKey
     let directory: MirrorDirectory
@@ -20,6 +13,7 @@ struct TransferContext: Sendable {
     let tracker: ProgressTracker
     let environment: EngineEnvironment
     let options: RunOptions
+    let limits: EngineLimits
     let run: RunID
     /// When the run began, as `20260102T030405Z`.
     let started: String

@@ -141,7 +141,7 @@ extension Uploader {
         _ shell: inout Shell
     ) async throws -> (UploadState, [UploadState.Effect]) {
         let isMultipart = layout.objectSize > layout.partSize
-        let streams = TransferContext.streamsPerFile
+        let streams = context.limits.streamsPerFile
         if let checkpoint = try await context.manifest.uploadCheckpoint(key) {
             let recorded = PartLayout(
                 objectSize: shell.source.size,

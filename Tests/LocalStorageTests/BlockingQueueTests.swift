@@ -1,4 +1,5 @@
 import LocalStorage
+import SyncModel
 import Synchronization
 import Testing
 
@@ -20,7 +21,7 @@ struct BlockingQueueTests {
     }
 
     @Test func `work gives back its value or its error`() async throws {
-        let queue = BlockingQueue(label: "test", width: 1)
+        let queue = BlockingQueue(label: "test", width: 1, threads: .system)
         #expect(await queue.run { 7 } == 7)
         await #expect(throws: Refusal()) {
             try await queue.run { () throws(Refusal) -> Int in throw Refusal() }
@@ -29,7 +30,7 @@ struct BlockingQueueTests {
 
     @Test(arguments: [1, 3])
     func `no more runs at a time than the width, and all of it runs`(width: Int) async {
-        let queue = BlockingQueue(label: "test", width: width)
+        let queue = BlockingQueue(label: "test", width: width, threads: .system)
         let counter = Counter()
         await withTaskGroup { group in
             for _ in 0..<600 { group.addTask { await queue.run { counter.work() } } }

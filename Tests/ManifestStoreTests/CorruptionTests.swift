@@ -93,7 +93,8 @@ struct CorruptionTests {
             let (opened, outcome) = try await ManifestStore.open(
                 directory: directory.path,
                 now: Timestamp(seconds: 1_767_323_045),
-                usesWriteAheadLog: true
+                usesWriteAheadLog: true,
+                threads: .system
             )
             guard outcome == .opened else {
                 guard case .recreated(_?, _) = outcome else {

@@ -61,6 +61,7 @@ import Darwin
             directory: path,
             now: Timestamp(seconds: 1_767_323_045),
             usesWriteAheadLog: writeAheadLog,
+            threads: .system,
             schema: schema
         )
     }

@@ -13,7 +13,7 @@ struct GroupCommitTests {
         _ calls: @escaping @Sendable (Int) async -> Value
     ) async -> [Value] {
         let gate = DispatchSemaphore(value: 0)
-        store.queue.queue.async { gate.wait() }
+        store.queue.begin { gate.wait() }
         return await withTaskGroup(of: (Int, Value).self) { group in
             for index in 0..<count {
                 group.addTask { (index, await calls(index)) }

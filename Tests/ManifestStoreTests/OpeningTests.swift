@@ -46,7 +46,8 @@ struct OpeningTests {
             let opened = try await ManifestStore.open(
                 directory: inner,
                 now: Timestamp(seconds: 0),
-                usesWriteAheadLog: true
+                usesWriteAheadLog: true,
+                threads: .system
             )
             #expect(opened.outcome == outcome)
             try await fill(opened.store)
@@ -142,7 +143,8 @@ struct OpeningTests {
             _ = try await ManifestStore.open(
                 directory: directory.path + "/missing",
                 now: Timestamp(seconds: 0),
-                usesWriteAheadLog: true
+                usesWriteAheadLog: true,
+                threads: .system
             )
         }
         #expect(error?.isDamage == false)

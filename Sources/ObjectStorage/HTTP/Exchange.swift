@@ -5,12 +5,12 @@ internal import Synchronization
 ///
 /// Unchecked, because everything but the flag is used by the transport's thread alone once the
 /// exchange was handed to it.
-final class Exchange: @unchecked Sendable {
-    let request: HTTPRequest
+package final class Exchange: @unchecked Sendable {
+    package let request: HTTPRequest
     private let cancellation = Atomic<Bool>(false)
 
     private var parser = ResponseHeadParser()
-    private(set) var head: ResponseHead?
+    package private(set) var head: ResponseHead?
     private var disposition: BodyDisposition?
     private var body: [UInt8] = []
     private var receivedLength: Int64 = 0
@@ -20,25 +20,25 @@ final class Exchange: @unchecked Sendable {
     /// The rest of the response is not wanted, which is no failure.
     private var stopsEarly = false
     private var sendCount = 0
-    private(set) var isPaused = false
+    package private(set) var isPaused = false
     private(set) var receivedBytes: Int64 = 0
 
-    init(_ request: HTTPRequest) {
+    package init(_ request: HTTPRequest) {
         self.request = request
         source = BodySource(request.body)
     }
 
-    var isCancelled: Bool { cancellation.load(ordering: .acquiring) }
+    package var isCancelled: Bool { cancellation.load(ordering: .acquiring) }
 
-    func cancel() {
+    package func cancel() {
         cancellation.store(true, ordering: .releasing)
     }
 
-    func resumed() {
+    package func resumed() {
         isPaused = false
     }
 
-    func fail(_ error: TransportError) {
+    package func fail(_ error: TransportError) {
         if failure == nil { failure = error }
     }
 }
@@ -47,7 +47,7 @@ final class Exchange: @unchecked Sendable {
 
 extension Exchange {
     /// False if the request must not be sent once more.
-    func willSend() -> Bool {
+    package func willSend() -> Bool {
         sendCount += 1
         guard sendCount == 1 || request.isReplayable else {
             fail(.connectionLost)
@@ -57,7 +57,7 @@ extension Exchange {
     }
 
     /// False to end the exchange.
-    func receive(headerLine line: [UInt8], resume: @escaping @Sendable () -> Void) -> Bool {
+    package func receive(headerLine line: [UInt8], resume: @escaping @Sendable () -> Void) -> Bool {
         receivedBytes += Int64(line.count)
         do throws(TransportError) {
             guard let head = try parser.accept(line) else { return true }
@@ -78,13 +78,13 @@ extension Exchange {
         }
     }
 
-    enum Reception {
+    package enum Reception {
         case taken
         case paused
         case ended
     }
 
-    func receive(_ buffer: UnsafeRawBufferPointer) -> Reception {
+    package func receive(_ buffer: UnsafeRawBufferPointer) -> Reception {
         // libcurl may go on after a refusal, and what follows a lost piece must not take its place.
         guard failure == nil, !stopsEarly else { return .ended }
         switch disposition {
@@ -122,7 +122,7 @@ extension Exchange {
     }
 
     /// Nil to end the exchange.
-    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    package func send(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         do throws(TransportError) {
             let count = unsafe try source.read(into: buffer)
             if count > 0 { request.onSent(count) }
@@ -134,7 +134,7 @@ extension Exchange {
     }
 
     /// False if the body can't be sent from its start once more.
-    func rewindBody() -> Bool {
+    package func rewindBody() -> Bool {
         guard request.isReplayable else {
             fail(.connectionLost)
             return false
@@ -149,7 +149,7 @@ extension Exchange {
 
 extension Exchange {
     /// What the caller gets; the sink and the body's descriptor are not touched any more.
-    func finish(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
+    package func finish(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
         let result = judge(curlError)
         if case .file(let sink, _) = disposition { sink.end() }
         return result

@@ -1,9 +1,15 @@
 internal import Synchronization
 
+/// Sends requests and receives responses: over the network, or in a simulation of it.
+package protocol HTTPSending: Sendable {
+    /// Returns when the response is whole, or when nothing of the request is used any more.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+}
+
 /// Sends requests and receives responses on a thread of its own, which owns all connections.
 ///
 /// Freed, it ends its thread; requests under way are cancelled by their tasks only.
-final class HTTPTransport: Sendable {
+final class HTTPTransport: HTTPSending {
     private let inbox: TransportInbox
 
     init(_ settings: TransportSettings) throws(TransportError) {
@@ -17,8 +23,9 @@ final class HTTPTransport: Sendable {
 
     deinit { inbox.post(.stop) }
 
-    /// Returns when the response is whole, or when nothing of the request is used any more.
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(
+        _ request: HTTPRequest
+    ) async throws(TransportError) -> HTTPResponse {
         let exchange = Exchange(request)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
