@@ -17,8 +17,8 @@ struct PendingPublication: Sendable {
 
 /// Publishes finished downloads in groups: ten thousand small files cost tens of syncs.
 ///
-/// A group is up to `EngineLimits.publicationGroup` files, or what gathered within ``groupInterval``. The disk is
-/// made to hold the contents, then the files get their names, then the disk is made to hold the
+/// A group is as many files as the limits say, or what gathered within ``groupInterval``. The disk
+/// is made to hold the contents, then the files get their names, then the disk is made to hold the
 /// names, then the manifest learns of them: it never claims what a power cut may take.
 actor PublicationQueue {
     static let groupInterval = Duration.seconds(1)
