@@ -86,6 +86,19 @@ let package = Package(
             path: "Tests/SyncTestSupport",
             swiftSettings: swiftSettings
         ),
+        // These define the C library's functions on files: only a program of its own may link them.
+        .target(name: "CVirtualFiles", path: "Tests/VirtualFiles"),
+        .target(
+            name: "CVirtualFilesChecks",
+            dependencies: ["CVirtualFiles", "CSQLite"],
+            path: "Tests/VirtualFilesCheck/Checks"
+        ),
+        .executableTarget(
+            name: "VirtualFilesCheck",
+            dependencies: ["CVirtualFiles", "CVirtualFilesChecks"],
+            path: "Tests/VirtualFilesCheck/Program",
+            swiftSettings: swiftSettings
+        ),
         tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),
         tests("SyncPlannerTests", ["SyncPlanner", "SyncTestSupport"]),
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
