@@ -2,8 +2,6 @@ internal import ObjectStorage
 
 /// How long and how often a request is tried.
 struct ConnectionPatience: Sendable {
-    private static let longestConnecting = Duration.seconds(10)
-
     /// The longest time in which nothing, or next to nothing, moves.
     var timeout = Duration.seconds(30)
     var retry = RetryPolicy(
@@ -15,8 +13,10 @@ struct ConnectionPatience: Sendable {
         runBudget: 1_000
     )
 
+    private var longestConnecting = Duration.seconds(10)
+
     /// No connection takes as long as a slow answer may.
-    var connectTimeout: Duration { min(timeout, Self.longestConnecting) }
+    var connectTimeout: Duration { min(timeout, longestConnecting) }
 
     init(_ options: ConnectionOptions) {
         if let given = options.timeout { timeout = given }
@@ -25,5 +25,10 @@ struct ConnectionPatience: Sendable {
             retry.cap = longest
             retry.retryAfterCap = longest
         }
+    }
+
+    init(_ configuration: StoreConfiguration) {
+        timeout = configuration.stallTimeout
+        longestConnecting = configuration.connectTimeout
     }
 }

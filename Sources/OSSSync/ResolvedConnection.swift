@@ -8,13 +8,17 @@ internal import Darwin
 
 /// How a bucket is reached, after every source was asked in its order.
 struct ResolvedConnection: Sendable {
-    let dialect: StorageDialect
-    let endpoint: Endpoint
-    let signature: SignatureVersion
+    let place: BucketPlace
     let credentials: any CredentialsProvider
     let caFile: String?
     let proxy: String?
     let patience: ConnectionPatience
+    /// What all requests together may move; nil for no limit.
+    let bytesPerSecond: Int64?
+
+    var dialect: StorageDialect { place.dialect }
+    var endpoint: Endpoint { place.endpoint }
+    var signature: SignatureVersion { place.signature }
 
     /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the
     /// files of the service's own tools; the first that says something counts.
@@ -43,47 +47,45 @@ struct ResolvedConnection: Sendable {
         guard let choice = AddressingChoice(rawValue: addressing) else {
             throw Self.usage("'\(displayText(addressing))' is no addressing style")
         }
-        switch (version, remote.dialect) {
-        case ("v4", _): signature = .v4
-        case ("v1", .oss): signature = .v1
-        default: throw Self.usage("'\(displayText(version))' is no signature version here")
+        guard let known = SignatureVersion(rawValue: version) else {
+            throw Self.usage("'\(displayText(version))' is no signature version here")
         }
-        do throws(EndpointError) {
-            switch remote.dialect {
-            case .oss:
-                dialect = .oss
-                endpoint = try Endpoint(parsing: address, region: region, addressing: choice)
-            case .s3:
-                dialect = .s3
-                endpoint = try Endpoint(
-                    parsingS3: address,
-                    region: region,
-                    addressing: choice,
-                    bucket: remote.bucket
-                )
-            }
-        } catch {
-            throw Self.usage(error.message)
-        }
-        guard endpoint.scheme == .https || endpoint.isLoopback || options.allowsInsecureHTTP else {
-            throw Self.usage(
-                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on the "
-                    + "way can read and change everything; use https, or say --insecure-http"
-            )
-        }
-        if signature == .v4, endpoint.region == nil {
-            throw Self.usage(
-                "the region of '\(displayText(endpoint.host))' is not known, and V4 signatures "
-                    + "need it; give --region"
-            )
-        }
+        place = try BucketPlace(
+            remote,
+            address: address,
+            region: region,
+            addressing: choice,
+            signature: known,
+            allowsInsecureHTTP: options.allowsInsecureHTTP
+        )
         credentials = try files.credentials()
         caFile = options.caFile ?? variables.caFile ?? files.awsCAFile()
         if let caFile, !isReadable(caFile) {
             throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
         }
-        proxy = Self.proxy(for: endpoint, bucket: remote.bucket, sources.environment)
+        proxy = Self.proxy(for: place.endpoint, bucket: remote.bucket, sources.environment)
         patience = ConnectionPatience(options)
+        bytesPerSecond = nil
+    }
+
+    /// Takes what an app spells; nothing else is asked.
+    init(_ remote: Remote, _ configuration: StoreConfiguration) throws(SyncError) {
+        place = try BucketPlace(
+            remote,
+            address: configuration.endpoint,
+            region: configuration.region,
+            addressing: configuration.addressing.choice,
+            signature: configuration.signature == .v1 ? .v1 : .v4,
+            allowsInsecureHTTP: configuration.allowsInsecureHTTP
+        )
+        credentials = configuration.credentials.provider
+        caFile = configuration.caFile
+        if let caFile, !isReadable(caFile) {
+            throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
+        }
+        proxy = configuration.proxy
+        patience = ConnectionPatience(configuration)
+        bytesPerSecond = configuration.bandwidthLimit
     }
 
     /// The first region, unless a place before it has an endpoint that names another one.

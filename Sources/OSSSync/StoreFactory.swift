@@ -20,6 +20,7 @@ enum StoreFactory {
             connectionLimit: connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
+            bytesPerSecond: connection.bytesPerSecond,
             userAgent: "osssync/\(Version.text)",
             retry: connection.patience.retry
         )

@@ -73,7 +73,7 @@ enum Bench {
         do {
             let remote = Remote(dialect: .oss, bucket: BenchFolder.bucket, prefix: "")
             let client = try BucketClient(remote: remote, sources: sources)
-            return try await client.presignedURL(key: key, expires: .seconds(86_400))
+            return try await client.presignedURL(.get, key: key, lifetime: .seconds(86_400))
         } catch {
             return nil
         }

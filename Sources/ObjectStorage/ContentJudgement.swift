@@ -10,6 +10,8 @@ struct ContentExpectation: Sendable {
     var etag: ETag?
     /// The size of the whole object, if an earlier answer told it.
     var totalSize: Int64?
+    /// A range whose bytes depend on the object's size, instead of `range`.
+    var form: RangeForm?
 
     /// Nil for an answer that is not a success; else the number of bytes that will come, where the
     /// answer says so.
@@ -21,7 +23,7 @@ struct ContentExpectation: Sendable {
         switch head.status {
         case 206: announced = try judgePart(head)
         // Some servers of S3 send the range, and say so, with the status of a whole object.
-        case 200 where range != nil && head["content-range"] != nil && head.contentLength != nil:
+        case 200 where asksForPart && head["content-range"] != nil && head.contentLength != nil:
             announced = try judgePart(head)
         case 200: announced = try judgeWhole(head)
         default: throw .unexpectedStatus(head.status)
@@ -30,10 +32,18 @@ struct ContentExpectation: Sendable {
         return announced
     }
 
+    private var asksForPart: Bool { range != nil || form != nil }
+
+    /// What the range must be if the whole object has `size` bytes.
+    private func expectedRange(_ size: Int64?) -> ByteRange? {
+        guard let form else { return range }
+        return size.flatMap { form.bytes(ofObjectOf: $0) }
+    }
+
     private func judgePart(_ head: ResponseHead) throws(ContentFailure) -> Int64 {
         let value = head["content-range"]
-        guard let range, let value, let found = ContentRange(headerValue: value),
-            found.range == range
+        guard let value, let found = ContentRange(headerValue: value),
+            let range = expectedRange(found.totalSize), found.range == range
         else { throw .integrity(.wrongContentRange(found: value.map { displayText($0.utf8) })) }
         if let totalSize, let size = found.totalSize, size != totalSize {
             throw .integrity(.wrongContentRange(found: displayText(value.utf8)))
@@ -50,6 +60,11 @@ struct ContentExpectation: Sendable {
             // A whole object that is exactly the range is what was asked for.
             guard range.offset == 0, announced == range.length,
                 totalSize ?? range.length == range.length
+            else { throw .integrity(.rangeIgnored) }
+        }
+        if let form {
+            guard let announced,
+                form.bytes(ofObjectOf: announced) == ByteRange(offset: 0, length: announced)
             else { throw .integrity(.rangeIgnored) }
         }
         if let length, let announced, announced != length {

@@ -28,7 +28,8 @@ package final class StorageClient: ObjectStore {
                     connectTimeout: configuration.connectTimeout,
                     connectionLimit: configuration.connectionLimit,
                     caFile: configuration.caFile,
-                    proxy: configuration.proxy
+                    proxy: configuration.proxy,
+                    bytesPerSecond: configuration.bytesPerSecond
                 )
             )
         } catch {

@@ -14,6 +14,8 @@ package struct StorageConfiguration: Sendable {
     package var caFile: String?
     /// Nil for none; the environment is not asked.
     package var proxy: String?
+    /// What all requests together may move, both ways; nil for no limit.
+    package var bytesPerSecond: Int64?
     package var userAgent: String
     package var retry: RetryPolicy
 
@@ -28,6 +30,7 @@ package struct StorageConfiguration: Sendable {
         connectionLimit: Int,
         caFile: String?,
         proxy: String?,
+        bytesPerSecond: Int64? = nil,
         userAgent: String,
         retry: RetryPolicy
     ) {
@@ -41,6 +44,7 @@ package struct StorageConfiguration: Sendable {
         self.connectionLimit = connectionLimit
         self.caFile = caFile
         self.proxy = proxy
+        self.bytesPerSecond = bytesPerSecond
         self.userAgent = userAgent
         self.retry = retry
     }

@@ -1,4 +1,4 @@
-internal import LocalStorage
+package import LocalStorage
 internal import ManifestStore
 package import ObjectStorage
 internal import SyncModel
@@ -80,6 +80,8 @@ extension SyncError {
         let code: Code
         if error.isCancelled {
             code = .cancelled
+        } else if error.key != nil, let ofObject = Code(ofObject: error) {
+            code = ofObject
         } else if error.isAccessDenied {
             code = .credentials
         } else if error.isNoSuchBucket || isUsage(error) {
@@ -95,7 +97,7 @@ extension SyncError {
         )
     }
 
-    init(_ error: LocalError) {
+    package init(_ error: LocalError) {
         switch error {
         case .interrupted: self = .interrupted
         case .lockHeld: self.init(code: .locked, message: error.message, underlying: error)
@@ -143,4 +145,23 @@ extension SyncError {
 
 private func isUsage(_ error: StorageError) -> Bool {
     if case .invalidRequest = error.kind { true } else { false }
+}
+
+extension SyncError.Code {
+    /// What an error says of one object; nil if it says nothing of that.
+    fileprivate init?(ofObject error: StorageError) {
+        if error.isArchived {
+            self = .needsRestore
+        } else if error.isAlreadyExists {
+            self = .alreadyExists
+        } else if error.isNotFound {
+            self = .notFound
+        } else if error.isNoSuchUpload {
+            self = .cannotResume
+        } else if error.isPreconditionFailed {
+            self = .objectChanged
+        } else {
+            return nil
+        }
+    }
 }

@@ -7,7 +7,8 @@ public struct SyncError: Error, Sendable {
     public struct Code: Sendable, Hashable {
         private enum Value: Sendable, Hashable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
-            case cancelled, conflict
+            case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
+            case cannotResume
         }
         private let value: Value
 
@@ -27,6 +28,17 @@ public struct SyncError: Error, Sendable {
         public static let cancelled = Code(value: .cancelled)
         /// A conflict ended the run, as `ConflictPolicy.fail` asks.
         public static let conflict = Code(value: .conflict)
+        /// There is no such object.
+        public static let notFound = Code(value: .notFound)
+        /// There is an object that was not to be replaced.
+        public static let alreadyExists = Code(value: .alreadyExists)
+        /// The object is another version than the one that was asked for, or kept changing while
+        /// it was read.
+        public static let objectChanged = Code(value: .objectChanged)
+        /// The object is archived and must be restored before it can be read.
+        public static let needsRestore = Code(value: .needsRestore)
+        /// What an earlier attempt left is of no use: start again at the first byte.
+        public static let cannotResume = Code(value: .cannotResume)
     }
 
     /// The kind of failure.

@@ -105,7 +105,9 @@ struct JSONTextTests {
         #expect(throws: Never.self) {
             try parsed("\"" + String(repeating: "a", count: (1 << 20) - 2) + "\"")
         }
-        #expect(failure(String(repeating: " ", count: (1 << 20) + 1).utf8) == .tooLong)
+        #expect(
+            failure(String(repeating: " ", count: (1 << 20) + 1).utf8) == .tooLong(limit: 1 << 20)
+        )
     }
 
     @Test func `of two members with one name the last counts, and names are bytes`() throws {
@@ -154,7 +156,7 @@ struct JSONTextTests {
             #expect(failure(text.utf8)?.message == message)
         }
         #expect(failure([0xFF])?.message == "it is not UTF-8")
-        #expect(JSONFailure.tooLong.message == "it is larger than 1048576 bytes")
+        #expect(JSONFailure.tooLong(limit: 1 << 20).message == "it is larger than 1048576 bytes")
         #expect(JSONFailure.notAnObject.message == "it is no object")
         #expect(JSONFailure.unexpectedType(member: "a").message == "'a' is of another type")
     }

@@ -92,7 +92,11 @@ struct StorageErrorTests {
         let fixture = try ClientFixture { _, _ in [.text("HTTP/1.1 304 Not Modified\r\n\r\n")] }
         let error = await #expect(throws: StorageError.self) {
             try await fixture.client.read(
-                GetRequest(key: "k", ifNoneMatch: ETag(wire: "E")),
+                GetRequest(
+                    key: "k",
+                    form: nil,
+                    conditions: ReadConditions(ifNoneMatch: ETag(wire: "E"))
+                ),
                 limit: 10
             )
         }

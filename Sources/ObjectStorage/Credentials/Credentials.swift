@@ -27,7 +27,7 @@ extension Credentials {
     ///
     /// Blanks around the texts, as line ends of files leave them, are removed; control characters
     /// inside would end the header that carries them.
-    init(
+    package init(
         source: String,
         id: String?,
         secret: String?,

@@ -9,12 +9,26 @@ internal import Darwin
 /// What libcurl's callbacks get back: the exchange and the way to wake it after a pause.
 final class CallbackContext {
     let exchange: Exchange
+    private let throttle: Throttle?
+    /// True while the transfer waits for the sake of the bandwidth.
+    var isThrottled = false
     let resume: @Sendable () -> Void
 
-    init(exchange: Exchange, resume: @escaping @Sendable () -> Void) {
+    init(exchange: Exchange, throttle: Throttle?, resume: @escaping @Sendable () -> Void) {
         self.exchange = exchange
+        self.throttle = throttle
         self.resume = resume
     }
+
+    var limitsBandwidth: Bool { throttle != nil }
+
+    /// False if nothing may move now.
+    func mayMove() -> Bool {
+        isThrottled = throttle.map { !$0.mayMove() } ?? false
+        return !isThrottled
+    }
+
+    func moved(_ bytes: Int) { throttle?.moved(bytes) }
 
     /// The context behind the pointer that was registered; the transport keeps it alive until the
     /// handle is reset.
@@ -30,8 +44,11 @@ private let refusal = Int(CURL_WRITEFUNC_ERROR)
 let bodyCallback: osssync_curl_data_callback = { data, size, count, pointer in
     guard let context = unsafe CallbackContext.at(pointer) else { return refusal }
     let buffer = unsafe UnsafeRawBufferPointer(start: data, count: size * count)
+    guard context.mayMove() else { return Int(CURL_WRITEFUNC_PAUSE) }
     switch unsafe context.exchange.receive(buffer) {
-    case .taken: return buffer.count
+    case .taken:
+        context.moved(buffer.count)
+        return buffer.count
     case .paused: return Int(CURL_WRITEFUNC_PAUSE)
     case .ended: return refusal
     }
@@ -46,8 +63,14 @@ let headerCallback: osssync_curl_data_callback = { data, size, count, pointer in
 
 let readCallback: osssync_curl_data_callback = { data, size, count, pointer in
     guard let context = unsafe CallbackContext.at(pointer) else { return Int(CURL_READFUNC_ABORT) }
-    let buffer = unsafe UnsafeMutableRawBufferPointer(start: data, count: size * count)
-    return unsafe context.exchange.send(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+    guard context.mayMove() else { return Int(CURL_READFUNC_PAUSE) }
+    let room = context.limitsBandwidth ? min(size * count, 16 << 10) : size * count
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: data, count: room)
+    guard let sent = unsafe context.exchange.send(into: buffer) else {
+        return Int(CURL_READFUNC_ABORT)
+    }
+    context.moved(sent)
+    return sent
 }
 
 let seekCallback: osssync_curl_seek_callback = { pointer, offset, origin in

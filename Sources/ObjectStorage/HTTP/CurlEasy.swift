@@ -16,17 +16,21 @@ package struct TransportSettings: Sendable {
     package var caFile: String?
     /// Nil for none; the environment is not asked.
     package var proxy: String?
+    /// What all requests together may move, both ways; nil for no limit.
+    package var bytesPerSecond: Int64?
 
     package init(
         connectTimeout: Duration,
         connectionLimit: Int,
         caFile: String?,
-        proxy: String?
+        proxy: String?,
+        bytesPerSecond: Int64? = nil
     ) {
         self.connectTimeout = connectTimeout
         self.connectionLimit = connectionLimit
         self.caFile = caFile
         self.proxy = proxy
+        self.bytesPerSecond = bytesPerSecond
     }
 }
 

@@ -18,6 +18,7 @@ final class TransportLoop: @unchecked Sendable {
     /// By the identities of their handles.
     private var transfers: [UInt: Transfer] = [:]
     private var idleHandles: [CurlEasy] = []
+    private let throttle: Throttle?
     private var lastCheck = Duration.zero
     private var isStopped = false
 
@@ -25,6 +26,7 @@ final class TransportLoop: @unchecked Sendable {
         self.multi = multi
         self.inbox = inbox
         self.settings = settings
+        throttle = settings.bytesPerSecond.map { Throttle(bytesPerSecond: $0) }
     }
 
     func run() {
@@ -34,7 +36,7 @@ final class TransportLoop: @unchecked Sendable {
             multi.perform()
             while let (identity, code) = multi.nextResult() { end(identity, code) }
             checkStalls()
-            multi.poll(transfers.isEmpty ? .seconds(60) : checkInterval)
+            multi.poll(min(transfers.isEmpty ? .seconds(60) : checkInterval, holdBack()))
         }
     }
 
@@ -61,7 +63,9 @@ final class TransportLoop: @unchecked Sendable {
             )
         }
         let inbox = inbox
-        let context = CallbackContext(exchange: exchange) { inbox.post(.check(exchange)) }
+        let context = CallbackContext(exchange: exchange, throttle: throttle) {
+            inbox.post(.check(exchange))
+        }
         do throws(TransportError) {
             try easy.prepare(exchange, context: context, settings: settings)
             guard multi.add(easy) else {
@@ -127,7 +131,7 @@ extension TransportLoop {
             let exchange = transfer.context.exchange
             let moved = exchange.receivedBytes + transfer.easy.sentBytes
             var watch = transfer.watch
-            if exchange.isPaused || wasAway {
+            if exchange.isPaused || transfer.context.isThrottled || wasAway {
                 watch.restart(moved: moved, now: now)
             } else if watch.isStalled(moved: moved, now: now) {
                 exchange.fail(.stalled)
@@ -136,5 +140,25 @@ extension TransportLoop {
             }
             transfers[identity]?.watch = watch
         }
+    }
+}
+
+// MARK: - Bandwidth
+
+extension TransportLoop {
+    /// Lets the transfers go on that waited for the sake of the bandwidth, if it is time; returns
+    /// how long to wait at most.
+    private func holdBack() -> Duration {
+        guard let throttle, throttle.holdsBack else { return .seconds(60) }
+        let pause = throttle.pause
+        guard pause == .zero else { return max(pause, .milliseconds(1)) }
+        throttle.letGo()
+        for (identity, transfer) in transfers where transfer.context.isThrottled {
+            transfer.context.isThrottled = false
+            // Calls the callbacks, which may hold back again.
+            let code = transfer.easy.resume()
+            if code != CURLE_OK { end(identity, code) }
+        }
+        return .zero
     }
 }

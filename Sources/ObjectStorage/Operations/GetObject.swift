@@ -5,29 +5,30 @@ package struct GetRequest: Sendable {
     package var key: ObjectKey
     /// Nil for the whole object, as it must be of an empty one.
     package var range: ByteRange?
-    package var ifMatch: ETag?
     package var versionID: VersionID?
-    package var ifNoneMatch: ETag?
-    package var ifModifiedSince: Timestamp?
-    package var ifUnmodifiedSince: Timestamp?
+    package var conditions: ReadConditions
+    /// A range whose bytes depend on the object's size, instead of `range`; for reads into memory.
+    package var form: RangeForm?
 
     package init(
         key: ObjectKey,
         range: ByteRange? = nil,
         ifMatch: ETag? = nil,
-        versionID: VersionID? = nil,
-        ifNoneMatch: ETag? = nil,
-        ifModifiedSince: Timestamp? = nil,
-        ifUnmodifiedSince: Timestamp? = nil
+        versionID: VersionID? = nil
     ) {
         self.key = key
         self.range = range
-        self.ifMatch = ifMatch
         self.versionID = versionID
-        self.ifNoneMatch = ifNoneMatch
-        self.ifModifiedSince = ifModifiedSince
-        self.ifUnmodifiedSince = ifUnmodifiedSince
+        conditions = ReadConditions(ifMatch: ifMatch)
     }
+
+    package init(key: ObjectKey, form: RangeForm?, conditions: ReadConditions) {
+        self.key = key
+        self.form = form
+        self.conditions = conditions
+    }
+
+    var ifMatch: ETag? { conditions.ifMatch }
 }
 
 extension StorageClient {
@@ -86,7 +87,8 @@ extension StorageClient {
             range: request.range,
             length: nil,
             etag: request.ifMatch,
-            totalSize: nil
+            totalSize: nil,
+            form: request.form
         )
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(wire, &context) { head in
@@ -114,7 +116,9 @@ extension StorageClient {
         guard length ?? 0 <= limit else {
             throw wire.failure(.invalidRequest("the object is larger than \(limit) bytes"))
         }
-        if expectation.range == nil, let checksum = dialect.checksum(response.head) {
+        if expectation.range == nil, expectation.form == nil,
+            let checksum = dialect.checksum(response.head)
+        {
             let received = CRC64(of: response.body)
             guard received == checksum else {
                 throw wire.failure(
@@ -145,16 +149,13 @@ extension GetRequest {
         if let behavior = dialect.rangeBehavior {
             wire.headers.append((behavior.name, behavior.value))
         }
-        if let range { wire.headers.append(("range", range.headerValue)) }
-        if let etag { wire.headers.append(("if-match", etag.quoted)) }
-        if let ifNoneMatch { wire.headers.append(("if-none-match", ifNoneMatch.quoted)) }
-        if let ifModifiedSince {
-            wire.headers.append(("if-modified-since", CivilTime(ifModifiedSince).httpText))
+        if let range = range?.headerValue ?? form?.headerValue {
+            wire.headers.append(("range", range))
         }
-        if let ifUnmodifiedSince {
-            wire.headers.append(("if-unmodified-since", CivilTime(ifUnmodifiedSince).httpText))
-        }
-        wire.isConditional = ifNoneMatch != nil || ifModifiedSince != nil
+        var conditions = conditions
+        conditions.ifMatch = etag
+        wire.headers += conditions.headers
+        wire.isConditional = conditions.allowNotModified
         return wire
     }
 }

@@ -59,14 +59,37 @@ package struct ObjectMetadata: Sendable, Hashable {
     }
 }
 
+/// What is asked of an object's headers, and under which conditions.
+package struct HeadRequest: Sendable {
+    package var key: ObjectKey
+    package var versionID: VersionID?
+    package var conditions: ReadConditions
+
+    package init(
+        key: ObjectKey,
+        versionID: VersionID? = nil,
+        conditions: ReadConditions = ReadConditions()
+    ) {
+        self.key = key
+        self.versionID = versionID
+        self.conditions = conditions
+    }
+}
+
 extension StorageClient {
     package func head(
         _ key: ObjectKey,
         versionID: VersionID?
     ) async throws(StorageError) -> ObjectMetadata {
-        var wire = StorageRequest("HeadObject", .head, key)
-        if let versionID { wire.query.append(("versionId", versionID.text)) }
+        try await head(HeadRequest(key: key, versionID: versionID))
+    }
+
+    package func head(_ asked: HeadRequest) async throws(StorageError) -> ObjectMetadata {
+        var wire = StorageRequest("HeadObject", .head, asked.key)
+        if let versionID = asked.versionID { wire.query.append(("versionId", versionID.text)) }
         if let mode = dialect.checksumMode { wire.headers.append((mode.name, mode.value)) }
+        wire.headers += asked.conditions.headers
+        wire.isConditional = asked.conditions.allowNotModified
         let request = wire
         return try await repeating { (context) throws(StorageError) in
             let head = try await self.send(request, &context).head

@@ -166,8 +166,11 @@ extension StorageClient {
 
 extension StorageClient {
     /// Sends a body, holds the answer against what was sent, and repeats what may be repeated.
+    ///
+    /// `tagIsDigest` says that the ETag of what is sent is its MD5, as that of a part is.
     func upload<Value: Sendable>(
         _ wire: StorageRequest,
+        tagIsDigest: Bool = false,
         onProgress: @escaping @Sendable (Int) -> Void,
         _ read: (SentDigests, HTTPResponse) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -181,7 +184,7 @@ extension StorageClient {
                 guard let sent = response.sent else {
                     throw uploading.failure(.transport(.connectionLost))
                 }
-                try self.verify(sent, response.head, uploading)
+                try self.verify(sent, response.head, uploading, tagIsDigest: tagIsDigest)
                 return try read(sent, response)
             } catch {
                 progress.takeBack()
@@ -190,11 +193,12 @@ extension StorageClient {
         }
     }
 
-    /// The CRC-64 decides; the ETag only where there is none and it can be the content's MD5.
+    /// The CRC-64 decides; the ETag where there is none, or where it is an MD5 for sure.
     private func verify(
         _ sent: SentDigests,
         _ head: ResponseHead,
-        _ wire: StorageRequest
+        _ wire: StorageRequest,
+        tagIsDigest: Bool
     ) throws(StorageError) {
         if let received = dialect.checksum(head) {
             guard received == sent.checksum else {
@@ -203,7 +207,7 @@ extension StorageClient {
                     head: head
                 )
             }
-            return
+            guard tagIsDigest else { return }
         }
         guard let received = head["etag"].flatMap({ ETag(wire: $0).md5Digest }),
             !dialect.isEncrypted(head)

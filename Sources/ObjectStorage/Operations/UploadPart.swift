@@ -28,7 +28,7 @@ extension StorageClient {
         wire.query = [("partNumber", String(number.value)), ("uploadId", upload.text)]
         wire.body = body
         let request = wire
-        return try await self.upload(request, onProgress: onProgress) {
+        return try await self.upload(request, tagIsDigest: true, onProgress: onProgress) {
             (sent, response) throws(StorageError) in
             UploadedPart(
                 number: number,

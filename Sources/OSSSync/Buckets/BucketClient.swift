@@ -7,6 +7,8 @@ internal import Synchronization
 public struct ListedObject: Sendable, Hashable {
     /// The whole key, escaped so that it is safe to print.
     public let key: String
+    /// The whole key as it is, for other calls.
+    public let exactKey: String
     /// Bytes.
     public let size: Int64
     /// The tag of this version, without quotes.
@@ -21,7 +23,7 @@ public struct ListedObject: Sendable, Hashable {
 public struct BucketClient: Sendable {
     /// The bucket and the prefix that listings begin with.
     public let remote: Remote
-    private let store: StorageClient
+    let store: StorageClient
     private let clock: ClockWatch
 
     /// Makes a client from configuration; no request is made.
@@ -32,14 +34,29 @@ public struct BucketClient: Sendable {
         try self.init(remote: remote, connection: connection)
     }
 
-    init(remote: Remote, connection: ResolvedConnection) throws(SyncError) {
+    /// Makes a client of what an app spells; no request is made.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(remote: Remote, configuration: StoreConfiguration) throws(SyncError) {
+        try self.init(
+            remote: remote,
+            connection: try ResolvedConnection(remote, configuration),
+            connectionLimit: configuration.connectionLimit
+        )
+    }
+
+    init(
+        remote: Remote,
+        connection: ResolvedConnection,
+        connectionLimit: Int = 4
+    ) throws(SyncError) {
         let clock = ClockWatch()
         self.remote = remote
         self.clock = clock
         store = try StoreFactory.store(
             connection,
             bucket: remote.bucket,
-            connectionLimit: 4,
+            connectionLimit: connectionLimit,
             observe: { clock.observe($0) }
         )
     }
@@ -85,31 +102,12 @@ public struct BucketClient: Sendable {
             throw SyncError(error)
         }
     }
-
-    /// A signed URL that reads one object until `expires` has passed.
-    ///
-    /// - Throws: `SyncError`.
-    public func presignedURL(
-        key: String,
-        expires: Duration
-    ) async throws(SyncError) -> String {
-        do throws(StorageError) {
-            return try await store.presignedURL(
-                method: .get,
-                key: ObjectKey(key),
-                query: [],
-                headers: [],
-                expires: expires
-            )
-        } catch {
-            throw SyncError(error)
-        }
-    }
 }
 
 extension ListedObject {
     init(_ object: RemoteObject) {
         key = object.key.display
+        exactKey = String(decoding: object.key.bytes, as: UTF8.self)
         size = object.size
         etag = displayText(object.etag.text)
         lastModified = object.lastModified.map { time in

@@ -1,7 +1,7 @@
 internal import SyncModel
 
 /// A value of a JSON text.
-enum JSONText: Sendable, Hashable {
+package enum JSONText: Sendable, Hashable {
     case null
     case bool(Bool)
     /// As it is written, so that no digit is lost.
@@ -10,25 +10,33 @@ enum JSONText: Sendable, Hashable {
     case array([JSONText])
     case object([Member])
 
-    struct Member: Sendable, Hashable {
-        let name: String
-        let value: JSONText
+    package struct Member: Sendable, Hashable {
+        package let name: String
+        package let value: JSONText
+
+        package init(name: String, value: JSONText) {
+            self.name = name
+            self.value = value
+        }
     }
 
-    /// Texts are as small as the files and answers that hold credentials.
-    static let maximumSize = 1 << 20
+    /// Files and answers that hold credentials are small.
+    static let maximumCredentialsSize = 1 << 20
     static let maximumDepth = 16
 
     /// Reads one value and the blanks around it, strictly by RFC 8259.
-    init(parsing bytes: [UInt8]) throws(JSONFailure) {
-        guard bytes.count <= Self.maximumSize else { throw .tooLong }
+    package init(
+        parsing bytes: [UInt8],
+        maximumSize: Int = JSONText.maximumCredentialsSize
+    ) throws(JSONFailure) {
+        guard bytes.count <= maximumSize else { throw .tooLong(limit: maximumSize) }
         guard isValidUTF8(bytes) else { throw .notUTF8 }
         var reader = JSONReader(bytes)
         self = try reader.document()
     }
 
     /// The last member of this name; nil if this is no object or has none.
-    subscript(name: String) -> JSONText? {
+    package subscript(name: String) -> JSONText? {
         guard case .object(let members) = self else { return nil }
         // By bytes: Swift's equality takes the Kelvin sign for a K.
         return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -37,7 +45,7 @@ enum JSONText: Sendable, Hashable {
     /// The text of an object's member; nil if there is none or it is null.
     ///
     /// A member of another type is an error: nothing else is guessed from it.
-    func string(_ name: String) throws(JSONFailure) -> String? {
+    package func string(_ name: String) throws(JSONFailure) -> String? {
         guard case .object = self else { throw .notAnObject }
         return switch self[name] {
         case nil, .null: nil
@@ -48,8 +56,8 @@ enum JSONText: Sendable, Hashable {
 }
 
 /// Why a text is not the JSON that was expected; no case holds anything of it.
-enum JSONFailure: Error, Sendable, Hashable {
-    case tooLong
+package enum JSONFailure: Error, Sendable, Hashable {
+    case tooLong(limit: Int)
     case tooDeep(offset: Int)
     case notUTF8
     case truncated
@@ -59,9 +67,9 @@ enum JSONFailure: Error, Sendable, Hashable {
     case unexpectedType(member: String)
 
     /// Continues the sentence "it is not JSON: …".
-    var message: String {
+    package var message: String {
         switch self {
-        case .tooLong: "it is larger than \(JSONText.maximumSize) bytes"
+        case .tooLong(let limit): "it is larger than \(limit) bytes"
         case .tooDeep(let offset):
             "it is nested deeper than \(JSONText.maximumDepth) levels at byte \(offset)"
         case .notUTF8: "it is not UTF-8"

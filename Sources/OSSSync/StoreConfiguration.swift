@@ -1,0 +1,81 @@
+internal import ObjectStorage
+internal import SyncEngine
+
+/// How a bucket is reached, spelled by an app: neither the environment nor a file is read.
+///
+/// ```swift
+/// let configuration = StoreConfiguration(
+///     region: "cn-hangzhou",
+///     credentials: .provider { try await askMyServerForTemporaryKeys() }
+/// )
+/// ```
+public struct StoreConfiguration: Sendable {
+    /// How a request names its bucket.
+    public enum Addressing: Sendable, Hashable {
+        /// In front of the host; in the path for an IP address and `localhost`.
+        case automatic
+        /// In front of the host, as OSS itself wants it.
+        case virtual
+        /// In the path, as many look-alikes of S3 want it.
+        case path
+        /// Nowhere: the endpoint is a domain of the bucket's own.
+        case customDomain
+
+        var choice: AddressingChoice {
+            switch self {
+            case .automatic: .auto
+            case .virtual: .virtual
+            case .path: .path
+            case .customDomain: .cname
+            }
+        }
+    }
+
+    /// The version of OSS's signatures; S3 has one only.
+    public enum Signature: Sendable, Hashable {
+        /// The version that OSS asks for.
+        case v4
+        /// For old stores that know nothing else.
+        case v1
+    }
+
+    /// The bucket's region, such as `cn-hangzhou`; nil if the endpoint's host tells it.
+    public var region: String?
+    /// A host or a URL without a path; nil for the region's public endpoint.
+    public var endpoint: String?
+    /// What requests are signed with.
+    public var credentials: CredentialsSource
+    /// How a request names its bucket.
+    public var addressing: Addressing = .automatic
+    /// How requests are signed.
+    public var signature: Signature = .v4
+    /// How long a connection may take to be made.
+    public var connectTimeout: Duration
+    /// The longest time in which nothing, or less than 1 KiB a second, moves on a connection.
+    public var stallTimeout: Duration
+    /// The largest number of requests in flight.
+    public var connectionLimit: Int
+    /// The largest number of bytes that all requests together move in a second, both ways; nil for
+    /// no limit.
+    public var bandwidthLimit: Int64?
+    /// The URL of a proxy; nil for none.
+    public var proxy: String?
+    /// Certificate authorities in PEM form instead of the system's.
+    public var caFile: String?
+    /// Allows plain http to other hosts than this one, where anyone on the way can read and change
+    /// everything.
+    public var allowsInsecureHTTP = false
+
+    /// Makes a configuration with the values that `osssync` itself uses: 10 s to connect, 30 s
+    /// without a byte, 16 requests at once, no limit on bandwidth, no proxy.
+    ///
+    /// What is unusable in it is found when it is used: `SyncError` of code `configuration`.
+    public init(region: String?, endpoint: String? = nil, credentials: CredentialsSource) {
+        self.region = region
+        self.endpoint = endpoint
+        self.credentials = credentials
+        connectTimeout = .seconds(10)
+        stallTimeout = .seconds(30)
+        connectionLimit = 16
+    }
+}
