@@ -64,6 +64,7 @@ extension BucketClient {
     ///   - number: From 1 to 10,000; a number that was sent already is replaced.
     ///   - key: The object's whole key.
     ///   - uploadID: What ``initiateUpload(of:options:)`` returned.
+    /// - Returns: The part, as completing the upload wants it.
     /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more.
     public func uploadPart(
         _ bytes: [UInt8],
@@ -115,6 +116,7 @@ extension BucketClient {
     ///   - parts: By ascending number.
     ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
     ///   - callback: A request that OSS makes once the object is there.
+    /// - Returns: What the store says of the object.
     /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more.
     @discardableResult
     public func completeUpload(

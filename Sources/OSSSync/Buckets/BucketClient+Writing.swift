@@ -12,6 +12,7 @@ extension BucketClient {
     ///   - bytes: The content, at most 5 GiB.
     ///   - key: The whole key; the prefix of ``remote`` is not put before it.
     ///   - options: What is written with it.
+    /// - Returns: What the store says of the new version.
     /// - Throws: `SyncError`: `alreadyExists` if it must not be replaced, `credentials`,
     ///   `remoteUnreachable`, `cancelled`, `configuration` for a key or metadata that no store
     ///   takes.
@@ -70,6 +71,7 @@ extension BucketClient {
     ///     Nil for whatever is there.
     ///   - destination: The whole key of the copy.
     ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
+    /// - Returns: What the store says of the copy.
     /// - Throws: `SyncError`: besides those, `notFound`, `credentials`, `remoteUnreachable`,
     ///   `cancelled`.
     @discardableResult
@@ -124,6 +126,7 @@ extension BucketClient {
     ///     keys live.
     ///   - query: More query parameters, such as `response-content-type`; they are signed.
     ///   - headers: Headers that the request must then have, with exactly these values.
+    /// - Returns: The whole URL; whoever has it has the permission.
     /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
     ///   are none.
     public func presignedURL(

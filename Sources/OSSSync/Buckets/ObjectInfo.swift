@@ -33,7 +33,7 @@ public struct ObjectInfo: Sendable, Hashable {
     public let key: String
     /// Bytes of the whole object, also where only a range of it was read.
     public let size: Int64
-    /// The tag of this version, without quotes; opaque. Empty if the store gave none.
+    /// The tag of this version, without quotes; opaque, and empty if the store gave none.
     public let etag: String
     /// CRC-64 (ECMA-182, as `x-oss-hash-crc64ecma`) of the whole object; nil if the store has none.
     public let crc64: UInt64?

@@ -7,8 +7,10 @@ public struct PutOptions: Sendable, Hashable {
     /// The object's type; nil leaves it to the key's ending or, where that says nothing, to the
     /// store.
     public var contentType: String?
-    /// The user's metadata, by names without `x-oss-meta-`: letters, digits and hyphens, which the
-    /// store turns to lower case; values in printable ASCII, not empty. OSS takes 8 KiB in all.
+    /// The user's metadata, by names without `x-oss-meta-`.
+    ///
+    /// Names are letters, digits and hyphens, which the store turns to lower case; values are
+    /// printable ASCII and not empty. OSS takes 8 KiB in all.
     public var metadata: [String: String]
     /// The store's name of a storage class; nil for the bucket's own.
     public var storageClass: String?
