@@ -1,8 +1,10 @@
 """Cases with boto3: objects, listings, ranges, multipart uploads."""
 
+import base64
 import hashlib
 import os
 import tempfile
+import zlib
 
 import boto3
 import botocore
@@ -149,6 +151,37 @@ class Cases:
                    for start in range(0, len(body), PART)]
         equal(head["ETag"], '"%s-3"' % hashlib.md5(b"".join(digests)).hexdigest())
         expect(head["ChecksumCRC32"].endswith("-3"), "no composite checksum")
+        named = {"Bucket": self.bucket, "Key": "library.bin"}
+        pieces = [body[start:start + PART] for start in range(0, len(body), PART)]
+        for number, piece in enumerate(pieces, 1):
+            got, found = self.get("library.bin", PartNumber=number)
+            expect(found == piece, "another part came back")
+            head = self.client.head_object(PartNumber=number, **named)
+            for answer in (got, head):
+                equal((answer["PartsCount"], answer["ContentLength"]), (3, len(piece)))
+        equal(service_error(self.get, "library.bin", PartNumber=4), (416, "InvalidPartNumber"))
+        equal(service_error(self.get, "library.bin", PartNumber=1, Range="bytes=0-1"),
+              (400, "InvalidRequest"))
+        told = self.client.get_object_attributes(
+            MaxParts=2, ObjectAttributes=["ETag", "Checksum", "ObjectParts", "ObjectSize",
+                                          "StorageClass"], **named)
+        equal((told["ETag"], told["ObjectSize"], told["StorageClass"]),
+              (head["ETag"].strip('"'), len(body), "STANDARD"))
+        equal(told["Checksum"]["ChecksumType"], "COMPOSITE")
+        parts = told["ObjectParts"]
+        equal((parts["TotalPartsCount"], parts["IsTruncated"], parts["NextPartNumberMarker"]),
+              (3, True, 2))
+        equal([(item["PartNumber"], item["Size"]) for item in parts["Parts"]],
+              [(1, PART), (2, PART)])
+        equal(parts["Parts"][1]["ChecksumCRC32"], base64.b64encode(
+            zlib.crc32(pieces[1]).to_bytes(4, "big")).decode())
+        rest = self.client.get_object_attributes(
+            PartNumberMarker=2, ObjectAttributes=["ObjectParts"], **named)["ObjectParts"]
+        equal([item["PartNumber"] for item in rest["Parts"]], [3])
+        self.put("one piece", b"abc")
+        got, found = self.get("one piece", PartNumber=1)
+        equal((found, "PartsCount" in got), (b"abc", False))
+        equal(service_error(self.get, "one piece", PartNumber=2), (416, "InvalidPartNumber"))
 
     def begin(self, key, **named):
         return self.client.create_multipart_upload(

@@ -34,9 +34,7 @@ extension OperationContext {
         xml.element("Key", encodedForXML(key.bytes))
         xml.element("ETag", quoted(object.content.etag))
         for header in object.checksumHeaders {
-            let name = header.name.dropFirst("x-amz-checksum-".utf8.count)
-            let element = ChecksumAlgorithm(name: String(name))?.elementName ?? "ChecksumType"
-            xml.element(element, header.value)
+            xml.element(Self.checksumElement(header.name), header.value)
         }
         return .xml(xml, headers: headers)
     }
@@ -151,7 +149,8 @@ extension OperationContext {
             kind: .multipart,
             storageClass: upload.storageClass,
             headers: upload.headers.filter { !$0.name.hasPrefix("x-amz-") }
-                + (checksum.map { $0.checksum.headers(type: $0.type) } ?? []),
+                + (checksum.map { $0.checksum.headers(type: $0.type) } ?? [])
+                + [ObjectParts(parts).stored],
             tagging: upload.tagging
         )
     }

@@ -51,7 +51,7 @@ extension OperationContext {
                 segments: try transaction.segments(of: found),
                 kind: found.kind == .appendable ? .normal : found.kind,
                 storageClass: requestedClass ?? .standard,
-                headers: replaces ? newHeaders + found.checksumHeaders : found.headers,
+                headers: replaces ? newHeaders + found.contentHeaders : found.headers,
                 tagging: replacesTags ? request.serviceHeader("tagging") : found.tagging
             )
             let version = try transaction.publish(object, in: bucket, nowMilliseconds: now)

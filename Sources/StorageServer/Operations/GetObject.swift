@@ -31,12 +31,14 @@ extension OperationContext {
         let size = object.source.content.size
         let whole = ByteRange(offset: 0, length: size)
         if operation == .headObject {
+            if let answer = try partAnswer(object, headers) { return answer }
             let answer = headers + checksumHeaders(object.named)
             return Answer(200, headers: answer, body: .content(object.content, whole))
         }
         guard !object.source.needsRestore else {
             throw ServiceError.invalidObjectState(keyText)
         }
+        if let answer = try partAnswer(object, headers) { return answer }
         let header = faults.ignoresRange ? nil : request.header("range")
         guard let header, let range = try RangeRequest(header).range(of: size, for: request) else {
             let answer = headers + checksumHeaders(object.named)

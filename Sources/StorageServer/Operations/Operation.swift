@@ -19,6 +19,7 @@ enum Operation: String, Sendable, CaseIterable {
     case appendObject = "AppendObject"
     case getObject = "GetObject"
     case headObject = "HeadObject"
+    case getObjectAttributes = "GetObjectAttributes"
     case getObjectMeta = "GetObjectMeta"
     case deleteObject = "DeleteObject"
     case putSymlink = "PutSymlink"
@@ -81,6 +82,9 @@ extension Operation {
             if request.hasParameter("uploadId") { return .listParts }
             if request.hasParameter("symlink") { return .getSymlink }
             if request.hasParameter("tagging") { return .getObjectTagging }
+            if request.dialect == .s3, request.hasParameter("attributes") {
+                return .getObjectAttributes
+            }
             return request.hasParameter("acl") ? .unknown : .getObject
         case .head: return request.hasParameter("objectMeta") ? .getObjectMeta : .headObject
         case .put:
@@ -104,7 +108,7 @@ extension Operation {
 
     /// What S3 does not have, and what it has that this server does not.
     private static let onlyOther = [
-        "append", "symlink", "objectMeta", "attributes", "legal-hold", "retention", "torrent",
+        "append", "symlink", "objectMeta", "legal-hold", "retention", "torrent",
         "select", "renameObject",
     ]
 

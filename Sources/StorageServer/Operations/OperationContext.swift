@@ -39,6 +39,7 @@ struct OperationContext {
         case .appendObject: try appendObject()
         case .getObject, .headObject: try getObject()
         case .getObjectMeta: try getObjectMeta()
+        case .getObjectAttributes: try getObjectAttributes()
         case .deleteObject: try deleteObject()
         case .putSymlink: try putSymlink()
         case .getSymlink: try getSymlink()
