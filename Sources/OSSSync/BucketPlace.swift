@@ -15,6 +15,7 @@ struct BucketPlace: Sendable {
         address: String?,
         region: String?,
         addressing: AddressingChoice,
+        provider: StoreProvider?,
         signature: SignatureVersion,
         allowsInsecureHTTP: Bool
     ) throws(SyncError) {
@@ -28,11 +29,12 @@ struct BucketPlace: Sendable {
                 dialect = .oss
                 endpoint = try Endpoint(parsing: address, region: region, addressing: addressing)
             case .s3:
-                dialect = .s3
+                dialect = .s3(provider)
                 endpoint = try Endpoint(
                     parsingS3: address,
                     region: region,
                     addressing: addressing,
+                    provider: provider,
                     bucket: remote.bucket
                 )
             }

@@ -65,7 +65,8 @@ struct ConfigurationFiles: Sendable {
                     endpoint: link.endpoint,
                     region: link.region,
                     addressing: link.addressing,
-                    signature: link.signature
+                    signature: link.signature,
+                    provider: link.provider
                 )
             )
         }
@@ -76,7 +77,8 @@ struct ConfigurationFiles: Sendable {
                         endpoint: section["endpoint"],
                         region: section["region"],
                         addressing: section["addressing"],
-                        signature: section["signature"]
+                        signature: section["signature"],
+                        provider: section["provider"]
                     )
                 )
             }
@@ -128,7 +130,13 @@ struct ConfigurationFiles: Sendable {
         }
         var chain: [any CredentialsProvider] = files
         chain.insert(environment, at: comesFirst ? chain.endIndex : 0)
-        if dialect == .oss { chain += alibabaCloudServices() }
+        switch dialect {
+        case .oss: chain += alibabaCloudServices()
+        case .s3:
+            if let service = AWSServiceVariables(environment: sources.environment) {
+                chain.append(service)
+            }
+        }
         return CredentialsChain(chain, variables: dialect == .s3 ? .aws : .oss)
     }
 

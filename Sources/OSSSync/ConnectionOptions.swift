@@ -10,6 +10,9 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var endpoint: String?
     /// `virtual`, `path`, `cname` or `auto`.
     public var addressing: String?
+    /// The kind of store behind an `s3://` remote: `aws`, `minio`, `seaweedfs`, `r2`, `ceph` or
+    /// `generic`.
+    public var provider: String?
     /// `v4` or `v1`.
     public var signature: String?
     /// Certificate authorities in PEM form instead of the system's.

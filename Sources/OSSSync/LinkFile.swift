@@ -11,6 +11,7 @@ struct LinkFile: Sendable, Hashable {
     var region: String?
     var endpoint: String?
     var addressing: String?
+    var provider: String?
     var signature: String?
 
     /// What the options leave open stays as `previous` has it.
@@ -20,6 +21,7 @@ struct LinkFile: Sendable, Hashable {
         region = options.region ?? previous?.region
         endpoint = options.endpoint ?? previous?.endpoint
         addressing = options.addressing ?? previous?.addressing
+        provider = options.provider ?? previous?.provider
         signature = options.signature ?? previous?.signature
     }
 
@@ -42,6 +44,7 @@ struct LinkFile: Sendable, Hashable {
         region = section["region"]
         endpoint = section["endpoint"]
         addressing = section["addressing"]
+        provider = section["provider"]
         signature = section["signature"]
     }
 
@@ -50,7 +53,7 @@ struct LinkFile: Sendable, Hashable {
         text += "[\(Self.section)]\n"
         let entries: [(String, String?)] = [
             ("remote", remote), ("profile", profile), ("region", region), ("endpoint", endpoint),
-            ("addressing", addressing), ("signature", signature),
+            ("addressing", addressing), ("provider", provider), ("signature", signature),
         ]
         for case (let name, let value?) in entries {
             text += "\(name) = \(INIDocument.quoted(value))\n"

@@ -34,7 +34,8 @@ struct ResolvedConnection: Sendable {
             endpoint: options.endpoint,
             region: options.region,
             addressing: options.addressing,
-            signature: options.signature
+            signature: options.signature,
+            provider: options.provider
         )
         let places = [asked, variables.place] + (try files.places(bucket: remote.bucket))
         let address = places.lazy.compactMap(\.endpoint).first
@@ -55,6 +56,7 @@ struct ResolvedConnection: Sendable {
             address: address,
             region: region,
             addressing: choice,
+            provider: try Self.provider(places, asked: asked.provider, remote.dialect),
             signature: known,
             allowsInsecureHTTP: options.allowsInsecureHTTP
         )
@@ -75,6 +77,8 @@ struct ResolvedConnection: Sendable {
             address: configuration.endpoint,
             region: configuration.region,
             addressing: configuration.addressing.choice,
+            provider: remote.dialect == .s3
+                ? configuration.provider.flatMap { StoreProvider(rawValue: $0.rawValue) } : nil,
             signature: configuration.signature == .v1 ? .v1 : .v4,
             allowsInsecureHTTP: configuration.allowsInsecureHTTP
         )
@@ -100,6 +104,24 @@ struct ResolvedConnection: Sendable {
             break
         }
         return places.lazy.compactMap(\.region).first
+    }
+
+    /// In files that both dialects share, the provider is said of S3.
+    private static func provider(
+        _ places: [ConfiguredPlace],
+        asked: String?,
+        _ dialect: Remote.Dialect
+    ) throws(SyncError) -> StoreProvider? {
+        guard dialect == .s3 else {
+            guard asked == nil else { throw usage("--provider is for s3:// remotes") }
+            return nil
+        }
+        guard let name = places.lazy.compactMap(\.provider).first else { return nil }
+        if let provider = StoreProvider(rawValue: name) { return provider }
+        throw usage(
+            "'\(displayText(name))' is no provider; there are "
+                + StoreProvider.allCases.map(\.rawValue).joined(separator: ", ")
+        )
     }
 
     private static func usage(_ message: String) -> SyncError {

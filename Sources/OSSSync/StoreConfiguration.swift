@@ -39,6 +39,22 @@ public struct StoreConfiguration: Sendable {
         case v1
     }
 
+    /// The kind of an S3 store, where its address does not tell; OSS takes no notice.
+    public enum Provider: String, Sendable, Hashable, CaseIterable {
+        /// Amazon S3, also behind a host of one's own.
+        case aws
+        /// MinIO.
+        case minio
+        /// SeaweedFS, which keeps no backslash in a key.
+        case seaweedfs
+        /// Cloudflare R2, also behind a domain of one's own.
+        case r2
+        /// The gateway of Ceph.
+        case ceph
+        /// Another one, which has an endpoint of its own.
+        case generic
+    }
+
     /// The bucket's region, such as `cn-hangzhou`; nil if the endpoint's host tells it.
     public var region: String?
     /// A host or a URL without a path; nil for the region's public endpoint.
@@ -47,6 +63,8 @@ public struct StoreConfiguration: Sendable {
     public var credentials: CredentialsSource
     /// How a request names its bucket.
     public var addressing: Addressing = .automatic
+    /// The kind of an S3 store; nil if its endpoint tells enough.
+    public var provider: Provider?
     /// How requests are signed.
     public var signature: Signature = .v4
     /// How long a connection may take to be made.

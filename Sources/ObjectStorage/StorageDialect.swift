@@ -30,6 +30,10 @@ package struct StorageDialect: Sendable, Hashable {
     package let maximumObjectSize: Int64
     /// The largest object that is copied by one request.
     package var maximumCopySize: Int64
+    /// How the body of RestoreObject names its parts.
+    let restore: RestoreStyle
+    /// A byte of keys that the store does not keep as it is; nil if it keeps all.
+    package let lostKeyByte: UInt8?
 
     /// Alibaba Cloud OSS; `service` is the product that signatures name.
     package static func oss(service: String) -> StorageDialect {
@@ -49,31 +53,39 @@ package struct StorageDialect: Sendable, Hashable {
             maximumKeyLength: 1_023,
             minimumPartSize: PartLayout.minimumPartSize,
             maximumObjectSize: PartLayout.maximumObjectSize,
-            maximumCopySize: 1_000_000_000
+            maximumCopySize: 1_000_000_000,
+            restore: .oss,
+            lostKeyByte: nil
         )
     }
 
     package static let oss = oss(service: "oss")
 
-    /// Amazon S3 and its look-alikes.
-    package static let s3 = StorageDialect(
-        name: "s3",
-        headerPrefix: "x-amz-",
-        signature: .s3,
-        keyEncoding: .form,
-        encodesAllDocuments: false,
-        rangeBehavior: nil,
-        checksumHeader: "x-amz-meta-" + checksumMetadataName,
-        computesChecksum: false,
-        checksumMode: ("x-amz-checksum-mode", "ENABLED"),
-        signsPayload: true,
-        conditions: .preconditions,
-        copySourcePrefix: "",
-        maximumKeyLength: 1_024,
-        minimumPartSize: 5 << 20,
-        maximumObjectSize: 5 << 40,
-        maximumCopySize: 5 << 30
-    )
+    /// Amazon S3 and its look-alikes; nil for one of which nothing is known.
+    package static func s3(_ provider: StoreProvider?) -> StorageDialect {
+        StorageDialect(
+            name: "s3",
+            headerPrefix: "x-amz-",
+            signature: .s3,
+            keyEncoding: .form,
+            encodesAllDocuments: false,
+            rangeBehavior: nil,
+            checksumHeader: "x-amz-meta-" + checksumMetadataName,
+            computesChecksum: false,
+            checksumMode: ("x-amz-checksum-mode", "ENABLED"),
+            signsPayload: true,
+            conditions: .preconditions,
+            copySourcePrefix: "",
+            maximumKeyLength: 1_024,
+            minimumPartSize: 5 << 20,
+            maximumObjectSize: 5 << 40,
+            maximumCopySize: 5 << 30,
+            restore: .s3,
+            lostKeyByte: provider?.lostKeyByte
+        )
+    }
+
+    package static let s3 = s3(nil)
 
     /// The metadata that holds the CRC-64 of what osssync wrote, in decimal digits, where the
     /// service itself computes none.
@@ -89,6 +101,18 @@ package struct StorageDialect: Sendable, Hashable {
         hasher.combine(name)
         hasher.combine(signature)
     }
+}
+
+/// The names in the body of RestoreObject.
+package enum RestoreStyle: Sendable, Hashable {
+    case oss
+    case s3
+
+    var namespace: String? {
+        self == .oss ? nil : "http://s3.amazonaws.com/doc/2006-03-01/"
+    }
+
+    var parametersName: String { self == .oss ? "JobParameters" : "GlacierJobParameters" }
 }
 
 /// How a write says that it must not destroy what somebody else wrote.

@@ -89,6 +89,19 @@ extension StorageError {
         return status == 501 || code == "NotImplemented"
     }
 
+    /// The service says that it knows no conditions on writes.
+    ///
+    /// Some call the header invalid; other
+    /// causes of such an answer must not end in an unguarded write.
+    var isConditionUnsupported: Bool {
+        if isNotImplemented { return true }
+        guard case .service(400, let code) = kind,
+            ["InvalidArgument", "InvalidRequest"].contains(code),
+            let words = serviceMessage?.lowercased()
+        else { return false }
+        return words.contains("if-none-match") || words.contains("if-match")
+    }
+
     package var isCancelled: Bool {
         switch kind {
         case .cancelled, .transport(.cancelled): true

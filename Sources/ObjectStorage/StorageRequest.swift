@@ -36,6 +36,14 @@ struct StorageRequest: Sendable {
             guard isValidUTF8(key.bytes) else {
                 throw failure(.invalidRequest("a key must be UTF-8"))
             }
+            if let lost = dialect.lostKeyByte, key.bytes.contains(lost) {
+                throw failure(
+                    .invalidRequest(
+                        "this store keeps '\(Character(UnicodeScalar(lost)))' in a key as '/', "
+                            + "where another file may be; rename the file"
+                    )
+                )
+            }
         }
         for (name, value) in headers {
             // A line end in a value would begin another header.

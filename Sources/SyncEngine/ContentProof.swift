@@ -6,9 +6,7 @@ internal import SyncModel
 /// against it.
 enum ContentProof: Sendable, Hashable {
     /// The object's own, of the whole content.
-    case sha256([UInt8])
-    /// The same.
-    case crc64NVME([UInt8])
+    case checksum(ContentChecksum, [UInt8])
     /// In lower-case hexadecimal digits. The store calls it a tag, not a digest: that it differs
     /// may mean that it is none.
     case md5(String)
@@ -18,18 +16,18 @@ enum ContentProof: Sendable, Hashable {
     /// True if a file that does not hold it has other content than the object.
     var isConclusive: Bool {
         switch self {
-        case .sha256, .crc64NVME: true
+        case .checksum: true
         case .md5, .parts: false
         }
     }
 
     /// Everything that the object's headers prove, the surest first.
     static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentProof] {
-        if let digest = metadata.checksums["sha256"].flatMap({ Base64.decode($0.utf8) }) {
-            return [.sha256(digest)]
-        }
-        if let digest = metadata.checksums["crc64nvme"].flatMap({ Base64.decode($0.utf8) }) {
-            return [.crc64NVME(digest)]
+        for kind in ContentChecksum.allCases {
+            let text = metadata.checksums[kind.rawValue]
+            if let value = text.flatMap({ Base64.decode($0.utf8) }), value.count == kind.length {
+                return [.checksum(kind, value)]
+            }
         }
         // rclone notes the MD5 of what it uploads in parts.
         if let text = metadata.userMetadata["md5chksum"], let digest = Base64.decode(text.utf8),
@@ -68,15 +66,8 @@ enum ContentProof: Sendable, Hashable {
     ) throws(LocalError) -> Bool {
         let whole = ByteRange(offset: 0, length: size)
         switch self {
-        case .sha256(let expected):
-            var digest = StreamingDigest(.sha256)
-            try directory.read(file, whole, unless: interruption) { digest.update($0) }
-            return digest.finish() == expected
-        case .crc64NVME(let expected):
-            var checksum = CRC64NVME()
-            try directory.read(file, whole, unless: interruption) { checksum.update($0) }
-            return (0..<8).map { UInt8(truncatingIfNeeded: checksum.value >> (56 - $0 * 8)) }
-                == expected
+        case .checksum(let kind, let expected):
+            return try kind.value(of: directory, file, whole, unless: interruption) == expected
         case .md5(let expected):
             var digest = StreamingDigest(.md5)
             try directory.read(file, whole, unless: interruption) { digest.update($0) }

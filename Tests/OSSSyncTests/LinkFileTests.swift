@@ -21,6 +21,7 @@ struct LinkFileTests {
         options.region = "cn-hangzhou"
         options.endpoint = "http://127.0.0.1:9000"
         options.addressing = "path"
+        options.provider = "minio"
         options.signature = "v1"
         for options in [options, ConnectionOptions()] {
             let link = LinkFile(remote: try Remote(parsing: text), options: options, previous: nil)

@@ -109,6 +109,32 @@ struct ResolvedConnectionTests {
         }
     }
 
+    @Test func `of s3 obeys the provider that was recorded or asked for`() throws {
+        let home = try TemporaryHome()
+        expect(
+            "the provider 'minio' has no address of its own; give --endpoint or set "
+                + "AWS_ENDPOINT_URL"
+        ) {
+            try home.resolve(remote: "s3://bucket") { $0.provider = "minio" }
+        }
+        expect("'gcs' is no provider; there are aws, minio, seaweedfs, r2, ceph, generic") {
+            try home.resolve(remote: "s3://bucket") { $0.provider = "gcs" }
+        }
+        expect("--provider is for s3:// remotes") {
+            try home.resolve(["OSS_REGION": "cn-hangzhou"]) { $0.provider = "aws" }
+        }
+        let link = TemporaryHome.link {
+            $0.provider = "r2"
+            $0.endpoint = "https://media.example"
+        }
+        let found = try home.resolve(link: link, remote: "s3://bucket")
+        #expect(found.endpoint.region == "auto")
+        try home.write(".config/osssync/config", "[default]\nprovider = seaweedfs\n")
+        let own = try home.resolve(["AWS_ENDPOINT_URL": "https://e.example"], remote: "s3://bucket")
+        #expect(own.dialect.lostKeyByte == UInt8(ascii: "\\"))
+        _ = try home.resolve(["OSS_REGION": "cn-hangzhou"])
+    }
+
     @Test func `of s3 ignores what is for OSS`() throws {
         let home = try fullHome()
         try home.write(

@@ -21,6 +21,15 @@ struct AWSConfigTests {
 
         [profile role]
         role_arn = arn:aws:iam::1:role/r
+        aws_access_key_id = AKIA-OF-THE-SOURCE
+        aws_secret_access_key = canary
+
+        [profile single]
+        sso_session = my-sso
+        sso_account_id = 1
+
+        [profile login]
+        login_session = arn:aws:iam::1:user/u
 
         [services local]
         dynamodb =
@@ -87,10 +96,35 @@ struct AWSConfigTests {
         #expect(config.place.addressing == nil)
     }
 
-    @Test func `what is not supported is named`() async throws {
-        let config = try #require(try await config("role"))
-        let error = #expect(throws: CredentialsError.self) { try config.source() }
-        #expect(error?.message.contains("role_arn") == true)
+    /// Keys beside a role are those that ask for it: to use them would be to act as another one.
+    @Test(arguments: [
+        ("role", "role_arn"), ("single", "sso_session"), ("login", "login_session"),
+    ])
+    func `what is not supported is named, with what to do`(
+        profile: String,
+        setting: String
+    ) async throws {
+        let config = try #require(try await config(profile))
+        let message = #expect(throws: CredentialsError.self) { try config.source() }?.message
+        #expect(message?.contains("the profile '\(profile)' in '") == true)
+        #expect(message?.contains("/config' gets its credentials by '\(setting)'") == true)
+        #expect(
+            message?.hasSuffix(
+                "credential_process = aws configure export-credentials "
+                    + "--profile \(profile)"
+            ) == true
+        )
+    }
+
+    @Test(arguments: ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"])
+    func `a service of Amazon that is not asked is named`(name: String) async throws {
+        #expect(AWSServiceVariables(environment: [name: ""]) == nil)
+        let last = try #require(AWSServiceVariables(environment: [name: "/x"]))
+        let chain = CredentialsChain([last], variables: .aws)
+        let error = await #expect(throws: CredentialsError.self) {
+            try await chain.credentials()
+        }
+        #expect(error == .unsupportedVariable(name))
     }
 
     @Test func `keys that others can read are refused`() async throws {

@@ -53,10 +53,20 @@ struct S3DialectTests {
         #expect(seen.allSatisfy { $0["x-amz-forbid-overwrite"] == nil })
     }
 
-    @Test func `a service without conditions is asked once`() async throws {
+    /// Answers to a header that the service does not know.
+    @Test(arguments: [
+        ("501 Not Implemented", "NotImplemented", "words"),
+        ("400 Bad Request", "InvalidArgument", "Unsupported header 'if-none-match' received"),
+        ("400 Bad Request", "InvalidRequest", "If-None-Match is not supported"),
+    ])
+    func `a service without conditions is asked once`(
+        status: String,
+        code: String,
+        message: String
+    ) async throws {
         let fixture = try fixture { request, _ in
             request["if-none-match"] == nil
-                ? [self.stored([])] : [serviceError("501 Not Implemented", "NotImplemented")]
+                ? [self.stored([])] : [serviceError(status, code, message: message)]
         }
         for key in ["a", "b"] {
             _ = try await fixture.client.put(
@@ -70,6 +80,38 @@ struct S3DialectTests {
             if case .conditionsUnsupported = $0 { true } else { false }
         }
         #expect(notices == 1)
+    }
+
+    @Test(arguments: ["InvalidArgument", "InvalidRequest", "MalformedXML"])
+    func `a bad request for another cause is not sent without its condition`(
+        code: String
+    ) async throws {
+        let fixture = try fixture { _, _ in
+            [serviceError("400 Bad Request", code, message: "The storage class is invalid")]
+        }
+        await #expect(throws: StorageError.self) {
+            try await fixture.client.put(
+                PutRequest(key: "k", forbidsOverwrite: true),
+                body: .bytes([]),
+                onProgress: { _ in }
+            )
+        }
+        #expect(fixture.server.requests.map { $0["if-none-match"] } == ["*"])
+    }
+
+    @Test func `what the store would not keep in a key is not sent`() async throws {
+        let fixture = try ClientFixture(attempts: 1, dialect: .s3(.seaweedfs)) { _, _ in
+            [self.stored([])]
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.put(
+                PutRequest(key: "a\\b"),
+                body: .bytes([]),
+                onProgress: { _ in }
+            )
+        }
+        #expect(error?.message.contains("rename the file") == true)
+        #expect(fixture.server.requests.isEmpty)
     }
 
     @Test(arguments: ["PutObject", "CompleteMultipartUpload"])
@@ -171,6 +213,8 @@ struct S3DialectTests {
                     headers: [
                         "ETag: \"a\"", "X-Amz-Meta-Osssync-Crc64: 77",
                         "x-amz-checksum-crc64nvme: rosUhgp5mIg=", "x-amz-checksum-sha256: abc-2",
+                        "x-amz-checksum-crc32: y/Q5Jg==", "x-amz-checksum-crc32c: 4waSgw==",
+                        "x-amz-checksum-sha1: 98O8HYCOBHMq32eZZczDTKeuNEE=",
                     ],
                     body: []
                 )
@@ -178,7 +222,12 @@ struct S3DialectTests {
         }
         let metadata = try await fixture.client.head("k", versionID: nil)
         #expect(metadata.crc64 == CRC64(value: 77))
-        #expect(metadata.checksums == ["crc64nvme": "rosUhgp5mIg="])
+        #expect(
+            metadata.checksums == [
+                "crc64nvme": "rosUhgp5mIg=", "crc32": "y/Q5Jg==", "crc32c": "4waSgw==",
+                "sha1": "98O8HYCOBHMq32eZZczDTKeuNEE=",
+            ]
+        )
         #expect(!metadata.isEncrypted)
         #expect(fixture.server.requests.first?["x-amz-checksum-mode"] == "ENABLED")
     }

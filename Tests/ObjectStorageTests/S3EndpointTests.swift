@@ -9,6 +9,7 @@ struct S3EndpointTests {
         var text: String?
         var region: String?
         var addressing = AddressingChoice.auto
+        var provider: StoreProvider?
         var bucket = "bucket"
         var origin: String
         var path: String
@@ -75,12 +76,49 @@ struct S3EndpointTests {
             path: "/k",
             signed: "cn-hangzhou"
         ),
+        Case(
+            text: "https://storage.example.com",
+            provider: .aws,
+            origin: "https://bucket.storage.example.com",
+            path: "/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "https://storage.example.com",
+            provider: .aws,
+            bucket: "a.b",
+            origin: "https://storage.example.com",
+            path: "/a.b/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "https://media.example.com",
+            provider: .r2,
+            origin: "https://media.example.com",
+            path: "/bucket/k",
+            signed: "auto"
+        ),
+        Case(
+            text: "https://s3.gateway.aliyuncs.com",
+            provider: .ceph,
+            origin: "https://s3.gateway.aliyuncs.com",
+            path: "/bucket/k",
+            signed: "us-east-1"
+        ),
+        Case(
+            text: "https://s3.oss-cn-hangzhou.aliyuncs.com",
+            provider: .generic,
+            origin: "https://bucket.s3.oss-cn-hangzhou.aliyuncs.com",
+            path: "/k",
+            signed: "cn-hangzhou"
+        ),
     ])
     func `the address says where the bucket is`(_ example: Case) throws {
         let endpoint = try Endpoint(
             parsingS3: example.text,
             region: example.region,
             addressing: example.addressing,
+            provider: example.provider,
             bucket: example.bucket
         )
         #expect(endpoint.origin(bucket: example.bucket) == example.origin)
@@ -89,12 +127,19 @@ struct S3EndpointTests {
     }
 
     @Test func `only a host of Amazon changes with the region`() throws {
-        let amazon = try Endpoint(parsingS3: nil, region: nil, addressing: .auto, bucket: "b")
+        let amazon = try Endpoint(
+            parsingS3: nil,
+            region: nil,
+            addressing: .auto,
+            provider: nil,
+            bucket: "b"
+        )
         #expect(amazon.moved(to: "eu-west-1").host == "s3.eu-west-1.amazonaws.com")
         let other = try Endpoint(
             parsingS3: "https://s3.example.com",
             region: nil,
             addressing: .auto,
+            provider: nil,
             bucket: "b"
         )
         #expect(other.moved(to: "eu-west-1").host == "s3.example.com")
@@ -103,7 +148,31 @@ struct S3EndpointTests {
 
     @Test func `what is no region is refused`() {
         #expect(throws: EndpointError.invalidRegion("a/b")) {
-            try Endpoint(parsingS3: nil, region: "a/b", addressing: .auto, bucket: "b")
+            try Endpoint(
+                parsingS3: nil,
+                region: "a/b",
+                addressing: .auto,
+                provider: nil,
+                bucket: "b"
+            )
+        }
+    }
+
+    @Test(arguments: StoreProvider.allCases)
+    func `a store of one's own is never looked for at Amazon`(provider: StoreProvider) throws {
+        let make = {
+            try Endpoint(
+                parsingS3: nil,
+                region: nil,
+                addressing: .auto,
+                provider: provider,
+                bucket: "b"
+            )
+        }
+        if provider == .aws {
+            #expect(try make().host == "s3.us-east-1.amazonaws.com")
+        } else {
+            #expect(throws: EndpointError.missingOf(provider: provider.rawValue)) { try make() }
         }
     }
 }

@@ -218,7 +218,18 @@ struct XMLVectorTests {
         let delete = try bytes("request-delete-multiple.xml")
         #expect(encodeDelete(objects, isQuiet: true) == delete)
         let restore = try bytes("request-restore.xml")
-        #expect(encodeRestore(days: 3, tier: "Standard") == restore)
+        #expect(encodeRestore(days: 3, tier: "Standard", style: .oss) == restore)
+    }
+
+    /// The body that botocore makes of the same arguments.
+    @Test func `a request to restore names its tier as S3 does`() {
+        let body = encodeRestore(days: 3, tier: "Bulk", style: .s3)
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == "<RestoreRequest xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+                + "<Days>3</Days><GlacierJobParameters><Tier>Bulk</Tier></GlacierJobParameters>"
+                + "</RestoreRequest>"
+        )
     }
 
     private func bytes(_ name: String) throws -> [UInt8] {

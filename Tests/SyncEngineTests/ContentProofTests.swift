@@ -1,3 +1,5 @@
+import Foundation
+import LocalStorage
 import ObjectStorage
 import SyncModel
 import Testing
@@ -41,7 +43,13 @@ struct ContentProofTests {
         let nvme = metadata(etag: digest, checksums: ["crc64nvme": "rosUhgp5mIg="])
         #expect(
             ContentProof.all(of: nvme, partSize: own)
-                == [.crc64NVME([0xAE, 0x8B, 0x14, 0x86, 0x0A, 0x79, 0x98, 0x88])]
+                == [.checksum(.crc64nvme, [0xAE, 0x8B, 0x14, 0x86, 0x0A, 0x79, 0x98, 0x88])]
+        )
+        let several = ["crc32": "y/Q5Jg==", "crc32c": "4waSgw==", "sha256": "AAAA"]
+        #expect(
+            ContentProof.all(of: metadata(etag: digest, checksums: several), partSize: own)
+                == [.checksum(.crc32c, [0xE3, 0x06, 0x92, 0x83])],
+            "a value of another length than its function's is none"
         )
         #expect(ContentProof.all(of: metadata(etag: digest), partSize: own) == [.md5(digest)])
         let noted = metadata(
@@ -60,6 +68,36 @@ struct ContentProofTests {
             ContentProof.all(of: metadata(etag: tag.text), partSize: 6 << 20)
                 == [.parts(tag, partSize: 6 << 20), .parts(tag, partSize: 5 << 20)]
         )
+    }
+
+    /// Of the text "123456789".
+    @Test(arguments: [
+        (ContentChecksum.sha256, "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="),
+        (.crc64nvme, "rosUhgp5mIg="), (.sha1, "98O8HYCOBHMq32eZZczDTKeuNEE="),
+        (.crc32c, "4waSgw=="), (.crc32, "y/Q5Jg=="),
+    ])
+    func `a file is held against every checksum of the store`(
+        kind: ContentChecksum,
+        value: String
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-proof-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("123456789".utf8).write(to: folder.appendingPathComponent("file"))
+        let directory = try MirrorDirectory(
+            path: folder.path,
+            stateDirectory: nil,
+            homeDirectory: nil,
+            createsIfMissing: true,
+            calls: .standard
+        )
+        let file = try directory.openForReading(RelativePath(key: "file"))
+        let right = ObjectMetadata(size: 9, etag: nil, checksums: [kind.rawValue: value])
+        let proof = try #require(ContentProof.all(of: right, partSize: 8 << 20).first)
+        #expect(proof.isConclusive)
+        #expect(try proof.holds(directory, file, size: 9, unless: nil))
+        #expect(try !proof.holds(directory, file, size: 8, unless: nil))
     }
 
     @Test func `content that was disproved is fetched once more`() {

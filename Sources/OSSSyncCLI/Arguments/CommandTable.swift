@@ -88,8 +88,8 @@ enum CommandTable {
     )
 
     private static let connectionOptions: [Option] = [
-        .profile, .config, .region, .endpoint, .addressing, .signature, .caFile, .insecureHTTP,
-        .timeout, .retries, .retryWait,
+        .profile, .config, .region, .endpoint, .addressing, .provider, .signature, .caFile,
+        .insecureHTTP, .timeout, .retries, .retryWait,
     ]
     private static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]

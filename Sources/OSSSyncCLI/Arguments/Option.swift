@@ -22,6 +22,7 @@ enum Option: String, CaseIterable, Sendable {
     case region
     case endpoint
     case addressing
+    case provider
     case signature
     case stateDirectory = "state-dir"
     case caFile = "ca-file"

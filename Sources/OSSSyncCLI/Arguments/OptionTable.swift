@@ -132,6 +132,13 @@ enum OptionTable {
             "where a request names the bucket: in the host name or in the path (default auto)"
         ),
         OptionSpecification(
+            .provider,
+            value: .choice(["aws", "minio", "seaweedfs", "r2", "ceph", "generic"]),
+            .connection,
+            "the store behind an s3:// remote, where its address does not tell: "
+                + "all but aws need an endpoint"
+        ),
+        OptionSpecification(
             .signature,
             value: .choice(["v4", "v1"]),
             .connection,

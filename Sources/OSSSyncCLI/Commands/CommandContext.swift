@@ -26,6 +26,7 @@ struct CommandContext: Sendable {
         options.region = arguments.values[.region]
         options.endpoint = arguments.values[.endpoint]
         options.addressing = arguments.values[.addressing]
+        options.provider = arguments.values[.provider]
         options.signature = arguments.values[.signature]
         options.caFile = arguments.values[.caFile]
         options.allowsInsecureHTTP = arguments.has(.insecureHTTP)

@@ -49,6 +49,8 @@ package struct AWSConfig: Sendable {
 
     /// What the profile says of its credentials; nil if it says nothing.
     package func source() throws(CredentialsError) -> ConfiguredSource? {
+        // Where a profile has both, the aws tools use its keys only to ask for the role.
+        if value("role_arn") != nil { throw unsupported("role_arn") }
         for keys in [inCredentials, inConfig] {
             guard let keys else { continue }
             do throws(CredentialsError) {
@@ -68,11 +70,18 @@ package struct AWSConfig: Sendable {
             }
         }
         if let command = value("credential_process") { return .process(command: command) }
-        for mode in ["role_arn", "sso_session", "sso_start_url", "web_identity_token_file"]
-        where value(mode) != nil {
-            throw .unsupportedMode(source: path, mode: mode)
+        for setting in [
+            "sso_session", "sso_start_url", "login_session", "web_identity_token_file",
+            "credential_source", "source_profile",
+        ] where value(setting) != nil {
+            throw unsupported(setting)
         }
         return nil
+    }
+
+    private func unsupported(_ setting: String) -> CredentialsError {
+        let file = inConfig?[setting] == nil ? path : configFile?.path ?? path
+        return .unsupportedSetting(source: file, profile: profileName, setting: setting)
     }
 
     /// What the profile says of the place of its buckets.

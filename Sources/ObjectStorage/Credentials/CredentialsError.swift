@@ -20,6 +20,10 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case exposedFile(path: String, reason: String)
     case unreadableFile(path: String, errno: Int32)
     case unsupportedMode(source: String, mode: String)
+    /// A way of the aws tools to get credentials that osssync does not know.
+    case unsupportedSetting(source: String, profile: String, setting: String)
+    /// The same, told by a variable.
+    case unsupportedVariable(String)
     case processFailed(reason: String)
     case requestFailed(source: String, reason: String)
     case cancelled
@@ -45,11 +49,21 @@ package enum CredentialsError: Error, Sendable, Hashable {
             "\(displayed(source)) asks for credentials of the mode '\(displayed(mode))', which "
                 + "osssync does not support; use an access key, a credentials process or the "
                 + "ECS role"
+        case .unsupportedSetting(let source, let profile, let setting):
+            "the profile '\(displayed(profile))' in '\(displayed(source))' gets its credentials by "
+                + "'\(displayed(setting))', which osssync does not do itself; make another profile "
+                + "with: credential_process = \(exporting) --profile \(displayed(profile))"
+        case .unsupportedVariable(let name):
+            "\(name) asks for credentials of a service of Amazon, which osssync does not do "
+                + "itself; make a profile with: credential_process = \(exporting)"
         case .processFailed(let reason): "the credentials process \(displayed(reason))"
         case .requestFailed(let source, let reason): "\(displayed(source)): \(displayed(reason))"
         case .cancelled: "cancelled while credentials were fetched"
         }
     }
+
+    /// The aws tool knows every way, and prints what osssync reads.
+    private var exporting: String { "aws configure export-credentials" }
 
     private func reason(_ errno: Int32) -> String {
         switch errno {

@@ -71,18 +71,22 @@ package struct ConfiguredPlace: Sendable, Hashable {
     package let addressing: String?
     /// `v1` or `v4`.
     package let signature: String?
+    /// The name of a ``StoreProvider``.
+    package let provider: String?
 
     /// Empty texts are absent ones.
     package init(
         endpoint: String?,
         region: String?,
         addressing: String?,
-        signature: String? = nil
+        signature: String? = nil,
+        provider: String? = nil
     ) {
         func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         self.endpoint = present(endpoint)
         self.region = present(region)
         self.addressing = present(addressing)
         self.signature = present(signature)
+        self.provider = present(provider)
     }
 }

@@ -48,11 +48,14 @@ extension StorageDialect {
         head[checksumHeader].flatMap { parseUnsignedDecimal($0.utf8) }.map { CRC64(value: $0) }
     }
 
-    /// Checksums of S3; those of parts, whose values end in their number, say nothing of the whole.
+    /// Checksums of S3.
+    ///
+    /// Those of parts, whose values end in the parts' number, prove nothing to who does not know
+    /// where the parts began.
     func checksums(_ head: ResponseHead) -> [String: String] {
         guard checksumMode != nil, head[header("checksum-type")] != "COMPOSITE" else { return [:] }
         var checksums: [String: String] = [:]
-        for name in ["sha256", "crc64nvme"] {
+        for name in ["sha256", "crc64nvme", "sha1", "crc32c", "crc32"] {
             guard let value = head[header("checksum-" + name)], !value.contains("-") else {
                 continue
             }

@@ -11,7 +11,7 @@ extension StorageClient {
         var wire = StorageRequest("RestoreObject", .post, key)
         wire.query = [("restore", "")]
         wire.headers = [("content-type", "application/xml")]
-        wire.body = .bytes(encodeRestore(days: days, tier: tier))
+        wire.body = .bytes(encodeRestore(days: days, tier: tier, style: dialect.restore))
         let request = wire
         try await repeating { (context) throws(StorageError) in
             do throws(StorageError) {

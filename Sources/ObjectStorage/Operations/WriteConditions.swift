@@ -19,7 +19,9 @@ extension StorageClient {
         do throws(StorageError) {
             return try await perform(conditional)
         } catch {
-            guard dialect.conditions == .preconditions, error.isNotImplemented else { throw error }
+            guard dialect.conditions == .preconditions, error.isConditionUnsupported else {
+                throw error
+            }
             if !ignoresConditions.exchange(true, ordering: .relaxed) {
                 environment.observe(.conditionsUnsupported)
             }

@@ -9,15 +9,19 @@ extension Endpoint {
     ///
     /// `auto` puts the bucket into the host only where the service is known to want that: any other
     /// store understands paths, and few have certificates for every bucket. A bucket with a dot
-    /// never matches a certificate.
+    /// never matches a certificate. A provider that is known is not guessed by the host's name.
     package init(
         parsingS3 text: String?,
         region: String?,
         addressing: AddressingChoice,
+        provider: StoreProvider?,
         bucket: String
     ) throws(EndpointError) {
         if let region, !Self.isRegion(region) { throw .invalidRegion(region) }
         guard let text, !text.isEmpty else {
+            if let provider, provider.needsEndpoint {
+                throw .missingOf(provider: provider.rawValue)
+            }
             let region = region ?? Self.oldestRegion
             self.init(
                 scheme: .https,
@@ -38,14 +42,16 @@ extension Endpoint {
         case .cname: style = .cname
         case .virtual: style = .virtual
         case .auto:
-            let isVirtual = Self.virtualSuffixes.contains { host.hasSuffix($0) }
-            style = isVirtual && !bucket.contains(".") ? .virtual : .path
+            let isKnown = Self.virtualSuffixes.contains { host.hasSuffix($0) }
+            let usual = provider?.addressing ?? (isKnown ? .virtual : .path)
+            style = bucket.contains(".") ? .path : usual
         }
         self.init(
             scheme: scheme,
             host: host,
             port: try Self.parsePort(portText, scheme: scheme),
-            region: region ?? Self.s3Region(in: host) ?? Self.oldestRegion,
+            region: region ?? Self.s3Region(in: host) ?? provider?.defaultRegion
+                ?? Self.oldestRegion,
             addressing: style
         )
     }

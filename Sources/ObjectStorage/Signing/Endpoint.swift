@@ -73,6 +73,8 @@ package enum AddressingChoice: String, Sendable, Hashable {
 package enum EndpointError: Error, Sendable, Hashable {
     /// Neither an endpoint nor a region was given.
     case missing
+    /// A store that is the user's own has no address unless one is given.
+    case missingOf(provider: String)
     case unknownScheme(String)
     /// Something after the host: a path, a query, or a user before it.
     case notAHost(String)
@@ -85,6 +87,9 @@ package enum EndpointError: Error, Sendable, Hashable {
     package var message: String {
         switch self {
         case .missing: "no endpoint and no region is configured; give --endpoint or --region"
+        case .missingOf(let provider):
+            "the provider '\(provider)' has no address of its own; give --endpoint or set "
+                + "AWS_ENDPOINT_URL"
         case .unknownScheme(let scheme):
             "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
         case .notAHost(let text):

@@ -39,12 +39,13 @@ package func encodeDelete(
 }
 
 /// The body of RestoreObject; without a tier the store takes its standard one.
-package func encodeRestore(days: Int, tier: String?) -> [UInt8] {
-    var text = [UInt8]("<RestoreRequest><Days>\(days)</Days>".utf8)
+package func encodeRestore(days: Int, tier: String?, style: RestoreStyle) -> [UInt8] {
+    let namespace = style.namespace.map { " xmlns=\"\($0)\"" } ?? ""
+    var text = [UInt8]("<RestoreRequest\(namespace)><Days>\(days)</Days>".utf8)
     if let tier {
-        text += "<JobParameters><Tier>".utf8
+        text += "<\(style.parametersName)><Tier>".utf8
         appendEscaped(tier.utf8, to: &text)
-        text += "</Tier></JobParameters>".utf8
+        text += "</Tier></\(style.parametersName)>".utf8
     }
     text += "</RestoreRequest>".utf8
     return text

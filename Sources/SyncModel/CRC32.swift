@@ -1,0 +1,47 @@
+internal import CISAL
+
+/// One of the two CRC-32 of S3's checksum headers.
+package struct CRC32: Sendable, Hashable {
+    package enum Polynomial: Sendable, Hashable {
+        /// That of gzip and Ethernet: `x-amz-checksum-crc32`.
+        case ieee
+        /// That of iSCSI: `x-amz-checksum-crc32c`.
+        case castagnoli
+    }
+
+    private let polynomial: Polynomial
+    /// As the library wants it: inverted for Castagnoli's, not for the other.
+    private var state: UInt32
+
+    /// The checksum of no bytes.
+    package init(_ polynomial: Polynomial) {
+        self.polynomial = polynomial
+        state = polynomial == .castagnoli ? .max : 0
+    }
+
+    /// The checksum of the bytes so far.
+    package var value: UInt32 { polynomial == .castagnoli ? ~state : state }
+
+    /// Continues with `bytes`.
+    package mutating func update(_ bytes: RawSpan) {
+        let (polynomial, start) = (polynomial, state)
+        state = unsafe bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, unsafe !buffer.isEmpty else { return start }
+            let first = unsafe base.assumingMemoryBound(to: UInt8.self)
+            switch polynomial {
+            case .ieee: return unsafe crc32_gzip_refl(start, first, UInt64(buffer.count))
+            case .castagnoli:
+                var state = start
+                var offset = 0
+                // The library counts in 32 bits here.
+                while offset < buffer.count {
+                    let count = min(buffer.count - offset, 1 << 30)
+                    let piece = unsafe UnsafeMutablePointer(mutating: first + offset)
+                    state = unsafe crc32_iscsi(piece, Int32(count), state)
+                    offset += count
+                }
+                return state
+            }
+        }
+    }
+}
