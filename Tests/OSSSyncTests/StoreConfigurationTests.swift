@@ -1,4 +1,5 @@
 import OSSSync
+import ObjectStorage
 import StorageServer
 import Synchronization
 import Testing
@@ -34,6 +35,11 @@ struct StoreConfigurationTests {
         )
         defer { fixture.stop() }
         try await fixture.client().put([1], to: "a")
+    }
+
+    @Test func `names the providers that the command line names`() {
+        let names = StoreConfiguration.Provider.allCases.map(\.rawValue)
+        #expect(names == StoreProvider.allCases.map(\.rawValue))
     }
 
     private struct Refusal: Error {}
