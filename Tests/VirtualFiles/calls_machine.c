@@ -38,6 +38,19 @@ time_t time(time_t *result) {
     return world.now.tv_sec;
 }
 
+/// Nobody waits for a process that is dead: SQLite does, up to ten seconds, when its locks fail.
+static bool sleeps_at_once(void) { return world.has_clock || world.is_frozen; }
+
+int usleep(useconds_t microseconds) {
+    if (sleeps_at_once()) return 0;
+    return REAL("usleep", int (*)(useconds_t))(microseconds);
+}
+
+unsigned int sleep(unsigned int seconds) {
+    if (sleeps_at_once()) return 0;
+    return REAL("sleep", unsigned int (*)(unsigned int))(seconds);
+}
+
 // MARK: - Randomness
 
 ssize_t getrandom(void *buffer, size_t size, unsigned int flags) {

@@ -10,6 +10,7 @@
 int start_of(int directory, const char *path, inode_id *start) {
     *start = ROOT;
     if (path[0] == '/') return 0;
+    if (path[0] == 0) return ENOENT;
     struct description *description = description_of(directory);
     if (description == NULL) return EBADF;
     if (description->inode == 0 || !is_directory(inode_of(description->inode))) return ENOTDIR;
@@ -56,9 +57,8 @@ static int open_place(struct place *place, int flags, mode_t mode, int *descript
             return flags & O_DIRECTORY ? ENOTDIR : ELOOP;
         }
         if ((flags & O_DIRECTORY) && !is_directory(inode)) return ENOTDIR;
-        if (is_directory(inode) && !(flags & O_PATH) && (access != O_RDONLY || creates)) {
-            return EISDIR;
-        }
+        bool writes = access != O_RDONLY || creates || (flags & O_TRUNC);
+        if (is_directory(inode) && !(flags & O_PATH) && writes) return EISDIR;
         if (S_ISFIFO(inode->now.mode) && !(flags & O_PATH)) {
             if (access == O_WRONLY && (flags & O_NONBLOCK)) return ENXIO;
             // Nobody is at the other end, and nobody comes.
@@ -83,10 +83,9 @@ int virtual_open(int directory, const char *path, int flags, mode_t mode, int wa
     int code = 0;
     if ((flags & O_TMPFILE) == O_TMPFILE) code = EOPNOTSUPP;
     else if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) code = EINVAL;
-    if (code == 0) code = find(directory, path, walk_flags | (follows ? WALK_FOLLOW : 0), &place);
-    if (code == ENOTDIR && (flags & O_CREAT) && path[0] != 0 && path[strlen(path) - 1] == '/') {
-        code = EISDIR;
-    }
+    if (follows) walk_flags |= WALK_FOLLOW;
+    if (flags & O_CREAT) walk_flags |= WALK_CREATE;
+    if (code == 0) code = find(directory, path, walk_flags, &place);
     if (code == 0) code = open_place(&place, flags, mode, &descriptor);
     return call_end(code) == 0 ? descriptor : -1;
 }
@@ -157,8 +156,7 @@ static int create(
 ) {
     if (!call_begin(call, directory, path, target, true, 0, NULL)) return -1;
     struct place place;
-    int code = find(directory, path, 0, &place);
-    if (code == ENOTDIR && S_ISLNK(mode) == 0 && place.inode != 0) code = EEXIST;
+    int code = find(directory, path, WALK_PARENT, &place);
     if (code == 0) code = tree_create(&place, mode, target, NULL);
     return call_end(code);
 }
@@ -221,7 +219,7 @@ int linkat(
     struct place from, to;
     int code = find(old_directory, old_path, flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : 0, &from);
     if (code == 0 && from.inode == 0) code = ENOENT;
-    if (code == 0) code = find(new_directory, new_path, 0, &to);
+    if (code == 0) code = find(new_directory, new_path, WALK_PARENT, &to);
     if (code == 0) code = tree_link(inode_of(from.inode), &to);
     return call_end(code);
 }
@@ -239,7 +237,7 @@ int unlinkat(int directory, const char *path, int flags) {
     const char *call = flags & AT_REMOVEDIR ? "rmdir" : "unlinkat";
     if (!call_begin(call, directory, path, NULL, true, 0, NULL)) return -1;
     struct place place;
-    int code = find(directory, path, 0, &place);
+    int code = find(directory, path, WALK_PARENT, &place);
     if (code == 0 && place.is_special && (flags & AT_REMOVEDIR) && place.inode != ROOT) {
         size_t length = strlen(path);
         while (length > 0 && path[length - 1] == '/') length--;
@@ -266,8 +264,8 @@ int virtual_rename(
 ) {
     if (!call_begin(call, old_directory, old_path, new_path, true, 0, NULL)) return -1;
     struct place from, to;
-    int code = find(old_directory, old_path, 0, &from);
-    if (code == 0) code = find(new_directory, new_path, 0, &to);
+    int code = find(old_directory, old_path, WALK_PARENT, &from);
+    if (code == 0) code = find(new_directory, new_path, WALK_PARENT, &to);
     if (code == 0) code = tree_rename(&from, &to, exclusive);
     return call_end(code);
 }

@@ -268,6 +268,8 @@ struct place {
     /// What is there, or 0.
     inode_id inode;
     bool has_trailing_slash;
+    /// The name is longer than any can be.
+    bool is_long;
     /// The last component is "." or "..", or there is none.
     bool is_special;
     /// Names of links that were followed last.
@@ -279,6 +281,10 @@ enum walk_flags {
     /// openat2's RESOLVE_NO_SYMLINKS and RESOLVE_BENEATH.
     WALK_NO_LINKS = 2,
     WALK_BENEATH = 4,
+    /// The last component is a name to be given or taken: a slash after it is kept in mind only.
+    WALK_PARENT = 8,
+    /// For an open that creates: a slash after the last component is refused.
+    WALK_CREATE = 16,
 };
 
 /// 0 or an error number; `start` is the directory for relative paths.

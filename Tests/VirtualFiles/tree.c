@@ -9,6 +9,7 @@ static void stamp_directory(struct inode *directory) {
 /// Errors of a place where a name is to be made.
 static int check_new(const struct place *place) {
     if (place->inode != 0 || place->is_special) return EEXIST;
+    if (place->is_long) return ENAMETOOLONG;
     // A removed directory that is still open.
     return inode_of(place->directory)->links == 0 ? ENOENT : 0;
 }
@@ -45,7 +46,7 @@ static void take(inode_id directory, struct entry *entry) {
 int tree_create(struct place *place, mode_t mode, const char *target, struct inode **made) {
     int code = check_new(place);
     if (code != 0) return code;
-    if (place->has_trailing_slash && !S_ISDIR(mode)) return S_ISREG(mode) ? EISDIR : ENOENT;
+    if (place->has_trailing_slash && !S_ISDIR(mode)) return ENOENT;
     struct inode *inode = inode_make(mode);
     if (inode == NULL) return ENOSPC;
     inode->links = S_ISDIR(mode) ? 2 : 1;
@@ -64,10 +65,12 @@ int tree_unlink(struct place *place, bool directory) {
         if (place->inode == ROOT) return EBUSY;
         return EINVAL;
     }
+    if (place->is_long) return ENAMETOOLONG;
     if (place->inode == 0) return ENOENT;
     struct inode *inode = inode_of(place->inode);
     if (directory && !is_directory(inode)) return ENOTDIR;
     if (!directory && is_directory(inode)) return EISDIR;
+    if (!directory && place->has_trailing_slash) return ENOTDIR;
     if (directory && inode->present.count > 0) return ENOTEMPTY;
     struct entry *entry = table_find(
         &inode_of(place->directory)->present, place->name, place->length, place->hash);
@@ -88,12 +91,14 @@ static bool is_within(inode_id directory, inode_id ancestor) {
 static int check_rename(const struct place *from, const struct place *to, bool exclusive) {
     if (from->is_special) return EBUSY;
     if (to->is_special) return exclusive ? EEXIST : EBUSY;
+    if (from->is_long) return ENAMETOOLONG;
     if (from->inode == 0) return ENOENT;
+    if (to->is_long) return ENAMETOOLONG;
     if (exclusive && to->inode != 0) return EEXIST;
     struct inode *inode = inode_of(from->inode);
     if (is_directory(inode)) {
         if (is_within(to->directory, from->inode)) return EINVAL;
-    } else if (to->has_trailing_slash) {
+    } else if (from->has_trailing_slash || to->has_trailing_slash) {
         return ENOTDIR;
     }
     if (to->inode == 0) return inode_of(to->directory)->links == 0 ? ENOENT : 0;
@@ -137,8 +142,9 @@ int tree_rename(struct place *from, struct place *to, bool exclusive) {
 int tree_link(struct inode *inode, struct place *place) {
     int code = check_new(place);
     if (code != 0) return code;
+    if (place->has_trailing_slash) return ENOENT;
     if (is_directory(inode)) return EPERM;
-    if (place->has_trailing_slash || inode->links == 0) return ENOENT;
+    if (inode->links == 0) return ENOENT;
     struct name *name = name_make(place->name, place->length);
     inode->links++;
     inode_touch(inode);

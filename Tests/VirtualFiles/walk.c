@@ -36,7 +36,7 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
     inode_id current = start;
     int links = 0;
     place->inode = 0;
-    place->is_special = place->has_trailing_slash = false;
+    place->is_special = place->has_trailing_slash = place->is_long = false;
     if (*path == 0) return ENOENT;
     if (strnlen(path, PATH_MAX) == PATH_MAX) return ENAMETOOLONG;
     if (*path == '/') {
@@ -64,13 +64,17 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
             path = rest;
             continue;
         }
-        if (length > NAME_MAX) return ENAMETOOLONG;
+        if (is_last && has_slash && (flags & WALK_CREATE)) return EISDIR;
+        // In a directory that was removed nothing is looked for at all.
+        bool is_long = length > NAME_MAX && inode_of(current)->links > 0;
+        if (is_long && !(is_last && (flags & WALK_PARENT))) return ENAMETOOLONG;
         uint32_t hash = name_hash(path, length);
         struct entry *entry = table_find(&inode_of(current)->present, path, length, hash);
         struct inode *inode = entry == NULL ? NULL : inode_of(entry->inode);
         if (inode == NULL && !is_last) return ENOENT;
-        if (inode != NULL && S_ISLNK(inode->now.mode)
-            && (!is_last || has_slash || (flags & WALK_FOLLOW))) {
+        bool leads_on = !is_last
+            || (!(flags & WALK_PARENT) && (has_slash || (flags & WALK_FOLLOW)));
+        if (inode != NULL && S_ISLNK(inode->now.mode) && leads_on) {
             if ((flags & WALK_NO_LINKS) || ++links > 40) return ELOOP;
             // The slashes after the name stay, and ask for a directory.
             int code = follow(inode->target, path + length, place->buffer);
@@ -91,7 +95,9 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
             place->hash = hash;
             place->inode = inode == NULL ? 0 : inode->id;
             place->has_trailing_slash = has_slash;
-            return has_slash && inode != NULL && !is_directory(inode) ? ENOTDIR : 0;
+            place->is_long = is_long;
+            bool needs_directory = has_slash && !(flags & WALK_PARENT);
+            return needs_directory && inode != NULL && !is_directory(inode) ? ENOTDIR : 0;
         }
         current = inode->id;
         path = rest;

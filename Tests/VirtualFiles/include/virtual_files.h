@@ -58,7 +58,9 @@ void virtual_files_set_inode_reuse(bool reuse);
 void virtual_files_set_fsync_names(bool names);
 
 /// True: clock_gettime(CLOCK_REALTIME), gettimeofday and time answer the time of
-/// `virtual_files_set_time` to the whole process. CLOCK_MONOTONIC is always real.
+/// `virtual_files_set_time` to the whole process, and sleep and usleep return at once (they do so
+/// also while frozen: SQLite waits up to ten seconds when its locks fail). CLOCK_MONOTONIC and
+/// nanosleep are always real.
 void virtual_files_set_clock(bool isVirtual);
 
 /// Makes getrandom, getentropy, arc4random… and reads of /dev/urandom answer bytes made of the seed,

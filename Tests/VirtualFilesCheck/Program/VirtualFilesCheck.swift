@@ -13,7 +13,8 @@ struct VirtualFilesCheck {
     static func main() {
         #if os(Linux)
         checkRandomness()
-        check_sqlite()
+        check_against_real_files(1, 1_000)
+        check_sqlite(5, 2)
         #endif
         exit(check_finish())
     }

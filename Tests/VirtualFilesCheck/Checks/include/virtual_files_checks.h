@@ -9,7 +9,10 @@ void check_case(const char *_Nonnull sentence, bool passed);
 /// Says the sums; 0 if nothing failed.
 int32_t check_finish(void);
 
-/// SQLite with its log on the virtual disk.
-void check_sqlite(void);
+/// Random calls on real files too; each seed is a case.
+void check_against_real_files(uint64_t first, uint64_t count);
+
+/// SQLite on the virtual disk, killed before each `stride`th call, with as many power cuts there.
+void check_sqlite(uint64_t stride, uint64_t seeds);
 
 #endif
