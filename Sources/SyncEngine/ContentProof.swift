@@ -96,7 +96,7 @@ enum ContentVerdict: Sendable, Hashable {
     case disproved(isSure: Bool)
 }
 
-extension TransferContext {
+extension TransferMeans {
     /// Holds a file with the CRC-64 `checksum` against the headers of the object it should be.
     ///
     /// The CRC-64 in the metadata is what the writer said: a tool that rewrites objects may have
@@ -107,7 +107,7 @@ extension TransferContext {
         _ metadata: ObjectMetadata
     ) async throws -> ContentVerdict {
         if metadata.crc64 == checksum { return .proven }
-        let proofs = ContentProof.all(of: metadata, partSize: options.partSize)
+        let proofs = ContentProof.all(of: metadata, partSize: partSize)
         let (directory, size) = (directory, metadata.size)
         for proof in proofs {
             let holds = try await reading { interruption in

@@ -11,9 +11,9 @@ extension Downloader {
     ) async -> [DownloadState.Effect] {
         let checkpoint: DownloadCheckpoint?
         do {
-            checkpoint = try await context.manifest.downloadCheckpoint(key)
+            checkpoint = try await means.records.download(key)
         } catch {
-            return state.abandon(ItemFailure(error), keepsCheckpoint: true)
+            return state.abandon(error, keepsCheckpoint: true)
         }
         guard let checkpoint else { return state.start(shell.object) }
         do {
@@ -48,28 +48,35 @@ extension Downloader {
     }
 
     private func openPartial(_ checkpoint: DownloadCheckpoint) async throws -> OpenFile? {
-        let directory = context.directory
-        return try await context.disk.run { () throws(LocalError) in
+        let directory = means.directory
+        return try await means.disk.run { () throws(LocalError) in
             try directory.openPartial(checkpoint.partialName, expectedSize: checkpoint.size)
         }
     }
 
     /// The ranges of a checkpoint, with only those bytes that are known to be on disk.
     ///
-    /// Within one boot the page cache outlives the process and the bytes stand; after another boot
-    /// they are read back, and a range whose checksum disagrees starts over.
+    /// What the records do not vouch for is read back, and a range whose checksum disagrees starts
+    /// over.
     private func verified(
         _ checkpoint: DownloadCheckpoint,
         in partial: OpenFile
     ) async throws -> [RangeProgress] {
-        let directory = context.directory
+        let directory = means.directory
+        let identity = try partial.identity()
+        let bootID = directory.bootID
         var ranges = DownloadState.cut(checkpoint.size, rangeSize: checkpoint.rangeSize)
         for recorded in checkpoint.ranges where ranges.indices.contains(recorded.index) {
             let range = ranges[recorded.index].range
             guard range.offset == recorded.offset, range.length == recorded.length else { continue }
-            if recorded.bootID != directory.bootID {
+            let stands = await means.records.vouches(
+                for: recorded,
+                in: identity,
+                bootID: bootID
+            )
+            if !stands {
                 let stored = ByteRange(offset: recorded.offset, length: recorded.received)
-                let found = try await context.reading { interruption in
+                let found = try await means.reading { interruption in
                     try directory.checksum(of: partial, range: stored, unless: interruption)
                 }
                 guard found == recorded.checksum else { continue }
@@ -126,30 +133,30 @@ extension Downloader {
         }
         shell.object = object
         shell.metadata = nil
-        let directory = context.directory
-        let partial = try await context.disk.run { () throws(LocalError) in
+        let directory = means.directory
+        let partial = try await means.disk.run { () throws(LocalError) in
             try directory.createPartial(size: object.size)
         }
         shell.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.
-        shell.hasCheckpoint = object.size > context.limits.maximumUncheckpointed
+        shell.hasCheckpoint = object.size > means.largestUnrecorded
         guard shell.hasCheckpoint else { return }
-        try await context.manifest.beginDownload(
+        try await means.records.beginDownload(
             DownloadCheckpoint(
                 key: key,
                 size: object.size,
                 etag: object.etag,
                 crc64: object.crc64,
                 partialName: partial.name,
-                rangeSize: context.options.partSize,
+                rangeSize: means.partSize,
                 ranges: []
             )
         )
     }
 
     private func drop(_ partialName: String) async throws {
-        try await context.manifest.dropDownload(key)
-        await context.removePartial(partialName)
+        try await means.records.dropDownload(key)
+        await means.removePartial(partialName)
     }
 
     private func lookUp(_ state: inout DownloadState) async -> [DownloadState.Effect] {
@@ -178,11 +185,11 @@ extension Downloader {
     func head() async throws(ItemFailure) -> (
         object: PinnedObject, metadata: ObjectMetadata
     )? {
-        let store = context.store
-        let objectKey = context.objectKey(key)
+        let store = means.store
+        let objectKey = means.objectKey(key)
         let metadata: ObjectMetadata
         do {
-            metadata = try await context.withConnection { () throws(StorageError) in
+            metadata = try await means.withConnection { () throws(StorageError) in
                 try await store.head(objectKey, versionID: nil)
             }
         } catch {
@@ -208,7 +215,7 @@ extension Downloader {
         _ shell: inout Shell
     ) async -> [DownloadState.Effect] {
         guard let partial = shell.partial else { return [] }
-        if !context.store.dialect.computesChecksum, object.size > 0 {
+        if !means.store.dialect.computesChecksum, object.size > 0 {
             do throws(ItemFailure) {
                 let isTaken = try await isTaken(partial.file, object, checksum, &shell)
                 guard isTaken else { return state.disproved(object) }

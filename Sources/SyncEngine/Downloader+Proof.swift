@@ -20,7 +20,7 @@ extension Downloader {
         guard let metadata = shell.metadata else { return true }
         let verdict: ContentVerdict
         do {
-            verdict = try await context.judge(file, checksum: checksum, metadata)
+            verdict = try await means.judge(file, checksum: checksum, metadata)
         } catch {
             throw ItemFailure(any: error)
         }
@@ -29,7 +29,7 @@ extension Downloader {
         let isTwice = shell.disproved == checksum
         shell.disproved = checksum
         guard isTwice, !isSure else { return false }
-        context.emit(
+        means.emit(
             .warning(
                 message: "'\(key.display)': the ETag looks like an MD5 but is not that of the "
                     + "content, which came twice the same and was taken as it is"

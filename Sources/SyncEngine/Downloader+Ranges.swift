@@ -22,7 +22,7 @@ extension Downloader {
         var progress = range
         while true {
             let rest = progress.remaining
-            let length = min(rest.length, context.limits.maximumUncheckpointed)
+            let length = min(rest.length, means.limits.maximumUncheckpointed)
             let piece = ByteRange(offset: rest.offset, length: length)
             let end = await fetch(piece, of: progress, etag, file, partialName)
             guard case .finished(_, let checksum, _) = end else { return end }
@@ -41,11 +41,11 @@ extension Downloader {
         _ partialName: String?
     ) async -> RangeEnd {
         do {
-            try await context.limiter.acquire(bytes: piece.length)
+            try await means.limiter.acquire(bytes: piece.length)
         } catch {
             return .failed(range.index, .other(.cancelled))
         }
-        defer { context.limiter.release(bytes: piece.length) }
+        defer { means.limiter.release(bytes: piece.length) }
         let checkpoints = LatestValue<Checkpoint>()
         let transfer = transfer
         let never = Int64.max
@@ -55,8 +55,8 @@ extension Downloader {
             fileOffset: piece.offset,
             expectedLength: piece.length,
             initialChecksum: range.checksum,
-            checkpointInterval: hasCheckpoint ? context.limits.checkpointInterval : never,
-            maximumUnacknowledged: hasCheckpoint ? context.limits.maximumUncheckpointed : never,
+            checkpointInterval: hasCheckpoint ? means.limits.checkpointInterval : never,
+            maximumUnacknowledged: hasCheckpoint ? means.limits.maximumUncheckpointed : never,
             onCheckpoint: { checkpoints.offer(Checkpoint(received: $0, checksum: $1)) },
             onProgress: { transfer.add($0) }
         )
@@ -74,13 +74,13 @@ extension Downloader {
         _ sink: FileSink
     ) async -> RangeEnd {
         let request = GetRequest(
-            key: context.objectKey(key),
+            key: means.objectKey(key),
             range: piece,
             ifMatch: etag,
             versionID: nil
         )
         do {
-            let metadata = try await context.store.get(request, into: sink)
+            let metadata = try await means.store.get(request, into: sink)
             return .finished(range.index, sink.checksum, metadata)
         } catch {
             if error.isNotFound { return .failed(range.index, .vanished) }
@@ -102,7 +102,7 @@ extension Downloader {
         while let checkpoint = await checkpoints.next() {
             guard let partialName else { continue }
             do {
-                try await context.manifest.saveRange(
+                try await means.records.saveRange(
                     key,
                     RangeCheckpoint(
                         index: range.index,
@@ -110,12 +110,12 @@ extension Downloader {
                         length: range.range.length,
                         received: range.received + checkpoint.received,
                         checksum: checkpoint.checksum,
-                        bootID: context.directory.bootID
+                        bootID: means.directory.bootID
                     ),
                     partialName: partialName
                 )
             } catch {
-                failure = ItemFailure(error)
+                failure = error
             }
             // Also after a failure: the sink must not wait for what will not come.
             sink.acknowledge(upTo: checkpoint.received)

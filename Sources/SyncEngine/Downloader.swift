@@ -18,7 +18,7 @@ struct FinishedDownload: Sendable {
 
 /// Carries out what ``DownloadState`` decides, for one object.
 struct Downloader: Sendable {
-    let context: TransferContext
+    let means: TransferMeans
     let key: ObjectKey
     let transfer: ProgressTracker.Transfer
 
@@ -45,13 +45,13 @@ struct Downloader: Sendable {
     func run(_ object: RemoteObject) async throws(ItemFailure) -> FinishedDownload {
         let pinned = PinnedObject(etag: object.etag, size: object.size, crc64: nil)
         var state = DownloadState(
-            rangeSize: context.options.partSize,
-            streamLimit: context.limits.streamsPerFile
+            rangeSize: means.partSize,
+            streamLimit: means.limits.streamsPerFile
         )
         var shell = Shell(object: pinned)
         shell.effects = await begin(&state, &shell)
         let resumed = transfer.bytesResumed
-        context.item(
+        means.item(
             .download,
             resumed > 0 ? .resumed : .started,
             key,
@@ -104,7 +104,7 @@ struct Downloader: Sendable {
         case .finished(let index, let checksum, let metadata):
             if shell.metadata == nil { shell.metadata = metadata }
             // What a writer said of its object is judged when the object is whole.
-            let crc64 = context.store.dialect.computesChecksum ? metadata.crc64 : nil
+            let crc64 = means.store.dialect.computesChecksum ? metadata.crc64 : nil
             if let crc64 { shell.effects += state.learned(crc64) }
             shell.effects += state.finishedRange(index, checksum: checksum)
         case .failed(let index, let failure):

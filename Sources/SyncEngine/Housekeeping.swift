@@ -56,7 +56,7 @@ struct Housekeeping: Sendable {
     }
 
     func drop(_ checkpoint: UploadCheckpoint) async throws {
-        try await UploadCleaner(context: context).abort(checkpoint)
+        try await UploadCleaner(means: context.means).abort(checkpoint)
         try await context.manifest.dropUpload(checkpoint.key)
     }
 

@@ -103,7 +103,7 @@ extension ItemExecutor {
         let open = try await context.disk.run { () throws(LocalError) in
             try directory.openForReading(path)
         }
-        let verdict = try await context.judge(open, checksum: checksum, metadata)
+        let verdict = try await context.means.judge(open, checksum: checksum, metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
         return Answer(isSame: verdict == .proven, checksum: checksum, metadata: metadata)
     }

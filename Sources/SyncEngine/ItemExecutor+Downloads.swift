@@ -24,7 +24,7 @@ extension ItemExecutor {
         }
         if entry.base == nil, entry.local == nil, await copyLocal(entry, object, path) { return }
         let transfer = context.tracker.begin(.download, key: entry.key, size: object.size)
-        let downloader = Downloader(context: context, key: entry.key, transfer: transfer)
+        let downloader = Downloader(means: context.means, key: entry.key, transfer: transfer)
         do {
             let finished = try await downloader.run(object)
             let fallback = object.lastModified ?? context.environment.now()

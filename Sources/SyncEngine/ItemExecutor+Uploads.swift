@@ -23,7 +23,7 @@ extension ItemExecutor {
         defer { context.tracker.end(transfer) }
         for attempt in 1...Self.sourceAttempts {
             let uploader = Uploader(
-                context: context,
+                means: context.means,
                 key: entry.key,
                 path: path,
                 transfer: transfer,

@@ -85,21 +85,27 @@ struct MirrorRun: Sendable {
             byteBudget: Self.bytesInFlight,
             monotonic: settings.environment.monotonic
         )
-        let context = TransferContext(
+        let means = TransferMeans(
             store: settings.store,
             prefix: settings.prefix,
             directory: session.directory,
-            manifest: session.manifest,
+            records: ManifestRecords(manifest: session.manifest),
             limiter: limiter,
-            tracker: ProgressTracker(direction: direction),
             environment: settings.environment,
-            options: options,
+            partSize: options.partSize,
             limits: settings.limits,
-            run: run,
-            started: CivilTime(settings.environment.now()).basicText,
+            largestUnrecorded: settings.limits.maximumUncheckpointed,
             disk: BlockingQueue(label: "osssync.disk", width: 4, threads: threads),
             hashing: BlockingQueue(label: "osssync.hash", width: 2, threads: threads),
             emit: onEvent
+        )
+        let context = TransferContext(
+            means: means,
+            manifest: session.manifest,
+            tracker: ProgressTracker(direction: direction),
+            options: options,
+            run: run,
+            started: CivilTime(settings.environment.now()).basicText
         )
         let ledger = RunLedger()
         let reporter = FailureReporter()

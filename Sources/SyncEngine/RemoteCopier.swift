@@ -105,7 +105,7 @@ struct RemoteCopier: Sendable {
             started: context.environment.now(),
             parts: []
         )
-        let upload = try await UploadCleaner(context: context).initiate(
+        let upload = try await UploadCleaner(means: context.means).initiate(
             PutRequest(
                 key: destination,
                 contentType: ContentType.guess(for: key),

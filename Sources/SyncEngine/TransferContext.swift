@@ -3,76 +3,46 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
 
-/// What the transfers of one run share.
+/// What the items of one run share: the means of their transfers, and what only a run has.
 struct TransferContext: Sendable {
-    let store: any ObjectStore
-    let prefix: ObjectKey
-    let directory: MirrorDirectory
+    let means: TransferMeans
     let manifest: ManifestStore
-    let limiter: ConnectionLimiter
     let tracker: ProgressTracker
-    let environment: EngineEnvironment
     let options: RunOptions
-    let limits: EngineLimits
     let run: RunID
     /// When the run began, as `20260102T030405Z`.
     let started: String
-    /// Opening, creating and stating files.
-    let disk: BlockingQueue
-    /// Reading whole files for their checksums.
-    let hashing: BlockingQueue
-    let emit: @Sendable (SyncEvent) -> Void
 
-    /// The whole key of an object, prefix included.
-    func objectKey(_ key: ObjectKey) -> ObjectKey {
-        ObjectKey(prefix.bytes + key.bytes)
-    }
+    var store: any ObjectStore { means.store }
+    var prefix: ObjectKey { means.prefix }
+    var directory: MirrorDirectory { means.directory }
+    var limiter: ConnectionLimiter { means.limiter }
+    var environment: EngineEnvironment { means.environment }
+    var limits: EngineLimits { means.limits }
+    var disk: BlockingQueue { means.disk }
+    var hashing: BlockingQueue { means.hashing }
+    var emit: @Sendable (SyncEvent) -> Void { means.emit }
 
-    /// Reads whole files on threads for that; `work` looks at the interruption, which is raised
-    /// when the task is cancelled, so that no run waits for the end of a large file.
+    func objectKey(_ key: ObjectKey) -> ObjectKey { means.objectKey(key) }
+
     func reading<Value: Sendable>(
         _ work: @escaping @Sendable (Interruption) throws -> Value
     ) async throws -> Value {
-        let interruption = Interruption()
-        return try await withTaskCancellationHandler {
-            try await hashing.run { try work(interruption) }
-        } onCancel: {
-            interruption.raise()
-        }
+        try await means.reading(work)
     }
 
-    /// Removes a partial file that nothing refers to; one that cannot be removed now is swept by a
-    /// later run.
     func removePartial(_ name: String) async {
-        let directory = directory
-        try? await disk.run { () throws(LocalError) in try directory.removePartial(name) }
+        await means.removePartial(name)
     }
 
-    /// Waits for a connection, runs `request` and gives the connection back.
     func withConnection<Value: Sendable>(
         _ request: () async throws(StorageError) -> Value
     ) async throws(ItemFailure) -> Value {
-        do {
-            try await limiter.acquire(bytes: 0)
-        } catch {
-            throw ItemFailure.cancelled
-        }
-        defer { limiter.release(bytes: 0) }
-        do {
-            return try await request()
-        } catch {
-            throw ItemFailure(error)
-        }
+        try await means.withConnection(request)
     }
 
-    /// Says that an unfinished upload which nobody needs is still at the service.
     func warn(ofUpload key: ObjectKey, _ error: StorageError) {
-        emit(
-            .warning(
-                message: "an unfinished upload of '\(key.display)' could not be aborted, and its "
-                    + "parts take room in the bucket: \(error.message)"
-            )
-        )
+        means.warn(ofUpload: key, error)
     }
 
     func item(
@@ -85,19 +55,15 @@ struct TransferContext: Sendable {
         message: String? = nil,
         requestID: String? = nil
     ) {
-        emit(
-            .item(
-                ItemEvent(
-                    action: action,
-                    state: state,
-                    key: key.display,
-                    size: size,
-                    bytesTransferred: transferred,
-                    bytesResumed: resumed,
-                    message: message,
-                    requestID: requestID
-                )
-            )
+        means.item(
+            action,
+            state,
+            key,
+            size: size,
+            transferred: transferred,
+            resumed: resumed,
+            message: message,
+            requestID: requestID
         )
     }
 }

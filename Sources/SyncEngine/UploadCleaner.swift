@@ -10,7 +10,7 @@ struct UploadCleaner: Sendable {
     /// How often an upload is begun whose answers are lost.
     private static let attempts = 5
 
-    let context: TransferContext
+    let means: TransferMeans
 
     /// Begins the upload of `checkpoint`, whose row is written first.
     ///
@@ -20,12 +20,12 @@ struct UploadCleaner: Sendable {
         _ request: PutRequest,
         _ checkpoint: UploadCheckpoint
     ) async throws -> UploadID {
-        try await context.manifest.beginUpload(checkpoint)
+        try await means.records.beginUpload(checkpoint)
         var attempt = 1
         while true {
             do {
                 let upload = try await initiate(request)
-                try await context.manifest.setUploadID(
+                try await means.records.setUploadID(
                     checkpoint.key,
                     upload,
                     token: checkpoint.token
@@ -34,7 +34,7 @@ struct UploadCleaner: Sendable {
             } catch let error as StorageError {
                 guard error.mayHaveReachedServer, !error.isCancelled, attempt < Self.attempts
                 else { throw error }
-                try await context.environment.sleep(pause(after: attempt))
+                try await means.environment.sleep(pause(after: attempt))
                 do {
                     try await abortUnanswered(checkpoint)
                 } catch let error as StorageError where error.serviceCode == "AccessDenied" {
@@ -46,13 +46,13 @@ struct UploadCleaner: Sendable {
     }
 
     private func initiate(_ request: PutRequest) async throws -> UploadID {
-        try await context.limiter.acquire(bytes: 0)
-        defer { context.limiter.release(bytes: 0) }
-        return try await context.store.initiateMultipartUpload(request)
+        try await means.limiter.acquire(bytes: 0)
+        defer { means.limiter.release(bytes: 0) }
+        return try await means.store.initiateMultipartUpload(request)
     }
 
     private func pause(after attempt: Int) -> Duration {
-        .milliseconds(100 << attempt) * context.environment.randomUnit()
+        .milliseconds(100 << attempt) * means.environment.randomUnit()
     }
 
     /// Aborts the upload of a checkpoint; the row stays.
@@ -61,10 +61,10 @@ struct UploadCleaner: Sendable {
             try await abortUnanswered(checkpoint)
             return
         }
-        try await context.limiter.acquire(bytes: 0)
-        defer { context.limiter.release(bytes: 0) }
-        let objectKey = context.objectKey(checkpoint.key)
-        try await context.store.abortMultipartUpload(objectKey, upload)
+        try await means.limiter.acquire(bytes: 0)
+        defer { means.limiter.release(bytes: 0) }
+        let objectKey = means.objectKey(checkpoint.key)
+        try await means.store.abortMultipartUpload(objectKey, upload)
     }
 
     /// Aborts what an InitiateMultipartUpload left whose answer was lost.
@@ -72,16 +72,16 @@ struct UploadCleaner: Sendable {
     /// A listing shows no metadata, so only an upload of exactly this key that began no earlier
     /// than ours and has not a single part is taken for ours: nobody loses a byte by its end.
     private func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
-        let objectKey = context.objectKey(checkpoint.key)
-        let page = try await context.store.listMultipartUploads(
+        let objectKey = means.objectKey(checkpoint.key)
+        let page = try await means.store.listMultipartUploads(
             ListUploadsRequest(prefix: objectKey)
         )
         for upload in page.uploads where upload.key == objectKey {
             let earliest = checkpoint.started.seconds - Self.clockTolerance
             guard let initiated = upload.initiated, initiated.seconds >= earliest else { continue }
-            let parts = try await context.store.listParts(objectKey, upload.upload, after: nil)
+            let parts = try await means.store.listParts(objectKey, upload.upload, after: nil)
             guard parts.parts.isEmpty else { continue }
-            try await context.store.abortMultipartUpload(objectKey, upload.upload)
+            try await means.store.abortMultipartUpload(objectKey, upload.upload)
         }
     }
 }

@@ -29,7 +29,7 @@ extension Uploader {
             guard shell.hasCheckpoint else { return [] }
             shell.hasCheckpoint = false
             // A row that stays is judged again by the next run.
-            try? await context.manifest.dropUpload(key)
+            try? await means.records.dropUpload(key)
         case .finish(let checksum): finish(checksum, &shell)
         case .fail(let failure, _): shell.result = .failure(failure)
         case .upload, .cancelParts: break
@@ -50,7 +50,7 @@ extension Uploader {
             metadata.append((name: name, value: String(announced.value)))
         }
         return PutRequest(
-            key: context.objectKey(key),
+            key: means.objectKey(key),
             contentType: ContentType.guess(for: key),
             userMetadata: metadata,
             storageClass: nil,
@@ -62,11 +62,11 @@ extension Uploader {
 
     /// Reads the file for what its object's metadata must say before the first byte is sent.
     private func announce(_ shell: inout Shell) async throws(ItemFailure) {
-        guard !context.store.dialect.computesChecksum else { return }
-        let (directory, file) = (context.directory, shell.file)
+        guard !means.store.dialect.computesChecksum else { return }
+        let (directory, file) = (means.directory, shell.file)
         let range = ByteRange(offset: 0, length: shell.source.size)
         do {
-            shell.announced = try await context.reading { interruption in
+            shell.announced = try await means.reading { interruption in
                 try directory.checksum(of: file, range: range, unless: interruption)
             }
         } catch {
@@ -79,14 +79,14 @@ extension Uploader {
         _ state: inout UploadState,
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
-        context.item(.upload, .started, key, size: shell.source.size)
+        means.item(.upload, .started, key, size: shell.source.size)
         do throws(ItemFailure) {
             try await announce(&shell)
         } catch {
             return state.failed(error == .sourceKeepsChanging ? .sourceChanged : .other(error))
         }
         let range = ByteRange(offset: 0, length: shell.source.size)
-        let (store, request, transfer) = (context.store, request(shell), transfer)
+        let (store, request, transfer) = (means.store, request(shell), transfer)
         let (file, source) = (shell.file, shell.source)
         let body = RequestBody.file(
             FileRegion(
@@ -96,11 +96,11 @@ extension Uploader {
             )
         )
         do {
-            try await context.limiter.acquire(bytes: range.length)
+            try await means.limiter.acquire(bytes: range.length)
         } catch {
             return state.failed(.other(.cancelled))
         }
-        defer { context.limiter.release(bytes: range.length) }
+        defer { means.limiter.release(bytes: range.length) }
         do throws(StorageError) {
             let result = try await store.put(
                 request,
@@ -123,7 +123,7 @@ extension Uploader {
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
         transfer.startOver()
-        context.item(.upload, .started, key, size: shell.source.size)
+        means.item(.upload, .started, key, size: shell.source.size)
         do {
             try await announce(&shell)
             let checkpoint = UploadCheckpoint(
@@ -132,11 +132,11 @@ extension Uploader {
                 partSize: layout.partSize,
                 source: shell.source,
                 token: shell.token,
-                started: context.environment.now(),
+                started: means.environment.now(),
                 parts: []
             )
             shell.hasCheckpoint = true
-            let cleaner = UploadCleaner(context: context)
+            let cleaner = UploadCleaner(means: means)
             return state.initiated(try await cleaner.initiate(request(shell), checkpoint))
         } catch {
             let failure = ItemFailure(any: error)
@@ -155,7 +155,7 @@ extension Uploader {
             shell.announced == nil || shell.announced == state.wholeChecksum
         else { return state.failed(.sourceChanged) }
         let request = CompleteRequest(
-            key: context.objectKey(key),
+            key: means.objectKey(key),
             upload: upload,
             parts: parts.map { part in
                 UploadedPart(
@@ -170,7 +170,7 @@ extension Uploader {
             callback: nil
         )
         do {
-            let result = try await context.store.completeMultipartUpload(request)
+            let result = try await means.store.completeMultipartUpload(request)
             shell.confirmed = (result.etag, nil)
             guard isProven(result.etag, parts, shell) else {
                 return state.failed(.answerLost(.uploadVanished))
@@ -194,7 +194,7 @@ extension Uploader {
         _ parts: [UploadState.SentPart],
         _ shell: Shell
     ) -> Bool {
-        guard !context.store.dialect.computesChecksum else { return true }
+        guard !means.store.dialect.computesChecksum else { return true }
         guard shell.announced != nil else { return false }
         return ETag(wire: etag.text.lowercased()) == MultipartTag.tag(ofParts: parts.map(\.etag))
     }
@@ -206,7 +206,7 @@ extension Uploader {
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
         do {
-            let metadata = try await context.store.head(context.objectKey(key), versionID: nil)
+            let metadata = try await means.store.head(means.objectKey(key), versionID: nil)
             let isOurs =
                 metadata.userMetadata[Self.tokenMetadataName] == shell.token
                 && metadata.size == shell.source.size

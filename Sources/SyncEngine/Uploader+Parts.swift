@@ -12,17 +12,17 @@ extension Uploader {
         _ source: FileIdentity
     ) async -> PartEnd {
         do {
-            try await context.limiter.acquire(bytes: range.length)
+            try await means.limiter.acquire(bytes: range.length)
         } catch {
             return .failed(.other(.cancelled))
         }
-        defer { context.limiter.release(bytes: range.length) }
+        defer { means.limiter.release(bytes: range.length) }
         guard (try? file.identity()) == source else { return .failed(.sourceChanged) }
         let transfer = transfer
         let part: UploadedPart
         do {
-            part = try await context.store.uploadPart(
-                context.objectKey(key),
+            part = try await means.store.uploadPart(
+                means.objectKey(key),
                 upload,
                 number,
                 body: .file(FileRegion(descriptor: file.descriptor, range: range)),
@@ -37,7 +37,7 @@ extension Uploader {
             return .failed(.sourceChanged)
         }
         do {
-            try await context.manifest.savePart(
+            try await means.records.savePart(
                 key,
                 UploadPartCheckpoint(
                     number: number,
@@ -48,7 +48,7 @@ extension Uploader {
                 uploadID: upload
             )
         } catch {
-            return .failed(.other(ItemFailure(error)))
+            return .failed(.other(error))
         }
         return .sent(
             UploadState.SentPart(
@@ -70,7 +70,7 @@ extension Uploader {
         _ layout: PartLayout,
         _ shell: Shell
     ) async -> [UploadState.Effect] {
-        let (store, objectKey) = (context.store, context.objectKey(key))
+        let (store, objectKey) = (means.store, means.objectKey(key))
         var known: [UploadState.SentPart] = []
         var marker: PartNumber?
         repeat {
@@ -91,7 +91,7 @@ extension Uploader {
         if transfer.bytesMoved == 0 {
             let resumed = known.reduce(0) { $0 + $1.size }
             transfer.setResumed(resumed)
-            context.item(.upload, .resumed, key, size: shell.source.size, resumed: resumed)
+            means.item(.upload, .resumed, key, size: shell.source.size, resumed: resumed)
         }
         return state.listed(known)
     }
@@ -120,8 +120,8 @@ extension Uploader {
         // says whether it is the same. Not every listing has checksums.
         let sent = recorded.flatMap { $0.etag == part.etag ? $0.crc64 : nil }
         guard let theirs = part.crc64 ?? sent else { return nil }
-        let (directory, file) = (context.directory, shell.file)
-        let ours = try? await context.reading { interruption in
+        let (directory, file) = (means.directory, shell.file)
+        let ours = try? await means.reading { interruption in
             try directory.checksum(of: file, range: range, unless: interruption)
         }
         guard ours == theirs else { return nil }

@@ -21,7 +21,7 @@ struct Uploader: Sendable {
     static let tokenMetadataName = "osssync-upload"
     static let tokenLength = 26
 
-    let context: TransferContext
+    let means: TransferMeans
     let key: ObjectKey
     let path: RelativePath
     let transfer: ProgressTracker.Transfer
@@ -60,16 +60,16 @@ struct Uploader: Sendable {
     ///   `sourceKeepsChanging` if the file changed while it was read: nothing was made of it.
     func run() async throws(ItemFailure) -> FinishedUpload {
         let (file, source) = try await open()
-        let dialect = context.store.dialect
+        let dialect = means.store.dialect
         let layout = PartLayout(
             objectSize: source.size,
-            preferredPartSize: context.options.partSize,
+            preferredPartSize: means.partSize,
             minimumPartSize: dialect.minimumPartSize
         )
         guard let layout, source.size <= dialect.maximumObjectSize else {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
-        let token = context.environment.randomName(Self.tokenLength)
+        let token = means.environment.randomName(Self.tokenLength)
         var shell = Shell(file: file, source: source, token: token)
         var state: UploadState
         do {
@@ -85,9 +85,9 @@ struct Uploader: Sendable {
     }
 
     private func open() async throws(ItemFailure) -> (OpenFile, FileIdentity) {
-        let (directory, path) = (context.directory, path)
+        let (directory, path) = (means.directory, path)
         do {
-            return try await context.disk.run { () throws(LocalError) in
+            return try await means.disk.run { () throws(LocalError) in
                 let file = try directory.openForReading(path)
                 return (file, try file.identity())
             }
@@ -141,8 +141,8 @@ extension Uploader {
         _ shell: inout Shell
     ) async throws -> (UploadState, [UploadState.Effect]) {
         let isMultipart = layout.objectSize > layout.partSize
-        let streams = context.limits.streamsPerFile
-        if let checkpoint = try await context.manifest.uploadCheckpoint(key) {
+        let streams = means.limits.streamsPerFile
+        if let checkpoint = try await means.records.upload(key) {
             let recorded = PartLayout(
                 objectSize: shell.source.size,
                 recordedPartSize: checkpoint.partSize
@@ -174,17 +174,17 @@ extension Uploader {
     /// Aborts the upload of a checkpoint that is of no use any more, and forgets it.
     private func discard(_ checkpoint: UploadCheckpoint) async throws {
         do {
-            try await UploadCleaner(context: context).abort(checkpoint)
+            try await UploadCleaner(means: means).abort(checkpoint)
         } catch let error as StorageError where error.serviceCode == "AccessDenied" {
             // Whoever may not abort may still upload; the upload's own lifetime ends it.
-            context.warn(ofUpload: key, error)
+            means.warn(ofUpload: key, error)
         }
-        try await context.manifest.dropUpload(key)
+        try await means.records.dropUpload(key)
     }
 
     func abort(_ upload: UploadID) async throws(ItemFailure) {
-        let (store, objectKey) = (context.store, context.objectKey(key))
-        try await context.withConnection { () throws(StorageError) in
+        let (store, objectKey) = (means.store, means.objectKey(key))
+        try await means.withConnection { () throws(StorageError) in
             try await store.abortMultipartUpload(objectKey, upload)
         }
     }
