@@ -121,6 +121,8 @@ extension OpenDirectory {
         var current = self
         for component in components {
             let name = PathBytes(component.name)
+            // A path made from a key has no such component; it would lead out all the same.
+            guard !name.isDots else { throw .targetChanged(component) }
             do throws(LocalError) {
                 if let mode {
                     current = try current.subdirectory(name, creatingWithMode: mode)

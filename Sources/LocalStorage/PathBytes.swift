@@ -42,6 +42,9 @@ struct PathBytes: Sendable {
 
     var bytes: ArraySlice<UInt8> { storage[start...].prefix { $0 != 0 } }
 
+    /// True for `.`, `..` and the empty name, which are no entries of a directory.
+    var isDots: Bool { bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") } }
+
     /// The name as text that is safe to print.
     var display: String { displayText(bytes) }
 }

@@ -6,9 +6,9 @@ enum ManifestLimits {
     static let key = 1_024
     /// A file that was never mirrored may have a path that no key can have.
     static let path = (RelativePath.maximumComponentLength + 1) * RelativePath.maximumDepth
-    static let etag = 1_024
+    static let etag = ETag.maximumLength
     static let storageClass = 128
-    static let uploadID = 4_096
+    static let uploadID = UploadID.maximumLength
     static let fileName = 255
     static let token = 256
     static let settingName = 128

@@ -133,7 +133,7 @@ public struct Doctor: Sendable {
             }
             return findings
         } catch {
-            let request = error.requestID.map { " (request \(displayText($0)))" } ?? ""
+            let request = error.requestID.map { " (request \($0))" } ?? ""
             return [Finding(subject: "bucket", state: .bad, message: error.message + request)]
         }
     }

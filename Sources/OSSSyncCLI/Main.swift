@@ -10,6 +10,8 @@ internal import Darwin
 @main
 enum Main {
     static func main() async {
+        let environment = ProcessEnvironment.variables()
+        CrashPrivacy.begin(environment: environment)
         let invocation: Invocation
         do throws(UsageError) {
             invocation = try ArgumentParser.parse(ProcessEnvironment.arguments())
@@ -22,7 +24,6 @@ enum Main {
         case .help(let name):
             say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
         case .run(let arguments):
-            let environment = ProcessEnvironment.variables()
             // The one unstructured task: a signal cancels it, and it is awaited at once.
             let task = Task { await CommandRunner.run(arguments, environment: environment) }
             StopSignals.install { task.cancel() }

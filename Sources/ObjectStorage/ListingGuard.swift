@@ -7,7 +7,8 @@ package struct ListingGuard: Sendable {
     private static let maximumEmptyPages = 100
 
     private var last: ObjectKey?
-    private var tokens: Set<ContinuationToken> = []
+    /// Hashes of the tokens: a listing has as many as it has pages, and each may be long.
+    private var tokens: Set<Int> = []
     private var emptyPages = 0
     private var isFinished = false
 
@@ -20,7 +21,7 @@ package struct ListingGuard: Sendable {
     ) throws(StorageError) {
         guard !isFinished else { throw violation("a page comes after the last one") }
         if let token = request.token {
-            tokens.insert(token)
+            tokens.insert(token.hashValue)
         } else if let start = request.startAfter, last == nil {
             last = start
         }
@@ -67,7 +68,7 @@ package struct ListingGuard: Sendable {
             isFinished = true
             return
         }
-        guard !next.text.isEmpty, tokens.insert(next).inserted else {
+        guard !next.text.isEmpty, tokens.insert(next.hashValue).inserted else {
             throw violation("the listing does not advance")
         }
         emptyPages = page.objects.isEmpty && page.commonPrefixes.isEmpty ? emptyPages + 1 : 0

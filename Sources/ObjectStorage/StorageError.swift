@@ -25,6 +25,7 @@ package struct StorageError: Error, Sendable, Hashable {
     package let key: ObjectKey?
     /// OSS's precise cause, `dddd-dddddddd`.
     package let ec: String?
+    /// Escaped, at most 128 characters.
     package let requestID: String?
     /// The service's own words, escaped, at most 256 characters.
     package let serviceMessage: String?
@@ -53,13 +54,18 @@ package struct StorageError: Error, Sendable, Hashable {
         self.operation = operation
         self.key = key
         self.ec = ec
-        self.requestID = requestID
+        self.requestID = requestID.map(shownRequestID(_:))
         self.serviceMessage = serviceMessage
         self.endpointHint = endpointHint
         self.regionHint = regionHint
         self.retryAfter = retryAfter
         self.serverTime = serverTime
     }
+}
+
+/// The id of a request as it may be shown: it comes from the service, or whoever stands for it.
+func shownRequestID(_ text: String) -> String {
+    String(displayText(text.utf8.prefix(512)).unicodeScalars.prefix(128))
 }
 
 /// What is wrong with a response whose bytes arrived.

@@ -288,7 +288,8 @@ extension DownloadState {
     /// Ranges of `rangeSize`, or larger ones so that there are at most 10,000; none for no bytes.
     static func cut(_ size: Int64, rangeSize: Int64) -> [RangeProgress] {
         guard size > 0 else { return [] }
-        let length = max(rangeSize, (size + 9_999) / 10_000)
+        // Written so that no size can overflow: a server may say any number.
+        let length = max(rangeSize, (size - 1) / 10_000 + 1)
         let count = Int((size - 1) / length) + 1
         return (0..<count).map { index in
             let offset = Int64(index) * length

@@ -15,7 +15,7 @@ extension Downloader {
     /// that is gone comes again, and on a fast line that is megabytes.
     func fetch(
         _ range: RangeProgress,
-        of etag: ETag,
+        of object: PinnedObject,
         into file: OpenFile,
         checkpointing partialName: String?
     ) async -> RangeEnd {
@@ -24,7 +24,7 @@ extension Downloader {
             let rest = progress.remaining
             let length = min(rest.length, means.limits.maximumUncheckpointed)
             let piece = ByteRange(offset: rest.offset, length: length)
-            let end = await fetch(piece, of: progress, etag, file, partialName)
+            let end = await fetch(piece, of: progress, object, file, partialName)
             guard case .finished(_, let checksum, _) = end else { return end }
             progress.received += length
             progress.checksum = checksum
@@ -36,7 +36,7 @@ extension Downloader {
     private func fetch(
         _ piece: ByteRange,
         of range: RangeProgress,
-        _ etag: ETag,
+        _ object: PinnedObject,
         _ file: OpenFile,
         _ partialName: String?
     ) async -> RangeEnd {
@@ -61,7 +61,7 @@ extension Downloader {
             onProgress: { transfer.add($0) }
         )
         async let failure = save(checkpoints, of: range, sink, partialName)
-        let end = await get(piece, of: range, etag, sink)
+        let end = await get(piece, of: range, object, sink)
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
         return end
@@ -70,14 +70,15 @@ extension Downloader {
     private func get(
         _ piece: ByteRange,
         of range: RangeProgress,
-        _ etag: ETag,
+        _ object: PinnedObject,
         _ sink: FileSink
     ) async -> RangeEnd {
         let request = GetRequest(
             key: means.objectKey(key),
             range: piece,
-            ifMatch: etag,
-            versionID: nil
+            ifMatch: object.etag,
+            versionID: nil,
+            totalSize: object.size
         )
         do {
             let metadata = try await means.store.get(request, into: sink)

@@ -76,10 +76,10 @@ struct Downloader: Sendable {
                     switch effect {
                     case .fetch(let range):
                         guard let partial = shell.partial else { continue }
-                        let etag = shell.object.etag
+                        let object = shell.object
                         let name = shell.hasCheckpoint ? partial.name : nil
                         group.addTask {
-                            await fetch(range, of: etag, into: partial.file, checkpointing: name)
+                            await fetch(range, of: object, into: partial.file, checkpointing: name)
                         }
                     case .cancelFetches:
                         group.cancelAll()

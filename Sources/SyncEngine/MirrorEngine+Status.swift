@@ -97,13 +97,15 @@ extension MirrorEngine {
                 guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.downloadsDropped += 1
-                report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished
+                let bytes = InterruptedTransfer(checkpoint).bytesFinished
+                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
             }
             try await housekeeping.forEachUpload { checkpoint in
                 guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.uploadsAborted += 1
-                report.bytesDropped += InterruptedTransfer(checkpoint).bytesFinished
+                let bytes = InterruptedTransfer(checkpoint).bytesFinished
+                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
             }
             try await session.manifest.checkpointAndClose()
             return report
@@ -152,7 +154,7 @@ extension InterruptedTransfer {
             action: .download,
             key: checkpoint.key.display,
             size: checkpoint.size,
-            bytesFinished: checkpoint.ranges.reduce(0) { $0 + $1.received }
+            bytesFinished: checkpoint.ranges.reduce(0) { $0.addingClamped($1.received) }
         )
     }
 
@@ -161,7 +163,7 @@ extension InterruptedTransfer {
             action: .upload,
             key: checkpoint.key.display,
             size: checkpoint.source.size,
-            bytesFinished: checkpoint.parts.reduce(0) { $0 + $1.size }
+            bytesFinished: checkpoint.parts.reduce(0) { $0.addingClamped($1.size) }
         )
     }
 }

@@ -68,7 +68,7 @@ package final class ProgressTracker: Sendable {
     package func planned(bytes: Int64) {
         state.withLock { state in
             state.itemsPlanned += 1
-            state.bytesPlanned = state.bytesPlanned.addingReportingOverflow(bytes).partialValue
+            state.bytesPlanned = state.bytesPlanned.addingClamped(bytes)
         }
     }
 
@@ -97,7 +97,7 @@ package final class ProgressTracker: Sendable {
             state.summary.bytes += transfer.bytesMoved
             state.summary.bytesResumed += transfer.bytesResumed
             state.itemsFinished += 1
-            state.bytesFinished += transfer.size
+            state.bytesFinished = state.bytesFinished.addingClamped(transfer.size)
         }
     }
 
@@ -105,7 +105,7 @@ package final class ProgressTracker: Sendable {
     package func finishedItem(bytes: Int64) {
         state.withLock { state in
             state.itemsFinished += 1
-            state.bytesFinished += bytes
+            state.bytesFinished = state.bytesFinished.addingClamped(bytes)
         }
     }
 
@@ -118,14 +118,14 @@ package final class ProgressTracker: Sendable {
     package func snapshot() -> RunProgress {
         state.withLock { state in
             let active = state.active.values.sorted { $0.number < $1.number }
-            let moving = active.reduce(Int64(0)) { $0 + $1.bytesDone }
-            let resumed = active.reduce(Int64(0)) { $0 + $1.bytesResumed }
+            let moving = active.reduce(Int64(0)) { $0.addingClamped($1.bytesDone) }
+            let resumed = active.reduce(Int64(0)) { $0.addingClamped($1.bytesResumed) }
             return RunProgress(
                 isPlanComplete: state.isPlanComplete,
                 itemsPlanned: state.itemsPlanned,
                 itemsFinished: state.itemsFinished,
                 bytesPlanned: state.bytesPlanned,
-                bytesFinished: state.bytesFinished + moving,
+                bytesFinished: state.bytesFinished.addingClamped(moving),
                 bytesResumed: state.summary.bytesResumed + resumed,
                 active: active.prefix(Self.activeLimit).map { transfer in
                     ActiveTransfer(

@@ -47,7 +47,7 @@ public struct SyncError: Error, Sendable {
     public let message: String
     /// The error beneath, if there was one.
     public let underlying: (any Error)?
-    /// The service's id of the failed request, for its support.
+    /// The service's id of the failed request, for its support; safe to print.
     public let requestID: String?
 
     /// Makes an error.

@@ -54,7 +54,7 @@ public struct ItemEvent: Sendable, Hashable {
     public var bytesResumed: Int64
     /// What went wrong or why nothing was done, and what to do; safe to print.
     public var message: String?
-    /// The service's id of the failed request, for its support.
+    /// The service's id of the failed request, for its support; safe to print.
     public var requestID: String?
 
     /// Makes an event.

@@ -4,7 +4,13 @@
 /// Two objects with equal tags and keys are the same version. It is an MD5 only under the
 /// conditions of ``md5Digest``, and never assumed to be.
 package struct ETag: Sendable, Hashable {
+    /// The longest tag that is taken, in bytes; those of all known stores are far shorter.
+    package static let maximumLength = 1_024
+
     package let text: String
+
+    /// False for what no store would send, and no manifest can keep.
+    package var isUsable: Bool { text.utf8.count <= Self.maximumLength }
 
     /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
     /// the text.

@@ -1,5 +1,8 @@
 /// The service's opaque name of one multipart upload.
 package struct UploadID: Sendable, Hashable {
+    /// The longest name that is taken, in bytes.
+    package static let maximumLength = 4_096
+
     package let text: String
     package init(_ text: String) { self.text = text }
 }

@@ -1,5 +1,8 @@
 /// What a listing says of one object.
 package struct RemoteObject: Sendable, Hashable {
+    /// 1 PiB: far above what any store takes, so that a greater size is a mistake or a lie.
+    package static let largestSize: Int64 = 1 << 50
+
     package let key: ObjectKey
     /// Bytes; for a symlink object the listed size is not that of its target.
     package let size: Int64
@@ -46,8 +49,18 @@ package enum ObjectKind: String, Sendable, Hashable {
 
 /// A storage class by the service's own name; unknown names are kept as they are.
 package struct StorageClass: Sendable, Hashable {
+    /// Known names have at most 20 bytes; of a longer one only the beginning is kept.
+    private static let maximumLength = 64
+
     package let name: String
-    package init(name: String) { self.name = name }
+
+    package init(name: String) {
+        guard name.utf8.count > Self.maximumLength else {
+            self.name = name
+            return
+        }
+        self.name = String(decoding: name.utf8.prefix(Self.maximumLength), as: UTF8.self)
+    }
 
     package static let standard = StorageClass(name: "Standard")
     package static let infrequentAccess = StorageClass(name: "IA")

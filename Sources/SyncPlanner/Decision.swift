@@ -124,6 +124,9 @@ private func impossibility(of entry: JoinedEntry) -> SkipReason? {
     if let size = entry.remote?.size, size != 0, entry.key.isDirectoryMarker {
         return .markerWithContent(size: size)
     }
+    if let size = entry.remote?.size, size > RemoteObject.largestSize {
+        return .impossibleSize(size)
+    }
     return nil
 }
 

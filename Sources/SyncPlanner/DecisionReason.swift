@@ -98,6 +98,8 @@ package enum SkipReason: Sendable, Hashable {
     case blockedByFile(ObjectKey)
     case keyTooLong(length: Int, maximum: Int)
     case fileTooLarge(size: Int64)
+    /// No store can hold what the listing says.
+    case impossibleSize(Int64)
 
     /// What is in the way and what the user can do; safe to print.
     package var message: String {
@@ -125,6 +127,8 @@ package enum SkipReason: Sendable, Hashable {
             "the path has \(length) bytes, and a key here can have \(maximum)"
         case .fileTooLarge(let size):
             "the file has \(size) bytes, and an object can have \(PartLayout.maximumObjectSize)"
+        case .impossibleSize(let size):
+            "the store says that the object has \(size) bytes, which no object can have"
         }
     }
 }

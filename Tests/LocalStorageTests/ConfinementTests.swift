@@ -90,6 +90,58 @@ struct ConfinementTests {
         }
     }
 
+    /// Keys are judged before they become paths; here is what holds if that judgement failed.
+    @Test(arguments: bothWays)
+    func `a path that no key can make leads nowhere either`(calls: SystemCalls) throws {
+        let mirror = try temporary.mirror(calls: calls)
+        try temporary.makeDirectory("d")
+        let outside = temporary.path + "/outside"
+        try TemporaryDirectory.check("mkdir", unsafe mkdir(outside, 0o755))
+        try temporary.write("../outside/canary", "theirs")
+        let before = try TemporaryDirectory.namesOutside(temporary.path)
+        for text in [
+            "../outside/canary", "d/../../outside/canary", "..", "d/../..", "../outside/", "d/.",
+            "../\u{301}x", "../made/x", outside + "/canary", "/", "/" + outside, "../outside/made/",
+            "../mirror/../outside/canary",
+        ] {
+            let path = unchecked(text)
+            try withKnownFailures(of: text) { try mirror.makeDirectory(path) }
+            try withKnownFailures(of: text) {
+                let file = try mirror.openForReading(path)
+                let bytes = try file.read(at: 0, length: 6)
+                Issue.record("\(text) was read: \(bytes)")
+            }
+            try withKnownFailures(of: text) {
+                let removed = try mirror.removeDirectoryIfEmpty(path)
+                #expect(!removed, "\(text) was removed")
+            }
+            try withKnownFailures(of: text) {
+                var item = try mirror.publication("evil", at: "d/evil", expecting: .anything)
+                item.path = path
+                let outcome = try mirror.publish([item], durability: .unsynchronized)[0]
+                if case .published = outcome { Issue.record("\(text) was published") }
+            }
+        }
+        #expect(TemporaryDirectory.content(of: outside + "/canary") == "theirs")
+        #expect(try TemporaryDirectory.namesOutside(outside) == ["canary"])
+        #expect(try TemporaryDirectory.namesOutside(temporary.path) == before)
+    }
+
+    /// Every error of the file system's is fine here; a success is judged by its effect.
+    private func withKnownFailures(of text: String, _ body: () throws -> Void) throws {
+        do { try body() } catch is LocalError {}
+    }
+
+    /// A path as it would be if its key had not been judged.
+    private func unchecked(_ text: String) -> RelativePath {
+        struct Twin {
+            let bytes: [UInt8]
+            let isDirectory: Bool
+        }
+        let twin = Twin(bytes: [UInt8](text.utf8), isDirectory: text.utf8.last == 0x2F)
+        return unsafe unsafeBitCast(twin, to: RelativePath.self)
+    }
+
     /// What a race left behind.
     private struct RaceResult: Sendable {
         var published = 0
@@ -114,13 +166,15 @@ struct ConfinementTests {
         let directory = temporary.mirrorPath + "/d"
         let link = temporary.mirrorPath + "/link"
         var result = RaceResult()
-        try withSwapper(of: directory, and: link) {
-            for round in 0..<400 {
-                try race(mirror, round, &result)
+        var rounds = 0
+        try withSwapper(of: directory, and: link) { turns in
+            while rounds < 400 || turns() < 100_000 {
+                try race(mirror, rounds, &result)
+                rounds += 1
             }
         }
         #expect(result.readSecrets == 0)
-        #expect(result.published + result.refused == 400)
+        #expect(result.published + result.refused == rounds)
         let names = try TemporaryDirectory.namesOutside(outside)
         #expect(Set(names) == expected)
         #expect(TemporaryDirectory.content(of: outside + "/secret") == "theirs")
@@ -157,7 +211,7 @@ struct ConfinementTests {
     private func withSwapper(
         of first: String,
         and second: String,
-        _ body: () throws -> Void
+        _ body: (_ turns: () -> Int) throws -> Void
     ) throws {
         // Swift sees no declaration of it, but the library has it.
         typealias Exchange =
@@ -172,6 +226,7 @@ struct ConfinementTests {
             let exchange: UInt32 = 2
             while !flag.isSet.load(ordering: .relaxed) {
                 _ = unsafe renameat2(AT_FDCWD, first, AT_FDCWD, second, exchange)
+                flag.turns.add(1, ordering: .relaxed)
                 started.signal()
             }
             stopped.signal()
@@ -181,12 +236,13 @@ struct ConfinementTests {
             stopped.wait()
         }
         started.wait()
-        try body()
+        try body { flag.turns.load(ordering: .relaxed) }
     }
 }
 
 private final class StopFlag: Sendable {
     let isSet = Atomic(false)
+    let turns = Atomic(0)
 }
 
 extension Collection where Element == UInt8 {

@@ -149,6 +149,25 @@ struct DownloadTests {
         #expect(fixture.server.requests.count == 1)
     }
 
+    @Test func `a range of an object of another size is not taken`() async throws {
+        let content = content
+        let fixture = try ClientFixture { request, _ in [objectResponse(content, request)] }
+        let file = ScratchFile()
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.get(
+                GetRequest(
+                    key: "k",
+                    range: ByteRange(offset: 0, length: 1_000),
+                    ifMatch: etag,
+                    totalSize: 1_000
+                ),
+                into: sink(file, length: 1_000)
+            )
+        }
+        #expect(error?.kind == .integrity(.wrongContentRange(found: "bytes 0-999/1000000")))
+        #expect(file.content.isEmpty)
+    }
+
     @Test func `an ignored range is never written at its offset`() async throws {
         let content = content
         let fixture = try ClientFixture { _, _ in

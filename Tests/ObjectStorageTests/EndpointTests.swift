@@ -197,6 +197,23 @@ struct EndpointTests {
         }
     }
 
+    @Test(arguments: [
+        ("https://u:secret@h.example", "https://…@h.example'"),
+        ("u:se@cret@h.example", "'…@h.example'"),
+        ("https://h.example/?token=secret", "'https://h.example/…'"),
+        ("https://h.example#secret", "'https://h.example/…'"),
+        ("h.example\\evil", "'h.example\\\\evil'"),
+    ])
+    func `a refused address is shown without what may be secret`(text: String, shown: String) {
+        do throws(EndpointError) {
+            _ = try Endpoint(parsing: text, region: nil, addressing: .auto)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.message.contains(shown), "\(error.message)")
+            #expect(!error.message.contains("secret") && !error.message.contains("cret@"))
+        }
+    }
+
     @Test func `neither endpoint nor region, and a broken region, are refused`() {
         #expect(throws: EndpointError.missing) {
             try Endpoint(parsing: nil, region: nil, addressing: .auto)

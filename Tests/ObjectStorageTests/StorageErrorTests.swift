@@ -1,3 +1,4 @@
+import CCurl
 import SyncModel
 import SyncTestSupport
 import Testing
@@ -20,6 +21,25 @@ struct StorageErrorTests {
             serviceMessage: "Gone.",
             endpointHint: hint
         )
+    }
+
+    @Test func `the id of a request is safe to print`() {
+        func shown(_ id: String) -> String? {
+            StorageError(kind: .cancelled, operation: "GetObject", requestID: id).requestID
+        }
+        #expect(shown("5F0A-1") == "5F0A-1")
+        #expect(shown("\u{1B}[2J\u{202E}\u{9B}m") == "\\x1B[2J\\u{202E}\\u{9B}m")
+        #expect(shown(String(repeating: "x", count: 60_000))?.utf8.count == 128)
+    }
+
+    @Test(arguments: [
+        "Unsupported proxy syntax in 'http://u:secret@'",
+        "Unsupported proxy scheme for 'nosuch://u:secret@h'",
+    ])
+    func `a proxy's address is not shown with its password`(detail: String) {
+        let error = transportError(CURLE_COULDNT_RESOLVE_PROXY, detail: detail, connectStatus: 0)
+        #expect(!error.message.contains("secret"), "\(error.message)")
+        #expect(error.retryClass == .never)
     }
 
     @Test func `messages say what failed, on what and what to do`() {

@@ -42,6 +42,32 @@ struct XMLReaderTests {
         #expect(throws: XMLFailure.doctype) { try page(text) }
     }
 
+    @Test func `names that no manifest could keep are refused`() throws {
+        func listing(_ etag: String) throws(XMLFailure) -> ListObjectsDocument {
+            try decodeListObjects(
+                [UInt8](
+                    ("<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
+                        + "<Size>1</Size><ETag>\(etag)</ETag></Contents></ListBucketResult>").utf8
+                ),
+                style: .strict
+            )
+        }
+        let longest = String(repeating: "e", count: ETag.maximumLength)
+        #expect(try listing(longest).objects.first?.etag.text == longest)
+        let limit = XMLFailure.textTooLong(element: "ETag", limit: ETag.maximumLength)
+        #expect(throws: limit) { try listing(longest + "e") }
+        let name = String(repeating: "u", count: UploadID.maximumLength + 1)
+        let begun =
+            "<InitiateMultipartUploadResult><UploadId>\(name)</UploadId>"
+            + "</InitiateMultipartUploadResult>"
+        let tooLong = XMLFailure.textTooLong(element: "UploadId", limit: UploadID.maximumLength)
+        #expect(throws: tooLong) {
+            try decodeInitiateUpload([UInt8](begun.utf8), style: .strict)
+        }
+        let storageClass = StorageClass(name: String(repeating: "C", count: 60_000))
+        #expect(storageClass.name.utf8.count == 64)
+    }
+
     @Test func `a document of another kind is told by its root`() {
         let html = "<html><body/></html>"
         #expect(throws: XMLFailure.wrongRoot(found: "html", expected: "ListBucketResult")) {

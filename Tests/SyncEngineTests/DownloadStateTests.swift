@@ -37,6 +37,14 @@ struct DownloadStateTests {
         #expect(state.abandon(.cancelled, keepsCheckpoint: true).isEmpty)
     }
 
+    @Test(arguments: [1, 9_999, 10_000, 10_001, Int64.max - 1, Int64.max])
+    func `any size is cut into at most 10,000 ranges`(size: Int64) {
+        let ranges = DownloadState.cut(size, rangeSize: 1)
+        #expect(ranges.count <= 10_000)
+        #expect(ranges.first?.range.offset == 0)
+        #expect(ranges.last?.range.end == size)
+    }
+
     @Test func `an empty object needs no more than its headers`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 3)
         let empty = PinnedObject(etag: ETag(wire: "E"), size: 0, crc64: nil)

@@ -221,6 +221,17 @@ struct DecisionTests {
         )
     }
 
+    @Test func `an object of a size that none can have is left alone`() {
+        let largest = RemoteObject.largestSize
+        let plausible = entry("k", remote: object("k", size: largest))
+        #expect(decide(plausible, policy(.pull)) == .download(.new))
+        for size in [largest + 1, Int64.max] {
+            let lie = entry("k", base: row("k"), remote: object("k", size: size))
+            #expect(decide(lie, policy(.pull, deletes: true)) == .skip(.impossibleSize(size)))
+            #expect(decide(lie, policy(.push, deletes: true)) == .skip(.impossibleSize(size)))
+        }
+    }
+
     @Test func `comparisons say what they need`() {
         let crc = CRC64(value: 1)
         #expect(Comparison.fileWithRow(crc).readsFile)

@@ -76,6 +76,14 @@ struct ReasonMessageTests {
         #expect(reason.message == message)
     }
 
+    @Test func `an impossible size is told`() {
+        let message = SkipReason.impossibleSize(1 << 60).message
+        #expect(
+            message == "the store says that the object has 1152921504606846976 bytes, which no "
+                + "object can have"
+        )
+    }
+
     @Test func `every other reason has its sentence`() {
         #expect(
             QuietReason.allCases.map(\.message) == [

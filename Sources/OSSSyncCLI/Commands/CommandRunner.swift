@@ -46,7 +46,7 @@ enum CommandRunner {
         if context.output.isJSON {
             context.say(EventJSON.failure(error, exit: code, time: WallClock.text()))
         }
-        let request = error.requestID.map { " (request \(displayText($0)))" } ?? ""
+        let request = error.requestID.map { " (request \($0))" } ?? ""
         context.complain(error.message + request)
         return code
     }

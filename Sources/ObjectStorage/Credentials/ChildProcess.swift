@@ -142,6 +142,9 @@ private func spawn(
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    for descriptor in inheritableDescriptors() {
+        unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
 
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -172,6 +175,16 @@ private func spawn(
         }
     }
     return (code, process)
+}
+
+/// Open descriptors that a program would inherit, such as those by which libcurl wakes its thread.
+///
+/// Few thousand are looked at: descriptors are given out from below, and no run has so many.
+private func inheritableDescriptors() -> [Int32] {
+    (3..<4_096).filter { descriptor in
+        let flags = fcntl(descriptor, F_GETFD)
+        return flags >= 0 && flags & FD_CLOEXEC == 0
+    }
 }
 
 /// Gives `body` the texts as C wants them, with a null at the end.

@@ -11,6 +11,10 @@ func transportError(
     if connectStatus != 0, !(200..<300).contains(connectStatus) {
         return .proxyFailed(reason: "it answered \(connectStatus) to CONNECT")
     }
+    // "Unsupported proxy syntax in …" goes on with the whole address, password and all.
+    if bytes(of: detail, after: "nsupported proxy") != nil {
+        return .proxyFailed(reason: "its address can't be used; look at the proxy variables")
+    }
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST: return .dnsFailed
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxyFailed(reason: detail)

@@ -31,7 +31,11 @@ extension StorageRequest {
         guard let text = head["etag"], !text.isEmpty else {
             throw failure(.protocolViolation("the answer has no ETag"), head: head)
         }
-        return ETag(wire: text)
+        let etag = ETag(wire: text)
+        guard etag.isUsable else {
+            throw failure(.protocolViolation("the answer's ETag is too long"), head: head)
+        }
+        return etag
     }
 }
 
@@ -75,5 +79,7 @@ extension StorageDialect {
         head[header("version-id")].map { VersionID($0) }
     }
 
-    func requestID(_ head: ResponseHead) -> String? { head[header("request-id")] }
+    func requestID(_ head: ResponseHead) -> String? {
+        head[header("request-id")].map(shownRequestID(_:))
+    }
 }

@@ -9,17 +9,21 @@ package struct GetRequest: Sendable {
     package var conditions: ReadConditions
     /// A range whose bytes depend on the object's size, instead of `range`; for reads into memory.
     package var form: RangeForm?
+    /// The size that the whole object must have; nil if any will do.
+    package var totalSize: Int64?
 
     package init(
         key: ObjectKey,
         range: ByteRange? = nil,
         ifMatch: ETag? = nil,
-        versionID: VersionID? = nil
+        versionID: VersionID? = nil,
+        totalSize: Int64? = nil
     ) {
         self.key = key
         self.range = range
         self.versionID = versionID
         conditions = ReadConditions(ifMatch: ifMatch)
+        self.totalSize = totalSize
     }
 
     package init(key: ObjectKey, form: RangeForm?, conditions: ReadConditions) {
@@ -186,7 +190,7 @@ private final class Download: Sendable {
             range: range,
             length: range?.length ?? sink.expectedLength,
             etag: request.ifMatch ?? known?.etag,
-            totalSize: request.range == nil ? sink.expectedLength : known?.size
+            totalSize: request.range == nil ? sink.expectedLength : request.totalSize ?? known?.size
         )
     }
 

@@ -112,7 +112,7 @@ extension ObjectMetadata {
         let storageClass = head[dialect.header("storage-class")]
         self.init(
             size: size,
-            etag: head["etag"].map { ETag(wire: $0) },
+            etag: head["etag"].map { ETag(wire: $0) }.flatMap { $0.isUsable ? $0 : nil },
             crc64: dialect.checksum(head),
             checksums: dialect.checksums(head),
             isEncrypted: dialect.isEncrypted(head),

@@ -93,7 +93,7 @@ package enum EndpointError: Error, Sendable, Hashable {
         case .unknownScheme(let scheme):
             "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
         case .notAHost(let text):
-            "the endpoint '\(displayText(text.utf8))' must be a host and nothing after it, as in "
+            "the endpoint '\(Self.withoutSecrets(text))' must be a host and nothing after it, as in "
                 + "https://oss-cn-hangzhou.aliyuncs.com"
         case .invalidHost(let host):
             "'\(displayText(host.utf8))' is neither a host name nor an IP address"
@@ -105,5 +105,23 @@ package enum EndpointError: Error, Sendable, Hashable {
             "the endpoint '\(displayText(host.utf8))' already names a bucket; give "
                 + "'\(displayText(endpoint.utf8))'"
         }
+    }
+
+    /// An address as it may be shown: without a user before its host, and with nothing after it.
+    private static func withoutSecrets(_ text: String) -> String {
+        var bytes = Array(text.utf8)[...]
+        var shown: [UInt8] = []
+        if let mark = bytes.firstRange(of: "://".utf8) {
+            shown += bytes[..<mark.upperBound]
+            bytes = bytes[mark.upperBound...]
+        }
+        if let sign = bytes.lastIndex(of: UInt8(ascii: "@")) {
+            shown += "…@".utf8
+            bytes = bytes[(sign + 1)...]
+        }
+        let host = bytes.prefix { byte in !"/?#".utf8.contains(byte) }
+        shown += host
+        if host.endIndex < bytes.endIndex { shown += "/…".utf8 }
+        return displayText(shown)
     }
 }

@@ -25,7 +25,7 @@ private struct ListPartsDecoder: XMLDecoder {
             guard let number = PartNumber(Int(try field.number())) else { throw field.invalid }
             try setOnce(&current.number, number, .partNumber)
         case (.part, .size): try setOnce(&current.size, try field.number(), .size)
-        case (.part, .etag): try setOnce(&current.etag, ETag(wire: try field.requiredText()), .etag)
+        case (.part, .etag): try setOnce(&current.etag, try field.etag(), .etag)
         case (.part, .hashCRC64):
             guard let value = parseUnsignedDecimal(field.bytes) else { throw field.invalid }
             try setOnce(&current.crc64, CRC64(value: value), .hashCRC64)

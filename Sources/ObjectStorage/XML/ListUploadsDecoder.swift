@@ -31,7 +31,7 @@ private struct ListUploadsDecoder: XMLDecoder {
         switch (field.parent, field.element) {
         case (.upload, .key): try setOnce(&current.key, try field.keyBytes(), .key)
         case (.upload, .uploadID):
-            try setOnce(&current.uploadID, UploadID(try field.requiredText()), .uploadID)
+            try setOnce(&current.uploadID, try field.uploadID(), .uploadID)
         case (.upload, .initiated): current.initiated = field.timestamp()
         case (.listMultipartUploadsResult, .upload):
             uploads.append(current)

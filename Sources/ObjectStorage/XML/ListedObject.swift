@@ -17,7 +17,7 @@ struct ListedObject {
         switch field.element {
         case .key: try setOnce(&key, try field.keyBytes(), .key)
         case .size: try setOnce(&size, try field.number(), .size)
-        case .etag: try setOnce(&etag, ETag(wire: try field.requiredText()), .etag)
+        case .etag: try setOnce(&etag, try field.etag(), .etag)
         case .lastModified: lastModified = field.timestamp()
         case .type: kind = ObjectKind(rawValue: field.text)
         case .storageClass: storageClass = try field.optionalText().map(StorageClass.init(name:))

@@ -22,7 +22,7 @@ package func decodeInitiateUpload(
     }
     return InitiateUploadDocument(
         key: try fields.key(),
-        uploadID: UploadID(try fields.required(.uploadID))
+        uploadID: try fields.uploadID()
     )
 }
 
@@ -40,7 +40,7 @@ package func decodeCompleteUpload(
     let fields = try decodeFields(bytes, .completeMultipartUploadResult, style: style)
     return CompleteUploadDocument(
         key: try fields.key(),
-        etag: ETag(wire: try fields.required(.etag))
+        etag: try fields.etag()
     )
 }
 
@@ -61,7 +61,7 @@ package func decodeCopyPart(_ bytes: [UInt8]) throws(XMLFailure) -> CopyDocument
 private func decodeCopy(_ bytes: [UInt8], _ root: XMLElement) throws(XMLFailure) -> CopyDocument {
     let fields = try decodeFields(bytes, root, style: .strict)
     return CopyDocument(
-        etag: ETag(wire: try fields.required(.etag)),
+        etag: try fields.etag(),
         lastModified: fields.values[.lastModified].flatMap { Timestamp(extendedText: $0) }
     )
 }

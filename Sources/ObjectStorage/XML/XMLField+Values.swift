@@ -29,6 +29,22 @@ extension XMLField {
         return text
     }
 
+    func etag() throws(XMLFailure) -> ETag {
+        let etag = ETag(wire: try requiredText())
+        guard etag.isUsable else {
+            throw .textTooLong(element: element.rawValue, limit: ETag.maximumLength)
+        }
+        return etag
+    }
+
+    func uploadID() throws(XMLFailure) -> UploadID {
+        let text = try requiredText()
+        guard text.utf8.count <= UploadID.maximumLength else {
+            throw .textTooLong(element: element.rawValue, limit: UploadID.maximumLength)
+        }
+        return UploadID(text)
+    }
+
     /// Nil for an empty element, which stands for an absent one.
     func optionalText() throws(XMLFailure) -> String? {
         guard isLeaf else { throw invalid }

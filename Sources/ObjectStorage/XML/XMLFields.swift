@@ -13,6 +13,23 @@ struct XMLFields {
         return value
     }
 
+    func etag() throws(XMLFailure) -> ETag {
+        let etag = ETag(wire: try required(.etag))
+        guard etag.isUsable else {
+            throw .textTooLong(element: XMLElement.etag.rawValue, limit: ETag.maximumLength)
+        }
+        return etag
+    }
+
+    func uploadID() throws(XMLFailure) -> UploadID {
+        let text = try required(.uploadID)
+        guard text.utf8.count <= UploadID.maximumLength else {
+            let element = XMLElement.uploadID.rawValue
+            throw .textTooLong(element: element, limit: UploadID.maximumLength)
+        }
+        return UploadID(text)
+    }
+
     func key() throws(XMLFailure) -> ObjectKey? {
         guard let text = values[.key] else { return nil }
         return try encoding.key([UInt8](text.utf8), .key)

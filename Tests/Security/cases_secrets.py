@@ -1,0 +1,296 @@
+"""C19 to C22: where credentials may be, and that they are nowhere else."""
+
+import base64
+import json
+import os
+import re
+import signal
+import threading
+import urllib.parse
+
+from endpoints import OSS, PREFIX, S3, Endpoint, Store, error, reply
+from harness import CANARIES, KEY_ID, SECRET, TOKEN, case, equal, expect
+
+PROFILE_SECRET = "canary-profile-secret-5e"
+
+
+def spellings(secret):
+    """A secret as it is, reversed bytes aside, and as programs write it by mistake."""
+    raw = secret.encode()
+    return [raw, base64.b64encode(raw).rstrip(b"="), raw.hex().encode(), raw.hex().upper().encode(),
+            urllib.parse.quote(secret, safe="").encode(), secret.encode("utf-16-le")]
+
+
+def find_secrets(root, leaving_out=()):
+    """The files beneath `root` that hold a secret."""
+    found = []
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            if path in leaving_out or os.path.islink(path):
+                continue
+            with open(path, "rb") as file:
+                content = file.read()
+            for canary in CANARIES:
+                if any(spelling in content for spelling in spellings(canary)):
+                    found.append((path, canary))
+    return found
+
+
+def no_secrets(outcome):
+    """Also in none of the spellings that `judge` does not look for."""
+    text = outcome.text.encode("utf-8", "surrogateescape")
+    for canary in CANARIES:
+        for spelling in spellings(canary):
+            expect(spelling not in text, f"{canary} is shown as {spelling}: {outcome}")
+    expect("Signature=" not in outcome.text and not re.search("signature=[0-9a-f]", outcome.text),
+           f"a signature is shown: {outcome}")
+
+
+def honest(objects):
+    """A store that also takes uploads."""
+    store = Store(objects)
+
+    def put(request):
+        if request.method == b"POST" and "uploads" in request.query:
+            return reply(200, b"<InitiateMultipartUploadResult><UploadId>U1</UploadId>"
+                              b"</InitiateMultipartUploadResult>")
+        if request.method == b"PUT" and "partNumber" in request.query:
+            # The second part never ends, so that a checkpoint stays.
+            if request.query["partNumber"] == "2":
+                return None
+        elif request.method == b"PUT":
+            store.objects[request.key] = request.body
+        return reply(200, b"", f'ETag: "{Store.etag(request.body)}"')
+    store.put = put
+    return store
+
+
+@case("a whole life of a mirror leaves no secret anywhere", {"OSS": OSS, "S3": S3})
+def life(place, remote):
+    store = honest({PREFIX + b"a": b"content", PREFIX + b"d/b": b"x" * 10_000,
+                    PREFIX + b"../bad": b"evil", PREFIX + b"gone": b"soon"})
+    with Endpoint(store) as endpoint:
+        def run(*arguments, **more):
+            outcome = place.run(*arguments, endpoint=endpoint.url, **more)
+            no_secrets(outcome)
+            return outcome
+        run("init", place.mirror, remote, "-vv", expected=0)
+        run("pull", place.mirror, "-vv", expected=1)
+        with open(os.path.join(place.mirror, "new"), "wb") as file:
+            file.write(b"mine")
+        with open(os.path.join(place.mirror, "large"), "wb") as file:
+            file.truncate(20 << 20)
+        run("push", place.mirror, "--json", "-vv", started=interrupted_after(endpoint, b"PUT"))
+        run("status", place.mirror, "-vv")
+        run("status", place.mirror, "--json")
+        run("doctor", place.mirror, "-vv")
+        run("doctor", place.mirror, "--json")
+        run("ls", remote, "-vv")
+        run("pull", place.mirror, "-vv", "--no-such-option", SECRET[:4], expected=2)
+        del store.objects[PREFIX + b"gone"]
+        store.get = lambda _: error(403, b"SignatureDoesNotMatch", b"The string to sign was "
+                                    b"OSS4-HMAC-SHA256 and the key " + KEY_ID.encode())
+        store.objects[PREFIX + b"c"] = b"never"
+        run("pull", place.mirror, "--delete", "-vv", expected=(1, 4))
+        run("cancel", place.mirror, "-vv")
+    equal(find_secrets(place.folder), [])
+
+
+def interrupted_after(endpoint, method):
+    """Sends SIGINT once a request of `method` has come."""
+    def started(process):
+        def wait():
+            import time
+            while process.poll() is None and not any(
+                    request.method == method and b"canary" in request.raw
+                    for request in endpoint.requests[:]):
+                time.sleep(0.02)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+        threading.Thread(target=wait, daemon=True).start()
+    return started
+
+
+@case("an error document that repeats the request's headers shows no secret", {"OSS": OSS, "S3": S3})
+def echo(place, remote):
+    def answer(request):
+        authorization = request.headers["authorization"].encode()
+        token = request.headers.get("x-oss-security-token",
+                                    request.headers.get("x-amz-security-token", "")).encode()
+        equal(token, TOKEN.encode())
+        # The signature and the token are what the endpoint knows; the secret itself never is.
+        expect(SECRET.encode() not in request.raw, "the secret was sent")
+        return error(403, b"AccessDenied", b"no: " + token[:4] + authorization[:16])
+    with Endpoint(answer) as endpoint:
+        no_secrets(place.run("ls", remote, "-vv", endpoint=endpoint.url, expected=4))
+        no_secrets(place.run("doctor", endpoint=endpoint.url))
+
+
+@case("neither address nor path of a request has a secret in it")
+def addresses(place):
+    store = Store({PREFIX + b"a": b"content"})
+    for remote in [OSS, S3]:
+        with Endpoint(store) as endpoint:
+            place.run("pull", place.mirror, remote, "--rebind", endpoint=endpoint.url, expected=0)
+            for request in endpoint.requests:
+                for canary in [*CANARIES, KEY_ID]:
+                    expect(canary not in request.target, request.target)
+
+
+@case("no option takes a secret")
+def options(place):
+    for name in ["--access-key-secret", "--secret", "--access-key-id", "--token",
+                 "--security-token", "--password", "--sts-token"]:
+        place.run("ls", OSS, name, "x", expected=2)
+    overview = place.run("help", expected=0).output
+    for command in re.findall(r"^  ([a-z]+) ", overview, re.M):
+        text = place.run("help", command, expected=0).output
+        expect(not re.search(r"--[a-z-]*(secret|token|password)", text), text)
+
+
+def profile(place, content, mode=0o600, name=".config/osssync/config"):
+    path = os.path.join(place.home, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(content)
+    os.chmod(path, mode)
+    return path
+
+
+NO_VARIABLES = {name: None for name in [
+    "OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]} | {"ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true"}
+KEYS = f"[default]\naccess-key-id = {KEY_ID}\naccess-key-secret = {PROFILE_SECRET}\n"
+
+
+@case("a file of credentials that others may read or change is refused", {
+    f"{name} {oct(mode)}": (name, mode, content, remote)
+    for name, content, remote in [
+        (".config/osssync/config", KEYS, OSS),
+        (".ossutilconfig", f"[Credentials]\naccessKeyID={KEY_ID}\naccessKeySecret={PROFILE_SECRET}\n",
+         OSS),
+        (".aws/credentials",
+         f"[default]\naws_access_key_id={KEY_ID}\naws_secret_access_key={PROFILE_SECRET}\n", S3),
+        (".aliyun/config.json", json.dumps({"current": "default", "profiles": [
+            {"name": "default", "mode": "AK", "access_key_id": KEY_ID,
+             "access_key_secret": PROFILE_SECRET}]}), OSS)]
+    for mode in [0o644, 0o640, 0o620, 0o602, 0o666, 0o601]})
+def exposed(place, parameter):
+    name, mode, content, remote = parameter
+    with Endpoint(Store({PREFIX + b"a": b"x"})) as endpoint:
+        path = profile(place, content, mode, name)
+        outcome = place.run("pull", place.mirror, remote, environment=NO_VARIABLES,
+                            endpoint=endpoint.url, expected=(2, 4))
+        expect("chmod 600" in outcome.text, str(outcome))
+        equal(endpoint.requests, [], "the secret was used")
+        os.chmod(path, 0o600)
+        no_secrets(place.run("pull", place.mirror, remote, "-vv", environment=NO_VARIABLES,
+                             endpoint=endpoint.url, expected=0))
+    equal(find_secrets(place.folder, leaving_out=[path]), [])
+
+
+PROCESS = """#!/usr/bin/env python3
+import json, os, sys
+with open("/proc/self/cmdline", "rb") as file:
+    line = file.read()
+kept = {"environment": dict(os.environ), "arguments": line.decode(), "input": sys.stdin.read(),
+        "descriptors": [os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd")
+                        if os.path.exists("/proc/self/fd/" + name)]}
+with open(os.environ["HOME"] + "/seen", "w") as file:
+    json.dump(kept, file)
+sys.stderr.write("canary-profile-secret-5e on stderr\\n")
+print(json.dumps({"AccessKeyId": "ID", "AccessKeySecret": "canary-profile-secret-5e",
+                  "SecurityToken": "T", "Expiration": "2090-01-01T00:00:00Z", "Version": 1,
+                  "SecretAccessKey": "canary-profile-secret-5e", "SessionToken": "T"}))
+"""
+
+
+def credentials_process(place, script, line=None):
+    program = os.path.join(place.home, "process")
+    with open(program, "w") as file:
+        file.write(script)
+    os.chmod(program, 0o700)
+    profile(place, f"[default]\ncredential-process = {line or program}\n")
+    return program
+
+
+@case("a credentials process gets a clean environment and nothing else")
+def clean(place):
+    program = credentials_process(place, PROCESS)
+    profile(place, f"[default]\ncredential-process = {program} --word 'two words' -x\n")
+    environment = NO_VARIABLES | {
+        "ALIBABA_CLOUD_CREDENTIALS_URI": "http://127.0.0.1:1/" + SECRET, "OTHER_SECRET": SECRET,
+        "LD_PRELOAD": "", "https_proxy": f"http://u:{SECRET}@127.0.0.1:9"}
+    with Endpoint(Store({PREFIX + b"a": b"x"})) as endpoint:
+        outcome = place.run("pull", place.mirror, OSS, "-vv", environment=environment,
+                            endpoint=endpoint.url, expected=0)
+        no_secrets(outcome)
+    with open(os.path.join(place.home, "seen")) as file:
+        seen = json.load(file)
+    equal(set(seen["environment"]) - {"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE"}, set())
+    for canary in [*CANARIES, KEY_ID]:
+        expect(canary not in json.dumps(seen), "the process was given a secret")
+    expect("\0--word\0two words\0-x\0" in seen["arguments"], seen["arguments"])
+    equal(seen["input"], "")
+    expect(len(seen["descriptors"]) <= 4, f"descriptors were inherited: {seen['descriptors']}")
+    equal(find_secrets(place.folder, leaving_out=[program]), [])
+
+
+@case("a credentials process is run without a shell", {
+    word: word for word in ["$HOME", "`id`", "x;id", "| id", "> x", "&& id", "$(id)"]})
+def no_shell(place, word):
+    program = credentials_process(place, "#!/bin/sh\ntouch $HOME/ran\n")
+    profile(place, f"[default]\ncredential-process = {program} {word}\n")
+    outcome = place.run("ls", OSS, environment=NO_VARIABLES, expected=(2, 4))
+    expect("without a shell" in outcome.text or "line" in outcome.text, str(outcome))
+    expect(not os.path.exists(os.path.join(place.home, "ran")), "it was started")
+
+
+@case("a credentials process that misbehaves ends the run with 4", {
+    "prints without end": "#!/bin/sh\nexec yes canary-profile-secret-5e\n",
+    "prints nothing": "#!/bin/sh\n", "fails": "#!/bin/sh\necho canary-profile-secret-5e >&2\nexit 1\n",
+    "prints half": "#!/bin/sh\nprintf '{\"AccessKeySecret\": \"canary-profile-secret-5e'\n",
+    "prints an error": "#!/bin/sh\necho 'error: canary-profile-secret-5e is wrong'\n",
+    "dies": "#!/bin/sh\nkill -9 $$\n", "hangs": "#!/bin/sh\nexec sleep 100\n",
+    "prints a header": "#!/bin/sh\nprintf '{\"AccessKeyId\": \"a\\\\r\\\\nX-Evil: 1\", "
+                       "\"AccessKeySecret\": \"canary-profile-secret-5e\"}'\n",
+    "prints types": "#!/bin/sh\necho '{\"AccessKeyId\": 1, \"AccessKeySecret\": [\"canary\"]}'\n",
+    "prints deep": "#!/bin/sh\nhead -c 60000 /dev/zero | tr '\\\\0' '['\n"})
+def bad_process(place, script):
+    credentials_process(place, script)
+    with Endpoint(Store()) as endpoint:
+        outcome = place.run("pull", place.mirror, OSS, "-vv", environment=NO_VARIABLES,
+                            endpoint=endpoint.url)
+        no_secrets(outcome)
+        expect(outcome.status in (4, 1) and outcome.seconds < 15, str(outcome))
+        equal(endpoint.requests, [], "a request was made")
+
+
+@case("broken configuration shows its place and not its content", {
+    "no equals sign": f"[default]\naccess-key-secret {PROFILE_SECRET}\n",
+    "no section": f"[default\naccess-key-secret = {PROFILE_SECRET}\n",
+    "quotes": f"[default]\naccess-key-id = x\naccess-key-secret = \"{PROFILE_SECRET}\n",
+    "NUL": f"[default]\naccess-key-secret = {PROFILE_SECRET}\0\n",
+    "half a pair": f"[default]\naccess-key-secret = {PROFILE_SECRET}\n",
+    "two": f"[default]\naccess-key-secret = {PROFILE_SECRET}\naccess-key-secret = {PROFILE_SECRET}\n",
+    "as an endpoint": f"[default]\nendpoint = http://u:{PROFILE_SECRET}@127.0.0.1:9/?x\n"
+                      f"access-key-id = a\naccess-key-secret = b\n"})
+def broken(place, content):
+    profile(place, content)
+    environment = NO_VARIABLES | {"OSS_ENDPOINT": None}
+    for arguments in [["pull", place.mirror, OSS], ["doctor"], ["ls", OSS, "--json"]]:
+        outcome = place.run(*arguments, "-vv", environment=environment)
+        no_secrets(outcome)
+        expect(outcome.status != 0 or arguments == ["doctor"], str(outcome))
+
+
+@case("an endpoint with credentials in it is refused without showing them")
+def endpoint_credentials(place):
+    for address in [f"https://user:{SECRET}@oss.example.test", f"http://{SECRET}@127.0.0.1:9",
+                    f"https://oss.example.test/?token={TOKEN}", f"https://oss.example.test/#{SECRET}"]:
+        for arguments in [["ls", OSS], ["ls", S3], ["doctor"], ["init", place.mirror, OSS]]:
+            outcome = place.run(*arguments, endpoint=address)
+            no_secrets(outcome)
+            expect(outcome.status != 0 or arguments == ["doctor"], str(outcome))
+    equal(find_secrets(place.folder), [])
