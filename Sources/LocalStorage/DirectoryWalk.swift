@@ -31,8 +31,11 @@ package struct WalkBatch: Sendable, Hashable {
 package final class DirectoryWalk: Sendable {
     private let state: Mutex<State>
 
-    init(root: OpenDirectory) {
-        state = Mutex(State(root: root))
+    /// What to leave out, by path; directories are left out with all they hold, unread.
+    package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
+
+    init(root: OpenDirectory, leavingOut isExcluded: @escaping Exclusion) {
+        state = Mutex(State(root: root, isExcluded: isExcluded))
     }
 
     /// Up to `limit` further entries.
@@ -46,8 +49,10 @@ package final class DirectoryWalk: Sendable {
 
 extension MirrorDirectory {
     /// A new walk from the beginning.
-    package func walk() -> DirectoryWalk {
-        DirectoryWalk(root: root)
+    package func walk(
+        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
+    ) -> DirectoryWalk {
+        DirectoryWalk(root: root, leavingOut: isExcluded)
     }
 }
 
@@ -68,11 +73,13 @@ extension DirectoryWalk {
         static let maximumOpenLevels = 8
 
         let root: OpenDirectory
+        let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
 
-        init(root: OpenDirectory) {
+        init(root: OpenDirectory, isExcluded: @escaping DirectoryWalk.Exclusion) {
             self.root = root
+            self.isExcluded = isExcluded
         }
     }
 }
@@ -121,6 +128,7 @@ extension DirectoryWalk.State {
         let name = level.names.bytes(of: element)
         if level.prefix.isEmpty, RelativePath.isReserved(name) { return true }
         let path = level.prefix + name
+        if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
             batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8))
             return true

@@ -34,15 +34,22 @@ extension MirrorEngine {
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
         let lister = try await run.makeLister(rows: rows)
+        let selection = Selection(
+            session.ignored.followed(by: options.filter),
+            .sync,
+            deletesExcluded: false
+        )
         let scan = LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
-            batch: settings.limits.batch
+            batch: settings.limits.batch,
+            leavingOut: selection.isExcludedFromWalk
         ) { issues.add($0.message) }
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
             scan: scan,
+            selection: selection,
             rowsAtOnce: settings.limits.batch
         )
         var pull = WorkCounter(.pull, options, prefix: settings.prefix)

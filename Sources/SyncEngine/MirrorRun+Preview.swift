@@ -47,15 +47,22 @@ extension MirrorRun {
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
         let lister = try await makeLister(rows: rows)
+        let selection = Selection(
+            session.ignored.followed(by: options.filter),
+            direction,
+            deletesExcluded: options.deletesExcluded
+        )
         let scan = LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
-            batch: settings.limits.batch
+            batch: settings.limits.batch,
+            leavingOut: selection.isExcludedFromWalk
         ) { issues.report($0) }
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
             scan: scan,
+            selection: selection,
             rowsAtOnce: settings.limits.batch
         )
         var decider = PrefixConflicts(

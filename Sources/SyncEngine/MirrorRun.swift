@@ -143,6 +143,18 @@ struct MirrorRun: Sendable {
         }
     }
 
+    private func announceFilter(hasRows: Bool) async throws {
+        let filter = session.ignored.followed(by: options.filter)
+        guard try await IgnoreFile.records(filter, in: session.manifest), hasRows else { return }
+        let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is left alone"
+        onEvent(
+            .warning(
+                message: "the patterns of what to exclude are others than in the last run; "
+                    + "what they hide now \(fate)"
+            )
+        )
+    }
+
     func seconds(since start: Duration) -> Double {
         let duration = settings.environment.monotonic() - start
         let (seconds, attoseconds) = duration.components
@@ -179,6 +191,7 @@ struct MirrorRun: Sendable {
 extension MirrorRun {
     private func transferAndDelete(_ parts: Parts) async throws {
         let rows = try await session.manifest.entryCount()
+        try await announceFilter(hasRows: rows > 0)
         let findings = try await transfer(parts, rows: rows)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }

@@ -11,6 +11,8 @@ struct MirrorSession: Sendable {
     /// anew, or was made with another remote.
     let isManifestRebuilt: Bool
     let isSameDirectory: Bool
+    /// What the directory's ignore file says.
+    let ignored: FileFilter
     let warnings: [String]
 
     private enum Setting {
@@ -79,6 +81,7 @@ struct MirrorSession: Sendable {
                 )
             }
             try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
+            let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
             let isSame = try await checkRoot(directory, manifest, records: locks)
             return MirrorSession(
                 directory: directory,
@@ -86,6 +89,7 @@ struct MirrorSession: Sendable {
                 lock: locks ? lock : nil,
                 isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
+                ignored: ignored,
                 warnings: warnings
             )
         } catch {

@@ -9,6 +9,7 @@ struct PlanLoop {
     let manifest: ManifestStore
     let lister: RemoteLister
     let scan: LocalScan
+    private let selection: Selection
     /// Rows of the manifest.
     private let rowsAtOnce: Int
     private(set) var join = MergeJoin()
@@ -23,14 +24,21 @@ struct PlanLoop {
     /// Why the listing ended before its end, nil if it did not.
     private(set) var listingFailure: (any Error)?
 
-    init(manifest: ManifestStore, lister: RemoteLister, scan: LocalScan, rowsAtOnce: Int) {
+    init(
+        manifest: ManifestStore,
+        lister: RemoteLister,
+        scan: LocalScan,
+        selection: Selection,
+        rowsAtOnce: Int
+    ) {
         self.rowsAtOnce = rowsAtOnce
         self.manifest = manifest
         self.lister = lister
         self.scan = scan
+        self.selection = selection
     }
 
-    /// The next key with what the three sides say of it, nil at the end.
+    /// The next key that the filter leaves, with what the three sides say of it; nil at the end.
     ///
     /// - Throws: What makes the whole plan impossible: a broken order, the manifest, the walk's
     ///   root, a cancellation. A listing that ends early does not throw: what it said is used,
@@ -38,7 +46,8 @@ struct PlanLoop {
     mutating func next() async throws -> JoinedEntry? {
         while true {
             switch try join.next() {
-            case .joined(let entry): return entry
+            case .joined(let entry):
+                if let entry = selection.choose(entry) { return entry }
             case .finished: return nil
             case .needs(.remote): try await feedRemote()
             case .needs(.base): try await feedBase()
@@ -95,6 +104,7 @@ final class LocalScan: Sendable {
 
     private let directory: MirrorDirectory
     private let batch: Int
+    private let isExcluded: DirectoryWalk.Exclusion
     private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
     private let onIssue: @Sendable (WalkIssue) -> Void
@@ -103,10 +113,12 @@ final class LocalScan: Sendable {
         directory: MirrorDirectory,
         threads: BlockingThreads,
         batch: Int,
+        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         onIssue: @escaping @Sendable (WalkIssue) -> Void
     ) {
         self.directory = directory
         self.batch = batch
+        self.isExcluded = isExcluded
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.onIssue = onIssue
     }
@@ -115,7 +127,7 @@ final class LocalScan: Sendable {
     func run() async throws {
         do {
             let (directory, batch) = (directory, batch)
-            let walk = directory.walk()
+            let walk = directory.walk(leavingOut: isExcluded)
             while true {
                 let batch = try await queue.run { () throws(LocalError) in
                     try walk.next(limit: batch)

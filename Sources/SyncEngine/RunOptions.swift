@@ -66,6 +66,12 @@ public struct RunOptions: Sendable, Hashable {
     public var durability: Durability
     /// How long the trash keeps what runs removed, in days; 0 removes at once.
     public var trashDays: Int
+    /// What is left alone, after what the mirror's `.osssyncignore` says; nothing unless set.
+    public var filter = FileFilter()
+    /// Deletes what the filter hides on the side that is changed, if it is recorded and unchanged.
+    ///
+    /// False unless set; takes ``deletesKnown`` as well.
+    public var deletesExcluded = false
 
     /// Makes the options of one run; every one is spelled.
     public init(

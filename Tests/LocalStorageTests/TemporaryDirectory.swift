@@ -240,7 +240,7 @@ extension MirrorDirectory {
 
     /// The whole walk in batches of `limit`.
     func walkAll(limit: Int) throws -> WalkBatch {
-        let walk = walk()
+        let walk = walk { _, _ in false }
         var all = WalkBatch(entries: [], issues: [], isFinished: false)
         while !all.isFinished {
             let batch = try walk.next(limit: limit)

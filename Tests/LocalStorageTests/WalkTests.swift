@@ -182,7 +182,7 @@ struct WalkTests {
         for name in ["a", "b", "c", "d"] { try temporary.write(name, "x") }
         try temporary.makeDirectory("e")
         try temporary.makeDirectory("f")
-        let walk = mirror.walk()
+        let walk = mirror.walk { _, _ in false }
         #expect(keys(try walk.next(limit: 1)) == ["a"])
         try temporary.remove("b")
         try temporary.remove("c")
@@ -212,7 +212,7 @@ struct WalkTests {
         #expect(all.issues.isEmpty)
         #expect(all.entries.map(\.path) == all.entries.map(\.path).sorted())
 
-        let walk = mirror.walk()
+        let walk = mirror.walk { _, _ in false }
         #expect(try walk.next(limit: 61).entries.count == 61)
         try temporary.rename("d0/d1/d2", to: "moved")
         try temporary.makeDirectory("d0/d1/d2")

@@ -3,11 +3,13 @@ internal import OSSSync
 /// Reads a command line by the tables of commands and options.
 ///
 /// Options may stand before, between and after the other arguments; `--` ends them. The last
-/// of two values of one option counts.
+/// of two values of one option counts, but for patterns, where each does.
 struct ArgumentParser {
     private var positionals: [String] = []
     private var values: [Option: String] = [:]
     private var counts: [Option: Int] = [:]
+    /// The patterns of what to leave alone, of which each counts.
+    private var patterns: [FilterArgument] = []
     /// The options as they were typed, in order, for messages.
     private var typed: [(option: Option, name: String)] = []
     private var asksForVersion = false
@@ -90,7 +92,12 @@ struct ArgumentParser {
                 expected: "it is one of " + words.joined(separator: ", ")
             )
         }
-        values[row.option] = value
+        switch row.option {
+        case .include, .exclude:
+            patterns.append(FilterArgument(excludes: row.option == .exclude, pattern: value))
+        default:
+            values[row.option] = value
+        }
     }
 
     private func interpret() throws(UsageError) -> Invocation {
@@ -131,7 +138,8 @@ struct ArgumentParser {
                 command: name,
                 positionals: arguments,
                 values: values,
-                counts: counts
+                counts: counts,
+                patterns: patterns
             )
         )
     }

@@ -95,8 +95,9 @@ enum CommandTable {
         [.json, .quiet, .verbose] + connectionOptions + [.help]
     private static let runOptions: [Option] =
         [
-            .dryRun, .delete, .deleteExtra, .maxDelete, .allowEmpty, .rebind, .onConflict,
-            .checksum, .trashDays, .jobs, .partSize, .durability, .progress, .stateDirectory,
+            .dryRun, .delete, .deleteExtra, .exclude, .include, .deleteExcluded, .maxDelete,
+            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .jobs, .partSize, .durability,
+            .progress, .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(
@@ -169,8 +170,8 @@ enum CommandTable {
         summary: "show what pull and push would do, and what was interrupted",
         discussion: ["Changes nothing, neither under DIR nor in the bucket."],
         options: [
-            .delete, .deleteExtra, .maxDelete, .allowEmpty, .onConflict, .checksum, .jobs,
-            .stateDirectory,
+            .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,
+            .checksum, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [("osssync status ~/Photos", "is anything left to do?")]
     )

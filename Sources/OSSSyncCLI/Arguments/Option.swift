@@ -6,6 +6,9 @@ enum Option: String, CaseIterable, Sendable {
     case maxDelete = "max-delete"
     case allowEmpty = "allow-empty"
     case rebind
+    case include
+    case exclude
+    case deleteExcluded = "delete-excluded"
     case force
     case onConflict = "on-conflict"
     case jobs

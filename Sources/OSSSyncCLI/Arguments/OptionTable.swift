@@ -22,6 +22,24 @@ enum OptionTable {
             "also delete what was never mirrored and is on one side only"
         ),
         OptionSpecification(
+            .exclude,
+            value: .text("GLOB"),
+            .run,
+            "leave alone what GLOB fits, in the syntax of gitignore, after what "
+                + "DIR/.osssyncignore says; may be given again, the last one that fits decides"
+        ),
+        OptionSpecification(
+            .include,
+            value: .text("GLOB"),
+            .run,
+            "do not leave alone what GLOB fits, though an earlier --exclude fits it, too"
+        ),
+        OptionSpecification(
+            .deleteExcluded,
+            .run,
+            "as --delete, and also delete what is excluded on the side that is changed"
+        ),
+        OptionSpecification(
             .maxDelete,
             value: .text("N|P%"),
             .run,

@@ -6,8 +6,16 @@ struct ParsedArguments: Sendable, Hashable {
     var values: [Option: String]
     /// How often each option without a value was given.
     var counts: [Option: Int]
+    /// The patterns given, in order.
+    var patterns: [FilterArgument] = []
 
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
+}
+
+/// One `--include` or `--exclude`.
+struct FilterArgument: Sendable, Hashable {
+    var excludes: Bool
+    var pattern: String
 }
 
 /// What a command line asks for.

@@ -8,7 +8,8 @@ extension RunOptions {
     init(_ arguments: ParsedArguments) throws(UsageError) {
         self.init(
             isDryRun: arguments.has(.dryRun),
-            deletesKnown: arguments.has(.delete) || arguments.has(.deleteExtra),
+            deletesKnown: arguments.has(.delete) || arguments.has(.deleteExtra)
+                || arguments.has(.deleteExcluded),
             deletesExtra: arguments.has(.deleteExtra),
             deletionLimit: try arguments.value(
                 .maxDelete,
@@ -53,6 +54,24 @@ extension RunOptions {
                 parse: { parseCount($0, in: 0...36_500) }
             )
         )
+        deletesExcluded = arguments.has(.deleteExcluded)
+        for argument in arguments.patterns { try add(argument) }
+    }
+
+    private mutating func add(_ argument: FilterArgument) throws(UsageError) {
+        do throws(FileFilter.InvalidPattern) {
+            if argument.excludes {
+                try filter.exclude(argument.pattern)
+            } else {
+                try filter.include(argument.pattern)
+            }
+        } catch {
+            throw .badValue(
+                option: argument.excludes ? "--exclude" : "--include",
+                value: displayText(argument.pattern),
+                expected: error.message
+            )
+        }
     }
 }
 

@@ -1,0 +1,209 @@
+/// One pattern of names in the syntax of gitignore: `*.tmp`, `/build/`, `logs/**/*.[0-9]`.
+///
+/// `*` and `?` do not cross a "/", `**` between slashes stands for any number of directories. A
+/// pattern with a "/" that is not its last byte is anchored at the root of the mirror, any other
+/// one fits a name in every directory. A "/" at its end fits directories only. Comparison is by
+/// bytes; `?` and `[…]` stand for one whole Unicode scalar.
+package struct PathPattern: Sendable, Hashable {
+    package enum Invalid: Error, Hashable, Sendable {
+        case empty
+        case unclosedBracket
+        case danglingEscape
+        case emptySegment
+
+        package var message: String {
+            switch self {
+            case .empty: "it is empty"
+            case .unclosedBracket: "a '[' in it has no ']'; write '\\[' for the character itself"
+            case .danglingEscape: "it ends with a lone '\\'"
+            case .emptySegment: "it has '//' in it"
+            }
+        }
+    }
+
+    private enum Segment: Sendable, Hashable {
+        /// `**`
+        case anyDirectories
+        case name([Token])
+    }
+
+    fileprivate enum Token: Sendable, Hashable {
+        case byte(UInt8)
+        /// `*`
+        case anyText
+        /// `?`
+        case anyScalar
+        case oneOf([ClosedRange<UInt32>], negated: Bool)
+    }
+
+    private let segments: [Segment]
+    private let isForDirectoriesOnly: Bool
+
+    package init(_ text: some Sequence<UInt8>) throws(Invalid) {
+        var bytes = [UInt8](text)[...]
+        guard !bytes.isEmpty else { throw .empty }
+        let slash = UInt8(ascii: "/")
+        isForDirectoriesOnly = bytes.last == slash
+        if isForDirectoriesOnly { bytes = bytes.dropLast() }
+        let isAnchored = bytes.contains(slash)
+        if bytes.first == slash { bytes = bytes.dropFirst() }
+        guard !bytes.isEmpty else { throw .empty }
+        var segments: [Segment] = isAnchored ? [] : [.anyDirectories]
+        for piece in bytes.split(separator: slash, omittingEmptySubsequences: false) {
+            guard !piece.isEmpty else { throw .emptySegment }
+            if piece.elementsEqual("**".utf8) {
+                // Two in a row mean what one means.
+                if segments.last != .anyDirectories { segments.append(.anyDirectories) }
+            } else {
+                segments.append(.name(try Self.tokens(piece)))
+            }
+        }
+        self.segments = segments
+    }
+
+    /// True if the pattern fits this path; `names` are its segments from the root of the mirror.
+    package func matches(_ names: [ArraySlice<UInt8>], isDirectory: Bool) -> Bool {
+        if isForDirectoriesOnly, !isDirectory { return false }
+        // After a mismatch only the last `**` can take one more directory: what the ones before
+        // it took already fits in the shortest way.
+        var segment = 0
+        var name = 0
+        var retry: (segment: Int, name: Int)?
+        while name < names.count {
+            if segment < segments.count {
+                switch segments[segment] {
+                case .anyDirectories:
+                    // `a/**` is what lies in a, not a itself.
+                    retry = (segment + 1, name)
+                    segment += 1
+                    if segment == segments.count { return true }
+                    continue
+                case .name(let tokens):
+                    if Self.matches(tokens, names[name]) {
+                        segment += 1
+                        name += 1
+                        continue
+                    }
+                }
+            }
+            guard let last = retry else { return false }
+            retry = (last.segment, last.name + 1)
+            segment = last.segment
+            name = last.name + 1
+        }
+        return segment == segments.count
+    }
+}
+
+extension PathPattern {
+    private static func tokens(_ piece: ArraySlice<UInt8>) throws(Invalid) -> [Token] {
+        var tokens: [Token] = []
+        var rest = piece
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "*"):
+                if tokens.last != .anyText { tokens.append(.anyText) }
+            case UInt8(ascii: "?"):
+                tokens.append(.anyScalar)
+            case UInt8(ascii: "["):
+                tokens.append(try bracket(&rest))
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { throw .danglingEscape }
+                tokens.append(.byte(escaped))
+            default:
+                tokens.append(.byte(byte))
+            }
+        }
+        return tokens
+    }
+
+    /// What stands between `[` and `]`; a `]` at the beginning is a member.
+    private static func bracket(_ rest: inout ArraySlice<UInt8>) throws(Invalid) -> Token {
+        var isNegated = false
+        if rest.first == UInt8(ascii: "!") || rest.first == UInt8(ascii: "^") {
+            isNegated = true
+            rest = rest.dropFirst()
+        }
+        var ranges: [ClosedRange<UInt32>] = []
+        var isFirst = true
+        while true {
+            guard let first = rest.first else { throw .unclosedBracket }
+            if first == UInt8(ascii: "]"), !isFirst {
+                rest = rest.dropFirst()
+                return .oneOf(ranges, negated: isNegated)
+            }
+            isFirst = false
+            let low = try member(&rest)
+            let next = rest.dropFirst()
+            if rest.first == UInt8(ascii: "-"), let end = next.first, end != UInt8(ascii: "]") {
+                rest = next
+                let high = try member(&rest)
+                // A range that runs backwards has no members.
+                if low <= high { ranges.append(low...high) }
+            } else {
+                ranges.append(low...low)
+            }
+        }
+    }
+
+    private static func member(_ rest: inout ArraySlice<UInt8>) throws(Invalid) -> UInt32 {
+        if rest.first == UInt8(ascii: "\\") { rest = rest.dropFirst() }
+        guard !rest.isEmpty else { throw .unclosedBracket }
+        return takeScalar(&rest)
+    }
+
+    /// The next scalar, or the next byte as it is where the bytes are no UTF-8.
+    private static func takeScalar(_ rest: inout ArraySlice<UInt8>) -> UInt32 {
+        var decoder = UTF8()
+        var bytes = rest.prefix(4).makeIterator()
+        if case .scalarValue(let scalar) = decoder.decode(&bytes) {
+            rest = rest.dropFirst(UTF8.width(scalar))
+            return scalar.value
+        }
+        // Above every scalar, so that it equals none of them.
+        return 0x11_0000 + UInt32(rest.popFirst() ?? 0)
+    }
+
+    /// One name against the tokens of one segment, in time linear in the name for each `*`.
+    private static func matches(_ tokens: [Token], _ name: ArraySlice<UInt8>) -> Bool {
+        var token = 0
+        var rest = name
+        var retry: (token: Int, rest: ArraySlice<UInt8>)?
+        while !rest.isEmpty {
+            if token < tokens.count {
+                if tokens[token] == .anyText {
+                    token += 1
+                    retry = (token, rest)
+                    continue
+                }
+                if take(tokens[token], from: &rest) {
+                    token += 1
+                    continue
+                }
+            }
+            guard let last = retry else { return false }
+            rest = last.rest.dropFirst()
+            token = last.token
+            retry = (last.token, rest)
+        }
+        return tokens[token...].allSatisfy { $0 == .anyText }
+    }
+
+    private static func take(_ token: Token, from rest: inout ArraySlice<UInt8>) -> Bool {
+        var after = rest
+        let fits =
+            switch token {
+            case .byte(let byte): after.popFirst() == byte
+            case .anyScalar: takeScalar(&after) != 0
+            case .oneOf(let ranges, let isNegated):
+                contains(ranges, takeScalar(&after)) != isNegated
+            case .anyText: false
+            }
+        if fits { rest = after }
+        return fits
+    }
+
+    private static func contains(_ ranges: [ClosedRange<UInt32>], _ scalar: UInt32) -> Bool {
+        ranges.contains { $0.contains(scalar) }
+    }
+}
