@@ -17,6 +17,7 @@ extension Downloader {
         {
             shell.metadata = found.metadata
         }
+        shell.isProven = false
         guard let metadata = shell.metadata else { return true }
         let verdict: ContentVerdict
         do {
@@ -24,6 +25,7 @@ extension Downloader {
         } catch {
             throw ItemFailure(any: error)
         }
+        shell.isProven = verdict == .proven
         guard case .disproved(let isSure) = verdict else { return true }
         // The same content twice came as the store has it: then its tag is no MD5.
         let isTwice = shell.disproved == checksum

@@ -7,8 +7,8 @@ internal import SyncModel
 struct FinishedDownload: Sendable {
     let partialName: String
     let object: PinnedObject
-    /// Of the bytes received.
-    let checksum: CRC64
+    /// Of the bytes received; nil where the store had nothing to hold them against.
+    let checksum: CRC64?
     /// What the file's mtime becomes; nil if the object has none.
     let modified: Timestamp?
     let lastModified: Timestamp?
@@ -31,6 +31,8 @@ struct Downloader: Sendable {
         var metadata: ObjectMetadata?
         /// The CRC-64 of what came and was not what the store says of the object.
         var disproved: CRC64?
+        /// False once a file was taken of which the store proved no more than the size.
+        var isProven = true
         var result: Result<FinishedDownload, ItemFailure>?
     }
 

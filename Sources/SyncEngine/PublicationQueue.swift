@@ -8,7 +8,7 @@ struct PendingPublication: Sendable {
     let key: ObjectKey
     let action: ItemAction
     let object: PinnedObject
-    let checksum: CRC64
+    let checksum: CRC64?
     let lastModified: Timestamp?
     let storageClass: StorageClass
     let transfer: ProgressTracker.Transfer?

@@ -103,6 +103,9 @@ class Bucket:
             raise AssertionError(f"{method} {key!r} {query}: {status} {body[:500]}")
         return headers, body
 
+    def checked_body(self, method, key, query):
+        return self.checked(method, key, query)[1].decode()
+
     def pages(self, query, item, following):
         """All elements `item` over the pages of a listing; `following` names where the next begins."""
         more = []

@@ -6,6 +6,7 @@ usage: s3_servers.py PROGRAMS FOLDER-OF-THE-VIRTUAL-ENVIRONMENT [SERVER…]
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,32 @@ def backslash_refused(place):
            "something else was sent")
 
 
+def unproven(place):
+    """Parts of sizes that nobody can guess: the row says that nothing vouches for the content."""
+    one, remote = place.directory(), place.prefix()
+    key, pieces = place.key(remote, "parts"), [os.urandom((5 << 20) + 1), os.urandom(7 << 20)]
+    bucket = place.bucket
+    upload = bucket.checked_body("POST", key, [("uploads", "")]).partition("<UploadId>")[2]
+    upload = upload.partition("<")[0]
+    parts = ""
+    for number, piece in enumerate(pieces, 1):
+        status, headers, _ = bucket.call(
+            "PUT", key, [("partNumber", str(number)), ("uploadId", upload)], body=piece)
+        expect(status == 200, f"part {number}: {status}")
+        parts += f"<Part><PartNumber>{number}</PartNumber><ETag>{headers['etag']}</ETag></Part>"
+    body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
+    expect(bucket.call("POST", key, [("uploadId", upload)], body=body)[0] == 200, "not completed")
+    bucket.call("PUT", place.key(remote, "plain"), body=b"plain")
+    place.run("pull", one, remote)
+    with open(os.path.join(one, "parts"), "rb") as file:
+        expect(file.read() == b"".join(pieces), "another content came")
+    rows = sqlite3.connect(os.path.join(one, ".osssync", "manifest.db")).execute(
+        "SELECT CAST(key AS TEXT), crc64 IS NULL FROM entry ORDER BY key").fetchall()
+    expect(rows == [("parts", 1), ("plain", 0)], f"recorded as {rows}")
+    again = place.run("pull", one)
+    expect(again["transferred"] == 0 and again["in_step"], f"not a no-op: {again}")
+
+
 def virtual_hosts(place):
     one, remote = place.directory(), place.prefix()
     write(one, "a b/c", b"x")
@@ -145,6 +172,7 @@ def seaweedfs(run, programs, environment, folder):
         place = make_place(programs, folder, port, "particular")
         run("profiles", profiles, place)
         run("beside rclone", beside_rclone, place, environment)
+        run("unproven", unproven, place)
         run("virtual hosts", virtual_hosts, place)
         run("backslash", backslash, place)
         run("backslash refused", backslash_refused, place)
