@@ -19,6 +19,11 @@ package struct SystemCallError: Error, Sendable, Hashable {
         self.path = path
     }
 
+    package var isReadOnly: Bool { errno == EROFS }
+
+    /// The place may not be written, by the file system's or the owner's will.
+    package var isWriteRefused: Bool { [EROFS, EACCES, EPERM].contains(errno) }
+
     package var message: String {
         let subject = path.map { "'\($0)': " } ?? ""
         return "\(subject)\(call) failed: \(errorText(errno)) (errno \(errno))"

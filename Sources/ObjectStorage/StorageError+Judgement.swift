@@ -54,6 +54,13 @@ extension StorageError {
         }
     }
 
+    /// The bucket is elsewhere: another endpoint or region must be configured.
+    package var isElsewhere: Bool {
+        guard case .service(let status, let code) = kind else { return false }
+        if (300..<400).contains(status) { return status != 304 }
+        return code == "AuthorizationHeaderMalformed" || ec == "0002-00000226"
+    }
+
     /// The remote could not be reached, or what answered is no object store.
     package var isUnreachable: Bool {
         switch kind {

@@ -43,13 +43,28 @@ extension StorageError {
         case .transport(.tlsFailed):
             return "Nothing was sent. Check the endpoint's name and the system's certificates, or"
                 + " name a certificate authority with --ca-file"
-        case .transport(.dnsFailed): return "Check the endpoint's name and the network"
+        case .transport(.dnsFailed), .transport(.connectFailed):
+            return "Check the endpoint's name and the network"
+        case .protocolViolation where key == nil:
+            return
+                "Check the endpoint: a web page, a login portal or a proxy may have answered in its"
+                + " place"
         case .service(let status, let code): return serviceAdvice(status: status, code: code)
         default: return nil
         }
     }
 
+    /// OSS names the region neither by a code of its own nor in the answer.
+    private func isOfOtherRegion(_ code: String) -> Bool {
+        ec == "0002-00000226" || code == "AuthorizationHeaderMalformed"
+            || serviceMessage?.utf8.starts(with: "Invalid signing region".utf8) == true
+    }
+
     private func serviceAdvice(status: Int, code: String) -> String? {
+        if isOfOtherRegion(code) {
+            return "Requests are signed for another region than the bucket's: name the right one"
+                + " with --region"
+        }
         switch code {
         case "InvalidAccessKeyId", "SignatureDoesNotMatch":
             return "Check the access key"

@@ -2,7 +2,6 @@ internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
-internal import Synchronization
 
 /// Carries out the deletions that a run planned, after the guards allowed them.
 struct DeletionPass: Sendable {
@@ -34,7 +33,8 @@ struct DeletionPass: Sendable {
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
-        let batch = await stillRecorded(batch)
+        let recheck = DeletionRecheck(context: context, executor: executor)
+        let batch = await recheck.unchanged(batch)
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         let store = context.store
@@ -62,39 +62,8 @@ struct DeletionPass: Sendable {
         try await context.manifest.record(changes)
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
             context.tracker.count { $0.deleted += 1 }
-            context.item(.deleteRemote, .done, deletion.key, size: deletion.size)
+            context.keptItem(.deleteRemote, .done, deletion.key, size: deletion.size)
         }
-    }
-
-    /// Those of a batch whose object is still the version that the listing had.
-    ///
-    /// Hours of transfers may lie between the two, and neither service deletes on condition; what
-    /// somebody wrote meanwhile is left alone. One HEAD for each is the price.
-    private func stillRecorded(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
-        var remaining = batch[...]
-        let kept = Mutex<[PlannedDeletion]>([])
-        let work: () async throws -> PlannedDeletion? = { remaining.popFirst() }
-        do {
-            try await forEachBounded(limit: context.options.connectionLimit, next: work) { item in
-                do throws(ItemFailure) {
-                    let metadata = try await executor.head(item.key)
-                    guard metadata.etag == item.etag else {
-                        executor.fail(.deleteRemote, item.key, size: item.size, .alreadyExists)
-                        return
-                    }
-                } catch {
-                    // What is gone already is deleted all the same, and its row forgotten.
-                    guard error == .vanished else {
-                        executor.fail(.deleteRemote, item.key, size: item.size, error)
-                        return
-                    }
-                }
-                kept.withLock { $0.append(item) }
-            }
-        } catch {
-            return []
-        }
-        return kept.withLock { $0 }
     }
 
     private func deleteFiles() async throws {
@@ -146,7 +115,7 @@ struct DeletionPass: Sendable {
             }
             guard isRemoved else { return (true, nil) }
             context.tracker.count { $0.deleted += 1 }
-            context.item(.deleteLocal, .done, deletion.key, size: deletion.size)
+            context.keptItem(.deleteLocal, .done, deletion.key, size: deletion.size)
             return (true, path.parent)
         } catch let error as LocalError {
             let failure: ItemFailure

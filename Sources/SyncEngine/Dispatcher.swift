@@ -173,7 +173,7 @@ struct Dispatcher {
             return
         }
         context.tracker.count { $0.deleted += 1 }
-        context.item(
+        context.keptItem(
             .deleteLocal,
             .done,
             entry.key,

@@ -84,7 +84,7 @@ extension SyncError {
             code = ofObject
         } else if error.isAccessDenied {
             code = .credentials
-        } else if error.isNoSuchBucket || isUsage(error) {
+        } else if error.isNoSuchBucket || error.isElsewhere || isUsage(error) {
             code = .configuration
         } else {
             code = .remoteUnreachable

@@ -49,6 +49,10 @@ extension ItemExecutor {
             )
         } catch {
             context.tracker.end(transfer)
+            // The file is to go, but only a listing without its object may say so.
+            if error == .vanished, entry.local != nil, context.options.deletesKnown {
+                ledger.countVanishedFile()
+            }
             fail(.download, entry.key, size: object.size, error)
         }
     }
@@ -82,34 +86,43 @@ extension ItemExecutor {
         _ object: RemoteObject,
         _ path: RelativePath
     ) async -> Bool {
-        guard object.size > 0 else { return false }
         do {
-            let rows = try await candidates(for: object)
-            guard !rows.isEmpty else { return false }
-            var candidates: [RenameCandidate] = []
-            for row in rows {
-                let file = try await identity(of: row.key)
-                candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
-            }
-            let source: RenameCandidate
-            var metadata: ObjectMetadata?
-            switch renames.localSource(for: object, among: candidates) {
-            case .none: return false
-            case .copy(let candidate): source = candidate
-            case .checksum(let possible):
-                metadata = try await head(entry.key)
-                guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
-                    let match = renames.match(checksum, among: possible)
-                else { return false }
-                source = match
-            }
-            if metadata == nil { metadata = try await head(entry.key) }
-            guard let metadata, metadata.etag == object.etag else { return false }
-            return try await copyLocal(entry, object, path, from: source.row, metadata)
+            guard let (row, metadata) = try await localSource(entry, object) else { return false }
+            return try await copyLocal(entry, object, path, from: row, metadata)
         } catch {
             // A copy is a shortcut: whatever is wrong with it, the download will tell or mend.
             return false
         }
+    }
+
+    /// The row whose unchanged file has the content of a new key's object, and the object's headers.
+    func localSource(
+        _ entry: JoinedEntry,
+        _ object: RemoteObject
+    ) async throws -> (row: ManifestEntry, metadata: ObjectMetadata)? {
+        guard object.size > 0 else { return nil }
+        let rows = try await candidates(for: object)
+        guard !rows.isEmpty else { return nil }
+        var candidates: [RenameCandidate] = []
+        for row in rows {
+            let file = try await identity(of: row.key)
+            candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
+        }
+        let source: RenameCandidate
+        var metadata: ObjectMetadata?
+        switch renames.localSource(for: object, among: candidates) {
+        case .none: return nil
+        case .copy(let candidate): source = candidate
+        case .checksum(let possible):
+            metadata = try await head(entry.key)
+            guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
+                let match = renames.match(checksum, among: possible)
+            else { return nil }
+            source = match
+        }
+        if metadata == nil { metadata = try await head(entry.key) }
+        guard let metadata, metadata.etag == object.etag else { return nil }
+        return (source.row, metadata)
     }
 
     private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {

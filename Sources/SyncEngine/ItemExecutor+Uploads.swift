@@ -124,32 +124,35 @@ extension ItemExecutor {
         _ file: FileIdentity,
         _ path: RelativePath
     ) async -> Bool {
-        guard file.size > 0 else { return false }
         do {
-            let rows = try await candidates(for: file)
-            guard !rows.isEmpty else { return false }
-            var candidates: [RenameCandidate] = []
-            for row in rows {
-                let isVanished = try await identity(of: row.key) == nil
-                candidates.append(
-                    RenameCandidate(row: row, file: nil, isVanished: isVanished)
-                )
-            }
-            let source: RenameCandidate
-            switch renames.remoteSource(for: file, at: entry.key, among: candidates) {
-            case .none: return false
-            case .copy(let candidate): source = candidate
-            case .checksum(let possible):
-                let checksum = try await checksum(of: path, expected: file)
-                guard let match = renames.match(checksum, among: possible) else {
-                    return false
-                }
-                source = match
-            }
-            return try await copyRemote(entry, file, from: source.row)
+            guard let row = try await remoteSource(entry, file, path) else { return false }
+            return try await copyRemote(entry, file, from: row)
         } catch {
             // A copy is a shortcut: whatever is wrong with it, the upload will tell or mend.
             return false
+        }
+    }
+
+    /// The row whose object has the content of a new file.
+    func remoteSource(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async throws -> ManifestEntry? {
+        guard file.size > 0 else { return nil }
+        let rows = try await candidates(for: file)
+        guard !rows.isEmpty else { return nil }
+        var candidates: [RenameCandidate] = []
+        for row in rows {
+            let isVanished = try await identity(of: row.key) == nil
+            candidates.append(RenameCandidate(row: row, file: nil, isVanished: isVanished))
+        }
+        switch renames.remoteSource(for: file, at: entry.key, among: candidates) {
+        case .none: return nil
+        case .copy(let candidate): return candidate.row
+        case .checksum(let possible):
+            let checksum = try await checksum(of: path, expected: file)
+            return renames.match(checksum, among: possible)?.row
         }
     }
 

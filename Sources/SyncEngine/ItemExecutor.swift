@@ -90,10 +90,11 @@ extension ItemExecutor {
         switch failure {
         case .cancelled:
             // The run's own end says so; the item is neither failed nor done.
-            ledger.countFailed()
+            ledger.countCancelled()
             return
         case .vanished:
-            ledger.countFailed()
+            context.tracker.count { $0.vanished += 1 }
+            ledger.countVanished()
             state = .skipped
         case .needsRestore, .targetChanged, .sourceKeepsChanging, .tooLarge:
             context.tracker.count { $0.skipped += 1 }
@@ -108,7 +109,7 @@ extension ItemExecutor {
             ledger.countFailed()
             state = .failed
         }
-        context.item(
+        context.keptItem(
             action,
             state,
             key,
@@ -136,7 +137,7 @@ extension ItemExecutor {
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
         ledger.countSkipped()
-        context.item(.skip, .skipped, key, size: size, message: message)
+        context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
     /// Leaves alone what would go where the walk could not look.
@@ -154,12 +155,14 @@ extension ItemExecutor {
     /// Links and special files are left out by design: they are named, and the run is in step
     /// without them. Anything else that the walk could not take is missing from the mirror.
     func report(_ issue: WalkIssue) {
+        let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .symbolicLink, .special: break
+        case .symbolicLink, .special:
+            context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
             context.tracker.count { $0.skipped += 1 }
+            context.keptItem(.skip, .skipped, key, size: 0, message: issue.message)
         }
-        context.item(.skip, .skipped, ObjectKey(issue.path), size: 0, message: issue.message)
     }
 
     func keepLocalChange(_ entry: JoinedEntry) {
@@ -252,8 +255,8 @@ extension ItemExecutor {
     ) async {
         context.tracker.count { $0.conflicts += 1 }
         let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
-        let message = kind.message + "; " + resolution.message
-        context.item(.conflict, .skipped, entry.key, size: size, message: message)
+        let message = explanation(kind, resolution)
+        context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {
         case .downloadKeepingLocal:
             await download(entry, .keepBeside(suffix: conflictSuffix))
@@ -273,6 +276,16 @@ extension ItemExecutor {
                 SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")
             )
         }
+    }
+
+    /// What a conflict is and what this run does about it.
+    func explanation(_ kind: ConflictKind, _ resolution: ConflictResolution) -> String {
+        let policy = DecisionPolicy(
+            context.tracker.direction,
+            context.options,
+            prefix: context.prefix
+        )
+        return kind.message + "; " + resolution.message(kind, policy)
     }
 
     /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.

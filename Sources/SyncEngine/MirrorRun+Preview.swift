@@ -126,11 +126,11 @@ private struct Preview: Sendable {
         case .forget, .refresh:
             context.tracker.count { $0.unchanged += 1 }
         case .download(let reason), .downloadAfterDeletions(let reason):
-            show(.download, entry, size: remoteSize, reason.message)
+            try await showDownload(entry, reason)
         case .makeDirectory:
             if entry.local == nil { show(.download, entry, size: 0, "a new directory") }
         case .upload(let reason):
-            show(.upload, entry, size: localSize, reason.message)
+            try await showUpload(entry, reason)
         case .uploadMarker:
             show(.upload, entry, size: 0, "an empty directory")
         case .compare(let comparison, let same, let different):
@@ -149,11 +149,60 @@ private struct Preview: Sendable {
             delete(.deleteRemote, entry, size: remoteSize, reason.message)
         case .conflict(let kind, let resolution):
             context.tracker.count { $0.conflicts += 1 }
-            let message = kind.message + "; " + resolution.message
+            let message = executor.explanation(kind, resolution)
             context.item(.conflict, .planned, entry.key, size: remoteSize, message: message)
         case .keepLocalChange, .skip, .resolveLink:
             await executor.carryOut(decision, entry)
         }
+    }
+
+    /// A download, or the copy of a file that has the content already.
+    private func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws {
+        guard let object = entry.remote else { return }
+        let isNew = entry.base == nil && entry.local == nil
+        if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
+        {
+            showCopy(.copyLocal, entry, of: row, size: object.size)
+        } else {
+            show(.download, entry, size: object.size, reason.message)
+        }
+    }
+
+    /// An upload, or the copy of an object that has the content already.
+    private func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
+        guard let file = entry.local?.identity else { return }
+        let row = try await found {
+            guard entry.remote == nil else { return nil }
+            return try await executor.remoteSource(entry, file, try RelativePath(key: entry.key))
+        }
+        if let row {
+            showCopy(.copyRemote, entry, of: row, size: file.size)
+        } else {
+            show(.upload, entry, size: file.size, reason.message)
+        }
+    }
+
+    /// What a search finds; one that fails would end in a transfer.
+    private func found(
+        _ search: () async throws -> ManifestEntry?
+    ) async throws -> ManifestEntry? {
+        do {
+            return try await search()
+        } catch {
+            guard ItemFailure(any: error) != .cancelled else { throw CancellationError() }
+            return nil
+        }
+    }
+
+    private func showCopy(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        of row: ManifestEntry,
+        size: Int64
+    ) {
+        context.tracker.count { $0.renamed += 1 }
+        let message = "'\(row.key.display)' has the same content"
+        context.item(action, .planned, entry.key, size: size, message: message)
     }
 
     private func show(

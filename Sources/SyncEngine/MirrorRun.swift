@@ -9,7 +9,6 @@ struct MirrorRun: Sendable {
     /// What all requests under way may move together: with parts of gigabytes a few of them are
     /// as much as a small machine's page cache should have to write.
     private static let bytesInFlight: Int64 = 1 << 30
-    private static let progressInterval = Duration.milliseconds(200)
     /// Listings side by side.
     private static let listingWidth = 6
 
@@ -55,6 +54,7 @@ struct MirrorRun: Sendable {
         summary.seconds = seconds(since: started)
         summary.requests = settings.signal.requestCount - requestsBefore
         failure = await close(parts, summary, failure)
+        summary.stopped = failure?.message
         onEvent(.finished(summary))
         if let failure { throw failure }
         return summary
@@ -103,6 +103,7 @@ struct MirrorRun: Sendable {
             means: means,
             manifest: session.manifest,
             tracker: ProgressTracker(direction: direction),
+            journal: RunJournal(),
             options: options,
             run: run,
             started: CivilTime(settings.environment.now()).basicText
@@ -160,30 +161,6 @@ struct MirrorRun: Sendable {
         let (seconds, attoseconds) = duration.components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
-
-    /// Runs `body` beside the regular publication and the progress reports.
-    private func withServices(
-        _ parts: Parts,
-        _ body: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let (tracker, publications) = (parts.context.tracker, parts.publications)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await publications.publishRegularly() }
-            group.addTask {
-                while !Task.isCancelled {
-                    do {
-                        try await settings.environment.sleep(Self.progressInterval)
-                    } catch {
-                        return
-                    }
-                    onEvent(.progress(tracker.snapshot()))
-                }
-            }
-            defer { group.cancelAll() }
-            try await body()
-        }
-        onEvent(.progress(tracker.snapshot()))
-    }
 }
 
 // MARK: - Transfers
@@ -196,6 +173,7 @@ extension MirrorRun {
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
+        guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         // Nothing was planned from a listing without a first page: its failure is the run's.
         if let error = findings.listingFailure, findings.listedObjects == 0 { throw error }
         try await delete(parts, findings, rows: rows)
@@ -302,6 +280,7 @@ extension MirrorRun {
             isScanProven: findings.isScanProven,
             failedItems: parts.ledger.failedItems,
             skippedItems: parts.ledger.skippedItems,
+            vanishedItems: parts.ledger.vanishedItems,
             isSameRemote: true,
             isSameDirectory: session.isSameDirectory || deletions == 0,
             isManifestRebuilt: session.isManifestRebuilt,
@@ -317,7 +296,7 @@ extension MirrorRun {
             parts,
             findings,
             rows: rows,
-            deletions: planned.local + planned.remote
+            deletions: planned.local + planned.remote + parts.ledger.vanishedFiles
         )
         switch judge.verdict {
         case .allowed:
@@ -360,6 +339,7 @@ extension MirrorRun {
             message: failure?.message ?? summary.deletionsHeldBack
         )
         do {
+            try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

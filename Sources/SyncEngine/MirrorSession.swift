@@ -92,9 +92,32 @@ struct MirrorSession: Sendable {
                 ignored: ignored,
                 warnings: warnings
             )
+        } catch let error as LocalError {
+            throw explained(error, settings)
         } catch {
             throw SyncError(any: error)
         }
+    }
+
+    /// What a user can do about a state that cannot be written.
+    private static func explained(
+        _ error: LocalError,
+        _ settings: MirrorSettings
+    ) -> SyncError {
+        guard case .systemCall(let call) = error, call.isWriteRefused else {
+            return SyncError(error)
+        }
+        let place = settings.stateDirectory ?? settings.directory
+        let mend =
+            call.isReadOnly
+            ? "its file system is read-only. Mount it for writing"
+            : "this user may not write there. Change its owner or mode"
+        return SyncError(
+            code: .localState,
+            message: "'\(displayText(place.utf8))' cannot be written: \(mend), or keep osssync's "
+                + "state elsewhere with --state-dir (\(call.message))",
+            underlying: error
+        )
     }
 
     private static func openDirectory(

@@ -59,8 +59,10 @@ package final class ProgressTracker: Sendable {
     }
 
     private let state: Mutex<State>
+    let direction: SyncDirection
 
     package init(direction: SyncDirection) {
+        self.direction = direction
         state = Mutex(State(summary: RunSummary(direction: direction)))
     }
 

@@ -9,6 +9,9 @@ final class RunLedger: Sendable {
         var stop: SyncError?
         var failed = 0
         var skipped = 0
+        var cancelled = 0
+        var vanished = 0
+        var vanishedFiles = 0
         var deferred: [JoinedEntry] = []
     }
 
@@ -21,6 +24,11 @@ final class RunLedger: Sendable {
     var stop: SyncError? { state.withLock { $0.stop } }
     var failedItems: Int { state.withLock { $0.failed } }
     var skippedItems: Int { state.withLock { $0.skipped } }
+    /// Items that a cancellation ended.
+    var cancelledItems: Int { state.withLock { $0.cancelled } }
+    var vanishedItems: Int { state.withLock { $0.vanished } }
+    /// Files of vanished objects that the run would have deleted had the listing been later.
+    var vanishedFiles: Int { state.withLock { $0.vanishedFiles } }
     var deferred: [JoinedEntry] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
@@ -28,6 +36,9 @@ final class RunLedger: Sendable {
     }
 
     func countFailed() { state.withLock { $0.failed += 1 } }
+    func countCancelled() { state.withLock { $0.cancelled += 1 } }
+    func countVanished() { state.withLock { $0.vanished += 1 } }
+    func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
 
     /// False if there are too many already.

@@ -171,6 +171,8 @@ public struct RunSummary: Sendable, Hashable {
     public var failed = 0
     /// Items left alone as unsafe or impossible.
     public var skipped = 0
+    /// Objects that were gone when they were asked for, though the listing had them.
+    public var vanished = 0
     /// Local changes that a pull kept.
     public var localChanges = 0
     /// How long the run took.
@@ -180,14 +182,21 @@ public struct RunSummary: Sendable, Hashable {
     /// Why deletions were held back, nil if they were not; safe to print.
     public var deletionsHeldBack: String?
 
+    /// Why the run ended before everything was done, nil if it did not; safe to print.
+    public var stopped: String?
+
     /// Makes an empty summary.
     public init(direction: SyncDirection) {
         self.direction = direction
     }
 
     /// True if both sides agree now, as far as the direction and the options ask.
+    ///
+    /// What vanished from the remote is what a pull would not have fetched a moment later; a push
+    /// would have sent it.
     public var isInStep: Bool {
-        failed == 0 && conflicts == 0 && skipped == 0 && deletionsHeldBack == nil
+        stopped == nil && failed == 0 && conflicts == 0 && skipped == 0
+            && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
     }
 }
 

@@ -8,6 +8,7 @@ struct TransferContext: Sendable {
     let means: TransferMeans
     let manifest: ManifestStore
     let tracker: ProgressTracker
+    let journal: RunJournal
     let options: RunOptions
     let run: RunID
     /// When the run began, as `20260102T030405Z`.
@@ -43,6 +44,19 @@ struct TransferContext: Sendable {
 
     func warn(ofUpload key: ObjectKey, _ error: StorageError) {
         means.warn(ofUpload: key, error)
+    }
+
+    /// Reports an item that is worth keeping in the manifest, too.
+    func keptItem(
+        _ action: ItemAction,
+        _ state: ItemState,
+        _ key: ObjectKey,
+        size: Int64,
+        message: String? = nil,
+        requestID: String? = nil
+    ) {
+        journal.add(action, state, key, message)
+        item(action, state, key, size: size, message: message, requestID: requestID)
     }
 
     func item(

@@ -39,15 +39,42 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
     /// Neither side is touched, and the run ends here.
     case stopRun
 
-    package var message: String {
+    /// What is done about a conflict of that kind, and where nothing is, what can be; safe to print.
+    package func message(_ kind: ConflictKind, _ policy: DecisionPolicy) -> String {
         switch self {
         case .downloadKeepingLocal: "the local version is kept beside the remote one"
         case .download: "the remote version replaces the local one"
         case .upload: "the local version goes to the remote"
         case .deleteLocal: "the local version goes to the trash"
         case .deleteRemote: "the remote version is deleted"
-        case .leaveBoth: "neither side was touched; choose with --on-conflict local or remote"
+        case .leaveBoth: "neither side was touched; " + Self.advice(kind, policy)
         case .stopRun: "the run ends here, as --on-conflict fail asks"
+        }
+    }
+
+    /// How a conflict that this run leaves alone can be settled: a direction never changes the side
+    /// it reads from, so one of the two versions may need a run the other way.
+    private static func advice(_ kind: ConflictKind, _ policy: DecisionPolicy) -> String {
+        switch (policy.direction, kind) {
+        case (.pull, .localChangedRemoteGone):
+            "a push brings it back to the remote, a pull with --delete --on-conflict remote removes"
+                + " it here"
+        case (.pull, _):
+            policy.conflict == .local
+                ? "a push with --on-conflict local sends the local version"
+                : "--on-conflict keep-both or remote fetches the remote version, a push with"
+                    + " --on-conflict local sends the local one"
+        case (.push, .localGoneRemoteChanged):
+            "a pull fetches it, a push with --delete --on-conflict local deletes it there"
+        case (.push, .remoteNewer):
+            "a pull fetches the remote version, --on-conflict local sends the local one"
+        case (.push, _):
+            "--on-conflict local sends the local version, a pull with --on-conflict keep-both or"
+                + " remote fetches the remote one"
+        case (.sync, .localGoneRemoteChanged), (.sync, .localChangedRemoteGone):
+            "--on-conflict keep-both keeps what there is; with --delete, local or remote lets"
+                + " that side decide"
+        case (.sync, _): "choose with --on-conflict keep-both, local or remote"
         }
     }
 }

@@ -21,6 +21,7 @@ package enum DeletionRefusal: Sendable, Hashable {
     case scanUnproven(deletions: Int)
     case itemsFailed(Int, deletions: Int)
     case itemsSkipped(Int, deletions: Int)
+    case itemsVanished(Int, deletions: Int)
     case tooMany(deletions: Int, rows: Int, cap: DeletionCap)
 
     /// True if the run ends with the exit status of a refused safety check; false where whatever
@@ -28,7 +29,9 @@ package enum DeletionRefusal: Sendable, Hashable {
     package var isSafetyRefusal: Bool {
         switch self {
         case .remoteChanged, .directoryChanged, .emptyListing, .emptyDirectory, .tooMany: true
-        case .manifestRebuilt, .listingUnproven, .scanUnproven, .itemsFailed, .itemsSkipped: false
+        case .manifestRebuilt, .listingUnproven, .scanUnproven, .itemsFailed, .itemsSkipped,
+            .itemsVanished:
+            false
         }
     }
 
@@ -57,6 +60,9 @@ package enum DeletionRefusal: Sendable, Hashable {
             "\(heldBack(deletions)): \(counted(items, "item")) failed. Run again."
         case .itemsSkipped(let items, let deletions):
             "\(heldBack(deletions)): \(counted(items, "item")) had to be skipped."
+        case .itemsVanished(let items, let deletions):
+            "\(heldBack(deletions)): \(counted(items, "object")) vanished after the listing, which"
+                + " is therefore not the remote of now. Run again."
         case .tooMany(let deletions, let rows, .count(let limit)):
             "\(heldBack(deletions)): the limit is \(limit), of \(counted(rows, "entry"))"
                 + " in the manifest. If that is right, run again with --max-delete \(deletions)."
@@ -100,6 +106,8 @@ package struct DeletionGuard: Sendable, Hashable {
     package var isScanProven: Bool
     package var failedItems: Int
     package var skippedItems: Int
+    /// Objects that were listed and gone when they were asked for.
+    package var vanishedItems: Int
     package var isSameRemote: Bool
     package var isSameDirectory: Bool
     package var isManifestRebuilt: Bool
@@ -119,6 +127,7 @@ package struct DeletionGuard: Sendable, Hashable {
         isScanProven: Bool,
         failedItems: Int,
         skippedItems: Int,
+        vanishedItems: Int,
         isSameRemote: Bool,
         isSameDirectory: Bool,
         isManifestRebuilt: Bool,
@@ -134,6 +143,7 @@ package struct DeletionGuard: Sendable, Hashable {
         self.isScanProven = isScanProven
         self.failedItems = failedItems
         self.skippedItems = skippedItems
+        self.vanishedItems = vanishedItems
         self.isSameRemote = isSameRemote
         self.isSameDirectory = isSameDirectory
         self.isManifestRebuilt = isManifestRebuilt
@@ -159,6 +169,9 @@ package struct DeletionGuard: Sendable, Hashable {
         if !isScanProven { return .refused(.scanUnproven(deletions: deletions)) }
         if failedItems > 0 { return .refused(.itemsFailed(failedItems, deletions: deletions)) }
         if skippedItems > 0 { return .refused(.itemsSkipped(skippedItems, deletions: deletions)) }
+        if vanishedItems > 0 {
+            return .refused(.itemsVanished(vanishedItems, deletions: deletions))
+        }
         return exceedsCap
             ? .refused(.tooMany(deletions: deletions, rows: rows, cap: cap)) : .allowed
     }

@@ -26,7 +26,18 @@ struct ExitCodeTests {
     @Test func `0 means that both sides agree`() {
         var summary = RunSummary(direction: .push)
         #expect(ExitCode(summary) == .inStep)
-        summary.skipped = 1
-        #expect(ExitCode(summary) == .incomplete)
+        let changes: [@Sendable (inout RunSummary) -> Void] = [
+            { $0.skipped = 1 }, { $0.failed = 1 }, { $0.conflicts = 1 }, { $0.vanished = 1 },
+            { $0.deletionsHeldBack = "why" }, { $0.stopped = "why" },
+        ]
+        for change in changes {
+            var summary = RunSummary(direction: .push)
+            change(&summary)
+            #expect(ExitCode(summary) == .incomplete)
+        }
+        // What is gone from the remote is nothing that a pull has left undone.
+        summary = RunSummary(direction: .pull)
+        summary.vanished = 1
+        #expect(ExitCode(summary) == .inStep)
     }
 }

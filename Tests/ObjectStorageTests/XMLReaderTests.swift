@@ -228,8 +228,7 @@ struct XMLReaderTests {
     @Test func `messages name what was found without raw control characters`() {
         let found = XMLFailure.wrongRoot(found: "\u{1B}[31m", expected: "Error").message
         #expect(
-            found == "the document is a <\\x1B[31m>, not a <Error>: "
-                + "the endpoint did not answer as an object store"
+            found == "the document is a <\\x1B[31m>, not a <Error>"
         )
         let value = XMLFailure.invalid(element: "Size", value: "-1").message
         #expect(value == "<Size> has the impossible value '-1'")

@@ -258,6 +258,14 @@ final class EventLog: Sendable {
         }
     }
 
+    var summary: RunSummary? {
+        events.withLock { events in
+            events.lazy.compactMap {
+                if case .finished(let summary) = $0 { summary } else { nil }
+            }.first
+        }
+    }
+
     var lastProgress: RunProgress? {
         events.withLock { events in
             events.lazy.reversed().compactMap {
@@ -293,6 +301,10 @@ final class ProgressGate: Sendable {
 
     @Sendable func see(_ event: SyncEvent) {
         guard case .progress(let progress) = event, progress.bytesFinished >= bytes else { return }
+        open()
+    }
+
+    func open() {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.isOpen = true
             defer { state.waiter = nil }

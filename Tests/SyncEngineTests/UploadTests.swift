@@ -98,7 +98,9 @@ extension EngineRuns {
                     throw StorageError(kind: .cancelled, operation: call.operation)
                 }
             }
-            _ = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+            await #expect(throws: SyncError.self) {
+                try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+            }
             #expect(try await openUploads(fixture) == 1)
             #expect(try await fixture.run("a", .push).isInStep)
             #expect(try await openUploads(fixture) == 0)

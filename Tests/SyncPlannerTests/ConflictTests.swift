@@ -169,11 +169,59 @@ struct ConflictTests {
             (.upload, "the local version goes to the remote"),
             (.deleteLocal, "the local version goes to the trash"),
             (.deleteRemote, "the remote version is deleted"),
-            (.leaveBoth, "neither side was touched; choose with --on-conflict local or remote"),
             (.stopRun, "the run ends here, as --on-conflict fail asks"),
         ]
     )
     func `a resolution says what it does`(resolution: ConflictResolution, message: String) {
-        #expect(resolution.message == message)
+        #expect(resolution.message(.bothChanged, policy(.pull)) == message)
+    }
+
+    @Test(
+        arguments: [
+            (
+                .pull, .local, .bothChanged,
+                "a push with --on-conflict local sends the local version"
+            ),
+            (
+                .pull, .skip, .bothNew,
+                "--on-conflict keep-both or remote fetches the remote version, a push with"
+                    + " --on-conflict local sends the local one"
+            ),
+            (
+                .pull, .keepBoth, .localChangedRemoteGone,
+                "a push brings it back to the remote, a pull with --delete --on-conflict remote"
+                    + " removes it here"
+            ),
+            (
+                .push, .keepBoth, .bothChanged,
+                "--on-conflict local sends the local version, a pull with --on-conflict keep-both"
+                    + " or remote fetches the remote one"
+            ),
+            (
+                .push, .remote, .remoteNewer,
+                "a pull fetches the remote version, --on-conflict local sends the local one"
+            ),
+            (
+                .push, .local, .localGoneRemoteChanged,
+                "a pull fetches it, a push with --delete --on-conflict local deletes it there"
+            ),
+            (.sync, .skip, .bothNew, "choose with --on-conflict keep-both, local or remote"),
+            (
+                .sync, .skip, .localChangedRemoteGone,
+                "--on-conflict keep-both keeps what there is; with --delete, local or remote lets"
+                    + " that side decide"
+            ),
+        ] as [(Direction, ConflictChoice, ConflictKind, String)]
+    )
+    func `what is left alone comes with what settles it`(
+        direction: Direction,
+        choice: ConflictChoice,
+        kind: ConflictKind,
+        advice: String
+    ) {
+        let policy = policy(direction, conflict: choice)
+        #expect(resolution(of: kind, policy) == .leaveBoth)
+        let message = ConflictResolution.leaveBoth.message(kind, policy)
+        #expect(message == "neither side was touched; " + advice)
     }
 }

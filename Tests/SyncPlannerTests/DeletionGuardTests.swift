@@ -18,6 +18,7 @@ private func content(
         isScanProven: true,
         failedItems: 0,
         skippedItems: 0,
+        vanishedItems: 0,
         isSameRemote: true,
         isSameDirectory: true,
         isManifestRebuilt: false,
@@ -103,6 +104,14 @@ private let doubts: [Doubt] = [
         message: "3 deletions were held back: 2 items had to be skipped.",
         isSafetyRefusal: false,
         change: { $0.skippedItems = 2 }
+    ),
+    Doubt(
+        name: "a vanished object",
+        refusal: .itemsVanished(1, deletions: 3),
+        message: "3 deletions were held back: 1 object vanished after the listing, which is"
+            + " therefore not the remote of now. Run again.",
+        isSafetyRefusal: false,
+        change: { $0.vanishedItems = 1 }
     ),
 ]
 

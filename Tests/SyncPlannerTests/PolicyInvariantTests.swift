@@ -141,6 +141,7 @@ struct PolicyInvariantTests {
                 isScanProven: !random.oneIn(4),
                 failedItems: random.oneIn(4) ? 1 : 0,
                 skippedItems: random.oneIn(4) ? 1 : 0,
+                vanishedItems: random.oneIn(4) ? 1 : 0,
                 isSameRemote: !random.oneIn(4),
                 isSameDirectory: !random.oneIn(4),
                 isManifestRebuilt: random.oneIn(4),
@@ -151,6 +152,7 @@ struct PolicyInvariantTests {
             #expect(facts.isListingProven && facts.isScanProven)
             #expect(facts.isSameRemote && facts.isSameDirectory && !facts.isManifestRebuilt)
             #expect(facts.failedItems == 0 && facts.skippedItems == 0)
+            #expect(facts.vanishedItems == 0)
             if facts.rows > 0, facts.listedObjects == 0 {
                 #expect(facts.allowsEmpty || facts.direction == .push)
             }

@@ -97,11 +97,13 @@ enum EventJSON {
         line.add("conflicts", summary.conflicts)
         line.add("failed", summary.failed)
         line.add("skipped", summary.skipped)
+        line.add("vanished", summary.vanished)
         line.add("local_changes", summary.localChanges)
         line.add("seconds", summary.seconds)
         line.add("requests", summary.requests)
         line.add("in_step", summary.isInStep)
         line.add("deletions_held_back", ifPresent: summary.deletionsHeldBack)
+        line.add("stopped", ifPresent: summary.stopped)
     }
 
     /// A run or command that could not be done or not go on.

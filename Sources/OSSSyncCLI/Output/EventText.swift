@@ -40,9 +40,9 @@ enum EventText {
     /// The lines of a summary.
     static func summary(
         _ summary: RunSummary,
-        isDryRun: Bool,
-        isInterrupted: Bool
+        isDryRun: Bool
     ) -> [String] {
+        let isStopped = summary.stopped != nil
         var done: [String] = []
         func add(_ count: Int, _ text: String) {
             if count > 0 { done.append("\(count) \(text)") }
@@ -59,11 +59,11 @@ enum EventText {
         add(summary.renamed, isDryRun ? "to rename" : "renamed")
         add(summary.adopted, isDryRun ? "to adopt" : "adopted")
         add(summary.unchanged, "unchanged")
-        if done.isEmpty { done.append("nothing to do") }
+        if done.isEmpty { done.append(isStopped ? "nothing was done" : "nothing to do") }
         let ending =
             isDryRun
             ? "would be"
-            : (isInterrupted ? "stopped after " : "finished in ") + elapsedText(summary.seconds)
+            : (isStopped ? "stopped after " : "finished in ") + elapsedText(summary.seconds)
         var lines = [
             "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
         ]
@@ -74,6 +74,10 @@ enum EventText {
         }
         if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
         if !open.isEmpty { lines.append("not in step: " + open.joined(separator: ", ")) }
+        if summary.vanished > 0 {
+            let objects = countText(summary.vanished, "object", "objects")
+            lines.append("\(objects) vanished from the remote meanwhile; the next run settles it")
+        }
         if summary.localChanges > 0 {
             let changes = countText(summary.localChanges, "local change", "local changes")
             lines.append("kept \(changes); --force replaces them")

@@ -175,15 +175,12 @@ final class Reporter: Sendable {
         case .warning(let message):
             print("osssync: warning: " + message + "\n", to: \.errors, &state)
         case .finished(let summary):
-            if let reason = summary.deletionsHeldBack {
-                print("osssync: nothing was deleted: " + reason + "\n", to: \.errors, &state)
+            // What ends the run is said at its end.
+            if let reason = summary.deletionsHeldBack, reason != summary.stopped {
+                print("osssync: " + reason + "\n", to: \.errors, &state)
             }
             guard !options.isQuiet else { return }
-            let lines = EventText.summary(
-                summary,
-                isDryRun: isDryRun,
-                isInterrupted: StopSignals.received != nil
-            )
+            let lines = EventText.summary(summary, isDryRun: isDryRun)
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
         }
     }

@@ -33,8 +33,7 @@ package enum XMLFailure: Error, Sendable, Hashable {
         case .textTooLong(let element, let limit):
             "the text of <\(displayText(element.utf8))> is longer than \(limit) bytes"
         case .wrongRoot(let found, let expected):
-            "the document is a <\(displayText(found.utf8))>, not a <\(expected)>: "
-                + "the endpoint did not answer as an object store"
+            "the document is a <\(displayText(found.utf8))>, not a <\(expected)>"
         case .errorDocument(let document):
             "the store answered \(displayText(document.code.utf8))"
         case .missing(let element): "the document has no <\(element)>"

@@ -1,0 +1,132 @@
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import Synchronization
+
+/// Asks once more, right before objects are deleted, which of them are still the versions that the
+/// run's listing had.
+///
+/// Hours of transfers may lie between the two, and neither service deletes on condition: what
+/// somebody wrote meanwhile is left alone. A page of a listing answers for as many deletions as lie
+/// in its range; where they lie far apart, a HEAD for each costs less. See
+/// `docs/decisions/0008-listing-again-before-deletions.md`.
+struct DeletionRecheck: Sendable {
+    private static let keysAtOnce = 1_000
+    /// A page that answers for fewer deletions than this is dearer than as many HEADs side by side.
+    private static let worthwhileYield = 8
+    /// Deletions that are asked for one by one before the next page is tried.
+    private static let askedOneByOne = 128
+
+    let context: TransferContext
+    let executor: ItemExecutor
+
+    /// Those of `batch`, in ascending key order, that may be deleted; the others are reported.
+    func unchanged(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
+        var rest = batch[...]
+        var kept: [PlannedDeletion] = []
+        while !rest.isEmpty, !Task.isCancelled {
+            let (answered, found) = await listed(rest)
+            kept += found
+            rest = rest.dropFirst(answered)
+            guard answered < Self.worthwhileYield else { continue }
+            kept += await asked(rest.prefix(Self.askedOneByOne))
+            rest = rest.dropFirst(Self.askedOneByOne)
+        }
+        return Task.isCancelled ? [] : kept
+    }
+
+    /// How many of the first deletions one page answers for, and which of them may be done; none if
+    /// the page cannot be had or is no page of a listing.
+    private func listed(
+        _ rest: ArraySlice<PlannedDeletion>
+    ) async -> (answered: Int, kept: [PlannedDeletion]) {
+        guard let first = rest.first, let start = Self.placeBefore(context.objectKey(first.key))
+        else { return (0, []) }
+        let request = ListRequest(
+            prefix: context.prefix,
+            startAfter: start,
+            delimiter: nil,
+            maximumKeys: Self.keysAtOnce
+        )
+        let page: ListPage
+        do {
+            page = try await context.withConnection { () throws(StorageError) in
+                let page = try await context.store.list(request)
+                var checker = ListingGuard()
+                try checker.accept(page, request: request)
+                return page
+            }
+        } catch {
+            // The single questions say what is wrong, each of its own object.
+            return (0, [])
+        }
+        return await judge(rest, by: page)
+    }
+
+    private func judge(
+        _ rest: ArraySlice<PlannedDeletion>,
+        by page: ListPage
+    ) async -> (answered: Int, kept: [PlannedDeletion]) {
+        var objects = page.objects[...]
+        var answered = 0
+        var kept: [PlannedDeletion] = []
+        var links: [PlannedDeletion] = []
+        for deletion in rest {
+            let key = context.objectKey(deletion.key)
+            objects = objects.drop { $0.key < key }
+            // Beyond the page's last key, only the last page knows that there is nothing.
+            guard !objects.isEmpty || page.next == nil else { break }
+            answered += 1
+            guard let object = objects.first, object.key == key else {
+                // What is gone already is deleted all the same, and its row forgotten.
+                kept.append(deletion)
+                continue
+            }
+            if object.kind == .symlink {
+                // Listed with its own tag, recorded with its target's.
+                links.append(deletion)
+            } else if object.etag == deletion.etag {
+                kept.append(deletion)
+            } else {
+                refuse(deletion)
+            }
+        }
+        return (answered, links.isEmpty ? kept : kept + (await asked(links[...])))
+    }
+
+    /// Asks for each by itself.
+    private func asked(_ batch: ArraySlice<PlannedDeletion>) async -> [PlannedDeletion] {
+        var remaining = batch
+        let kept = Mutex<[PlannedDeletion]>([])
+        let work: () async throws -> PlannedDeletion? = { remaining.popFirst() }
+        do {
+            try await forEachBounded(limit: context.options.connectionLimit, next: work) { item in
+                do throws(ItemFailure) {
+                    let metadata = try await executor.head(item.key)
+                    guard metadata.etag == item.etag else { return refuse(item) }
+                } catch {
+                    guard error == .vanished else {
+                        executor.fail(.deleteRemote, item.key, size: item.size, error)
+                        return
+                    }
+                }
+                kept.withLock { $0.append(item) }
+            }
+        } catch {
+            return []
+        }
+        return kept.withLock { $0 }
+    }
+
+    private func refuse(_ deletion: PlannedDeletion) {
+        executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists)
+    }
+
+    /// A place in the order of keys shortly before `key`: without its last character; nil for a key
+    /// that no listing can be asked to start at.
+    private static func placeBefore(_ key: ObjectKey) -> ObjectKey? {
+        guard isValidUTF8(key.bytes) else { return nil }
+        let end = key.bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return end > 0 ? ObjectKey([UInt8](key.bytes[..<end])) : nil
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("The look before deletions")
+    struct DeletionRecheckTests {
+        /// A pushed directory of `count` files, of which the first `removed` and those of `others`
+        /// are gone since.
+        private func fixture(
+            count: Int,
+            removed: Int,
+            others: [Int] = []
+        ) async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for index in 0..<count { try fixture.write("a/f\(1_000 + index)", Data([1])) }
+            try await fixture.run("a", .push)
+            for index in Array(0..<removed) + others { try fixture.remove("a/f\(1_000 + index)") }
+            fixture.server.clearRequestLog()
+            return fixture
+        }
+
+        private func push(
+            _ fixture: MirrorFixture,
+            pageSize: Int = 1_000,
+            _ log: EventLog = EventLog(),
+            _ hook: @escaping HookedStore.Hook = { _ in }
+        ) async throws -> RunSummary {
+            let engine = try fixture.engine("a") { store in
+                HookedStore(store, pageSize: pageSize, hook: hook)
+            }
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                options.deletionLimit = .percent(100)
+            }
+            return try await engine.run(.push, options: options, onEvent: log.add)
+        }
+
+        private func count(_ operation: String, _ fixture: MirrorFixture) -> Int {
+            fixture.server.requestLog.count { $0.operation == operation }
+        }
+
+        @Test func `a page answers for all deletions in its range`() async throws {
+            let fixture = try await fixture(count: 120, removed: 100)
+            let push = try await push(fixture)
+            #expect(push.deleted == 100)
+            #expect(push.isInStep)
+            #expect(fixture.operations == ["DeleteMultipleObjects"])
+            #expect(count("ListObjectsV2", fixture) == 2)
+            #expect(try await fixture.objects().count == 20)
+        }
+
+        @Test func `deletions that lie far apart are asked for one by one`() async throws {
+            let fixture = try await fixture(count: 300, removed: 1, others: [150, 299])
+            let push = try await push(fixture, pageSize: 40)
+            #expect(push.deleted == 3)
+            #expect(count("HeadObject", fixture) == 2)
+            #expect(count("ListObjectsV2", fixture) == 9)
+            #expect(try await fixture.objects().count == 297)
+        }
+
+        @Test func `what was written since the listing stays and is reported`() async throws {
+            let fixture = try await fixture(count: 60, removed: 40)
+            let log = EventLog()
+            let push = try await push(fixture, log) { call throws(StorageError) in
+                guard call.operation == "ListObjectsV2", call.number == 2, call.moment == .before
+                else { return }
+                try? await fixture.put("f1007", Data("of another writer".utf8))
+                try? await fixture.deleteObject("f1009")
+            }
+            #expect(push.deleted == 39)
+            #expect(push.conflicts == 1)
+            #expect(!push.isInStep)
+            #expect(log.skipped("f1007")?.contains("another writer") == true)
+            #expect(try await fixture.object("f1007") == Data("of another writer".utf8))
+            #expect(try await fixture.objects().count == 21)
+            // The row of what was gone already is forgotten like the others.
+            let again = try await self.push(fixture)
+            #expect(again.deleted == 0)
+        }
+
+        @Test(arguments: ["outOfOrder", "outsidePrefix", "duplicate"])
+        func `a page that is none answers for nothing`(fault: String) async throws {
+            let fixture = try await fixture(count: 30, removed: 20)
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "ListObjectsV2", "from": 2},
+                  "effect": {"listing": "\(fault)"}}]
+                """
+            )
+            let push = try await push(fixture)
+            #expect(push.deleted == 20)
+            #expect(count("HeadObject", fixture) == 20)
+        }
+    }
+}
