@@ -95,7 +95,7 @@ extension ItemExecutor {
         }
     }
 
-    /// The row whose unchanged file has the content of a new key's object, and the object's headers.
+    /// The row whose unchanged file has the content of a new key, and the headers of its object.
     func localSource(
         _ entry: JoinedEntry,
         _ object: RemoteObject

@@ -39,7 +39,7 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
     /// Neither side is touched, and the run ends here.
     case stopRun
 
-    /// What is done about a conflict of that kind, and where nothing is, what can be; safe to print.
+    /// What is done about a conflict of that kind, or else what can be; safe to print.
     package func message(_ kind: ConflictKind, _ policy: DecisionPolicy) -> String {
         switch self {
         case .downloadKeepingLocal: "the local version is kept beside the remote one"
