@@ -17,4 +17,14 @@ int start_of(int directory, const char *path, inode_id *start);
 /// The file of an open descriptor, or NULL with EBADF in `code`.
 struct inode *file_of(int descriptor, struct description **description, int *code);
 
+// These begin a call on a file, found by its path or its descriptor or either; when the answer is
+// 0, the lock is held.
+int begin_path(
+    const char *call, int directory, const char *path, bool follows, bool changes,
+    struct inode **inode);
+int begin_descriptor(const char *call, int descriptor, bool changes, struct inode **inode);
+int begin_either(
+    const char *call, int directory, const char *path, int flags, bool changes,
+    struct inode **inode);
+
 #endif

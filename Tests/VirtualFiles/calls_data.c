@@ -351,7 +351,8 @@ ssize_t copy_file_range(
     int64_t done = 0;
     char buffer[16 * PAGE_SIZE];
     while (code == 0 && done < limit) {
-        int64_t wanted = limit - done < (int64_t)sizeof buffer ? limit - done : (int64_t)sizeof buffer;
+        int64_t wanted = (int64_t)sizeof buffer;
+        if (wanted > limit - done) wanted = limit - done;
         int64_t got = 0;
         int64_t put = 0;
         code = read_at(reader, buffer, wanted, from == NULL ? AT_POSITION : *from + done, &got);

@@ -122,7 +122,9 @@ static int control(int descriptor, int command, void *argument) {
         const int changeable = O_APPEND | O_NONBLOCK;
         switch (command) {
         case F_GETFD: answer = FD_CLOEXEC; break;
-        case F_GETFL: answer = description->flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC); break;
+        case F_GETFL:
+            answer = description->flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC);
+            break;
         case F_SETFL:
             description->flags = (description->flags & ~changeable)
                 | ((int)(intptr_t)argument & changeable);

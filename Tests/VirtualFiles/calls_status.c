@@ -2,16 +2,10 @@
 #if defined(__linux__)
 #include "calls.h"
 
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
-#include <sys/time.h>
-#include <utime.h>
 
-/// Finds what a path leads to; the lock is held when the answer is 0.
-static int begin_path(
+int begin_path(
     const char *call, int directory, const char *path, bool follows, bool changes,
     struct inode **inode
 ) {
@@ -26,7 +20,7 @@ static int begin_path(
     return 0;
 }
 
-static int begin_descriptor(
+int begin_descriptor(
     const char *call, int descriptor, bool changes, struct inode **inode
 ) {
     if (!call_begin(call, descriptor, NULL, NULL, changes, 0, NULL)) return -1;
@@ -38,7 +32,7 @@ static int begin_descriptor(
     return code == 0 ? 0 : call_end(code);
 }
 
-static int begin_either(
+int begin_either(
     const char *call, int directory, const char *path, int flags, bool changes,
     struct inode **inode
 ) {
@@ -228,209 +222,5 @@ int access(const char *path, int mode) {
 int euidaccess(const char *path, int mode) {
     if (!is_beneath_root(path)) return REAL("euidaccess", int (*)(const char *, int))(path, mode);
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
-}
-
-// MARK: - Modes and owners
-
-static int change_mode(int directory, const char *path, mode_t mode, int flags) {
-    struct inode *inode;
-    const char *call = path == NULL ? "fchmod" : "fchmodat";
-    if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
-    if (S_ISLNK(inode->now.mode)) return call_end(EOPNOTSUPP);
-    inode->now.mode = (inode->now.mode & S_IFMT) | (mode & 07777);
-    inode_touch(inode);
-    return call_end(0);
-}
-
-int fchmod(int descriptor, mode_t mode) {
-    if (is_virtual(descriptor)) return change_mode(descriptor, NULL, mode, 0);
-    return REAL("fchmod", int (*)(int, mode_t))(descriptor, mode);
-}
-
-int fchmodat(int directory, const char *path, mode_t mode, int flags) {
-    if (is_virtual_path(directory, path)) return change_mode(directory, path, mode, flags);
-    return REAL("fchmodat", int (*)(int, const char *, mode_t, int))(directory, path, mode, flags);
-}
-
-int chmod(const char *path, mode_t mode) {
-    if (is_beneath_root(path)) return change_mode(AT_FDCWD, path, mode, 0);
-    return REAL("chmod", int (*)(const char *, mode_t))(path, mode);
-}
-
-static int change_owner(int directory, const char *path, uid_t user, gid_t group, int flags) {
-    struct inode *inode;
-    const char *call = path == NULL ? "fchown" : "fchownat";
-    if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
-    if (user != (uid_t)-1) inode->now.uid = user;
-    if (group != (gid_t)-1) inode->now.gid = group;
-    inode_touch(inode);
-    return call_end(0);
-}
-
-int fchown(int descriptor, uid_t user, gid_t group) {
-    if (is_virtual(descriptor)) return change_owner(descriptor, NULL, user, group, 0);
-    return REAL("fchown", int (*)(int, uid_t, gid_t))(descriptor, user, group);
-}
-
-int fchownat(int directory, const char *path, uid_t user, gid_t group, int flags) {
-    if (is_virtual_path(directory, path)) return change_owner(directory, path, user, group, flags);
-    return REAL("fchownat", int (*)(int, const char *, uid_t, gid_t, int))(
-        directory, path, user, group, flags);
-}
-
-int chown(const char *path, uid_t user, gid_t group) {
-    if (is_beneath_root(path)) return change_owner(AT_FDCWD, path, user, group, 0);
-    return REAL("chown", int (*)(const char *, uid_t, gid_t))(path, user, group);
-}
-
-// MARK: - Times
-
-static bool set_time(struct timespec *time, const struct timespec *wanted) {
-    if (wanted == NULL || wanted->tv_nsec == UTIME_NOW) {
-        *time = world.now;
-    } else if (wanted->tv_nsec < 0 || wanted->tv_nsec > 999999999) {
-        return wanted->tv_nsec == UTIME_OMIT;
-    } else {
-        *time = *wanted;
-    }
-    return true;
-}
-
-static int change_times(
-    int directory, const char *path, const struct timespec times[2], int flags
-) {
-    struct inode *inode;
-    const char *call = path == NULL ? "futimens" : "utimensat";
-    if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
-    struct timespec accessed = inode->now.accessed;
-    struct timespec modified = inode->now.modified;
-    bool is_valid = set_time(&accessed, times == NULL ? NULL : &times[0])
-        && set_time(&modified, times == NULL ? NULL : &times[1]);
-    if (!is_valid) return call_end(EINVAL);
-    inode->now.accessed = accessed;
-    inode->now.modified = modified;
-    inode_touch(inode);
-    return call_end(0);
-}
-
-int futimens(int descriptor, const struct timespec times[2]) {
-    if (is_virtual(descriptor)) return change_times(descriptor, NULL, times, 0);
-    return REAL("futimens", int (*)(int, const struct timespec *))(descriptor, times);
-}
-
-int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
-    if (is_virtual_path(directory, path)) return change_times(directory, path, times, flags);
-    return REAL("utimensat", int (*)(int, const char *, const struct timespec *, int))(
-        directory, path, times, flags);
-}
-
-int utimes(const char *path, const struct timeval times[2]) {
-    if (!is_beneath_root(path)) {
-        return REAL("utimes", int (*)(const char *, const struct timeval *))(path, times);
-    }
-    if (times == NULL) return change_times(AT_FDCWD, path, NULL, 0);
-    struct timespec precise[2] = {
-        {times[0].tv_sec, times[0].tv_usec * 1000}, {times[1].tv_sec, times[1].tv_usec * 1000},
-    };
-    return change_times(AT_FDCWD, path, precise, 0);
-}
-
-int utime(const char *path, const struct utimbuf *times) {
-    if (!is_beneath_root(path)) {
-        return REAL("utime", int (*)(const char *, const struct utimbuf *))(path, times);
-    }
-    if (times == NULL) return change_times(AT_FDCWD, path, NULL, 0);
-    struct timespec precise[2] = {{times->actime, 0}, {times->modtime, 0}};
-    return change_times(AT_FDCWD, path, precise, 0);
-}
-
-// MARK: - The file system
-
-/// Without a limit, a terabyte.
-static void space(int64_t *total, int64_t *left, int64_t *inodes, int64_t *left_inodes) {
-    *total = world.capacity_pages >= 0 ? world.capacity_pages : (int64_t)1 << 28;
-    *left = *total - world.disk.used_pages;
-    *inodes = world.capacity_inodes >= 0 ? world.capacity_inodes : (int64_t)1 << 24;
-    *left_inodes = *inodes - world.disk.used_inodes;
-    if (*left < 0) *left = 0;
-    if (*left_inodes < 0) *left_inodes = 0;
-}
-
-static void fill_statfs(struct statfs *status) {
-    int64_t total, left, inodes, left_inodes;
-    space(&total, &left, &inodes, &left_inodes);
-    memset(status, 0, sizeof *status);
-    status->f_type = EXT4_SUPER_MAGIC;
-    status->f_bsize = status->f_frsize = PAGE_SIZE;
-    status->f_blocks = (fsblkcnt_t)total;
-    status->f_bfree = status->f_bavail = (fsblkcnt_t)left;
-    status->f_files = (fsfilcnt_t)inodes;
-    status->f_ffree = (fsfilcnt_t)left_inodes;
-    status->f_namelen = 255;
-}
-
-static void fill_statvfs(struct statvfs *status) {
-    int64_t total, left, inodes, left_inodes;
-    space(&total, &left, &inodes, &left_inodes);
-    memset(status, 0, sizeof *status);
-    status->f_bsize = status->f_frsize = PAGE_SIZE;
-    status->f_blocks = (fsblkcnt_t)total;
-    status->f_bfree = status->f_bavail = (fsblkcnt_t)left;
-    status->f_files = (fsfilcnt_t)inodes;
-    status->f_ffree = status->f_favail = (fsfilcnt_t)left_inodes;
-    status->f_namemax = 255;
-}
-
-int fstatfs(int descriptor, struct statfs *status) {
-    if (!is_virtual(descriptor)) {
-        return REAL("fstatfs", int (*)(int, struct statfs *))(descriptor, status);
-    }
-    struct inode *inode;
-    if (begin_descriptor("fstatfs", descriptor, false, &inode) != 0) return -1;
-    fill_statfs(status);
-    return call_end(0);
-}
-
-int statfs(const char *path, struct statfs *status) {
-    if (!is_beneath_root(path)) {
-        return REAL("statfs", int (*)(const char *, struct statfs *))(path, status);
-    }
-    struct inode *inode;
-    if (begin_path("statfs", AT_FDCWD, path, true, false, &inode) != 0) return -1;
-    fill_statfs(status);
-    return call_end(0);
-}
-
-int fstatvfs(int descriptor, struct statvfs *status) {
-    if (!is_virtual(descriptor)) {
-        return REAL("fstatvfs", int (*)(int, struct statvfs *))(descriptor, status);
-    }
-    struct inode *inode;
-    if (begin_descriptor("fstatvfs", descriptor, false, &inode) != 0) return -1;
-    fill_statvfs(status);
-    return call_end(0);
-}
-
-int statvfs(const char *path, struct statvfs *status) {
-    if (!is_beneath_root(path)) {
-        return REAL("statvfs", int (*)(const char *, struct statvfs *))(path, status);
-    }
-    struct inode *inode;
-    if (begin_path("statvfs", AT_FDCWD, path, true, false, &inode) != 0) return -1;
-    fill_statvfs(status);
-    return call_end(0);
-}
-
-int fstatfs64(int descriptor, struct statfs64 *status) {
-    return fstatfs(descriptor, (struct statfs *)status);
-}
-int statfs64(const char *path, struct statfs64 *status) {
-    return statfs(path, (struct statfs *)status);
-}
-int fstatvfs64(int descriptor, struct statvfs64 *status) {
-    return fstatvfs(descriptor, (struct statvfs *)status);
-}
-int statvfs64(const char *path, struct statvfs64 *status) {
-    return statvfs(path, (struct statvfs *)status);
 }
 #endif

@@ -89,7 +89,8 @@ static bool prepare_write(struct content *content, uint32_t index, bool whole) {
     struct slot *slot = &content->slots[index];
     struct page *old = slot->page;
     if (old == NULL) {
-        if (world.capacity_pages >= 0 && world.disk.used_pages >= world.capacity_pages) return false;
+        bool is_limited = world.capacity_pages >= 0;
+        if (is_limited && world.disk.used_pages >= world.capacity_pages) return false;
         world.disk.used_pages++;
         content->pages++;
     }

@@ -20,7 +20,9 @@ static size_t open_count;
 
 /// One more number from the kernel. A descriptor with O_PATH refuses whatever is not intercepted.
 static int reserve(void) {
-    if (base < 0) base = REAL("open64", int (*)(const char *, int, ...))("/dev/null", O_PATH | O_CLOEXEC);
+    if (base < 0) {
+        base = REAL("open64", int (*)(const char *, int, ...))("/dev/null", O_PATH | O_CLOEXEC);
+    }
     int number = REAL("fcntl64", int (*)(int, int, ...))(base, F_DUPFD_CLOEXEC, 256);
     if (number < 0) return -1;
     if (number >= DESCRIPTOR_LIMIT) {

@@ -44,8 +44,8 @@ struct page {
 struct version {
     struct version *older;
     struct page *page;
-    /// The number of the truncation that ended this version, or 0 if a write did; then only the first
-    /// `kept` bytes outlived it.
+    /// The number of the truncation that ended this version, or 0 if a write did; then only the
+    /// first `kept` bytes outlived it.
     uint32_t truncation;
     uint32_t kept;
     uint32_t depth;
@@ -91,8 +91,8 @@ int content_preallocate(struct content *content, int64_t offset, int64_t end, bo
 int content_clone(struct content *to, const struct content *from);
 /// Makes the data and the size durable.
 void content_sync(struct content *content);
-/// Chooses what is left after a power cut, which is then durable; the newest version of a piece with
-/// a chance of `newest` in 4.
+/// Chooses what is left after a power cut, which is then durable; the newest version of a piece
+/// with a chance of `newest` in 4.
 void content_cut(struct content *content, struct generator *generator, uint32_t newest);
 uint64_t content_hash(const struct content *content);
 uint64_t content_durability_hash(const struct content *content);
@@ -124,7 +124,8 @@ struct entry {
 struct table {
     struct entry *entries;
     uint32_t count, capacity;
-    /// Open addressing of positions in `entries` plus 1, 0xFFFFFFFF where one was removed; none for small tables.
+    /// Open addressing of positions in `entries` plus 1, 0xFFFFFFFF where one was removed; none for
+    /// small tables.
     uint32_t *index;
     uint32_t index_size, index_used;
 };

@@ -33,8 +33,8 @@ static void keep_prefix(struct generator *generator, uint32_t newest) {
     for (uint32_t i = 0; i < disk->log_count; i++) {
         if (disk->log[i].in_journal) least = i + 1;
     }
-    uint32_t kept = newest == 4
-        ? disk->log_count : least + (uint32_t)generator_below(generator, disk->log_count - least + 1);
+    uint32_t kept = disk->log_count;
+    if (newest < 4) kept = least + (uint32_t)generator_below(generator, kept - least + 1);
     for (uint32_t i = 0; i < kept; i++) change_settle(&disk->log[i]);
 }
 
@@ -47,7 +47,8 @@ static void keep_directory_prefixes(struct generator *generator, uint32_t newest
     for (uint32_t i = 0; i < disk->log_count; i++) {
         const struct change *change = &disk->log[i];
         struct inode *directory = inode_of(change->directory);
-        struct inode *other = change->new_directory == 0 ? directory : inode_of(change->new_directory);
+        struct inode *other = directory;
+        if (change->new_directory != 0) other = inode_of(change->new_directory);
         bool is_kept = change->in_prefix
             || (!directory->is_marked && !other->is_marked
                 // Prefixes end late enough for several changes.

@@ -23,6 +23,8 @@ struct stream {
 enum { STREAMS = 1024 };
 /// Real streams are told apart by their addresses.
 static struct stream streams[STREAMS];
+/// No stream from this one on was ever used.
+static int stream_limit;
 
 static struct stream *stream_of(DIR *directory) {
     uintptr_t address = (uintptr_t)directory;
@@ -39,7 +41,7 @@ static void clear(struct stream *stream) {
 }
 
 void streams_void(void) {
-    for (int i = 0; i < STREAMS; i++) {
+    for (int i = 0; i < stream_limit; i++) {
         if (streams[i].state != STREAM_OPEN) continue;
         clear(&streams[i]);
         streams[i].state = STREAM_VOID;
@@ -47,7 +49,7 @@ void streams_void(void) {
 }
 
 void streams_reclaim(void) {
-    for (int i = 0; i < STREAMS; i++) {
+    for (int i = 0; i < stream_limit; i++) {
         if (streams[i].state == STREAM_VOID) streams[i].state = STREAM_FREE;
     }
 }
@@ -60,6 +62,7 @@ static struct stream *stream_make(int descriptor) {
         if (streams[i].state != STREAM_FREE) continue;
         streams[i].state = STREAM_OPEN;
         streams[i].descriptor = descriptor;
+        if (i >= stream_limit) stream_limit = i + 1;
         return &streams[i];
     }
     return NULL;

@@ -14,9 +14,9 @@
 // What differs from a real file system, on purpose:
 // - A shared mapping is memory of its own, filled from the file and never written back; it is there
 //   for SQLite's index of its log, which is of no worth after a crash.
-// - stat64, fstat64, lstat64 and fstatat64, which libsqlite3.so calls, give another st_dev after each
-//   reboot: SQLite keeps tables by device and inode for the life of a process, and what a dead one
-//   left there must not meet the next one. stat, fstat, lstat and fstatat give the same device always.
+// - stat64, fstat64, lstat64 and fstatat64, which libsqlite3.so calls, give another st_dev after
+//   each reboot: SQLite keeps tables by device and inode for the life of a process, and what a dead
+//   one left there must not meet the next one. stat, fstat, lstat and fstatat give one device.
 // - Nothing is refused for its mode, as to the superuser.
 // - Descriptors are numbers of 256 and more; functions that are not intercepted fail on them with
 //   EBADF. fopen and realpath are not intercepted.
@@ -45,8 +45,8 @@ void virtual_files_set_time(int64_t seconds, int64_t nanoseconds);
 /// The size of the disk; writes and new names beyond it fail with ENOSPC. Negative: no limit.
 void virtual_files_set_capacity(int64_t bytes, int64_t inodes);
 
-/// 0: directories are read in the order in which names came. Else: in an order of this seed, another
-/// for each directory and each time that it is read.
+/// 0: directories are read in the order in which names came. Else: in an order of this seed,
+/// another for each directory and each time that it is read.
 void virtual_files_set_directory_order(uint64_t seed);
 
 /// True: a new file gets the lowest inode number that is free, as on ext4. False (after reset): a
@@ -63,10 +63,10 @@ void virtual_files_set_fsync_names(bool names);
 /// nanosleep are always real.
 void virtual_files_set_clock(bool isVirtual);
 
-/// Makes getrandom, getentropy, arc4random… and reads of /dev/urandom answer bytes made of the seed,
-/// to the whole process: Swift's SystemRandomNumberGenerator and SQLite's seed come from there.
-/// SQLite keeps its own generator: call sqlite3_randomness(0, NULL) after this to have it seeded
-/// again. Swift's Hasher is seeded before main: set SWIFT_DETERMINISTIC_HASHING=1 in the
+/// Makes getrandom, getentropy, arc4random… and reads of /dev/urandom answer bytes made of the
+/// seed, to the whole process: Swift's SystemRandomNumberGenerator and SQLite's seed come from
+/// there. SQLite keeps its own generator: call sqlite3_randomness(0, NULL) after this to have it
+/// seeded again. Swift's Hasher is seeded before main: set SWIFT_DETERMINISTIC_HASHING=1 in the
 /// environment.
 void virtual_files_set_entropy(uint64_t seed);
 /// Real entropy again.
@@ -75,7 +75,7 @@ void virtual_files_clear_entropy(void);
 // MARK: - Watching and disturbing calls
 
 struct virtual_files_call {
-    /// The function as POSIX names it ("openat" for open too, "pread", "fstatat", "renameat2", …).
+    /// The function as POSIX names it ("openat" for open too, "pread", "fstatat", "renameat2").
     const char *_Nonnull name;
     /// As it was passed, relative to `directory`; NULL for calls on a descriptor.
     const char *_Nullable path;
@@ -92,8 +92,8 @@ struct virtual_files_call {
     uint64_t number;
 };
 
-/// 0: go on. A positive error number: fail with it, nothing done. -n: a read or write moves at most n
-/// bytes; other calls go on.
+/// 0: go on. A positive error number: fail with it, nothing done. -n: a read or write moves at most
+/// n bytes; other calls go on.
 typedef int (*virtual_files_hook)(
     void *_Nullable context, const struct virtual_files_call *_Nonnull call);
 
@@ -114,8 +114,8 @@ struct virtual_files_counts {
 };
 struct virtual_files_counts virtual_files_get_counts(void);
 
-/// The path at which a virtual descriptor's file is now, in `buffer`, and its length; 0 if it has no
-/// name any more or is not virtual.
+/// The path at which a virtual descriptor's file is now, in `buffer`, and its length; 0 if it has
+/// no name any more or is not virtual.
 size_t virtual_files_path(int descriptor, char *_Nonnull buffer, size_t size);
 
 /// The number of descriptors (and directory streams) that are open, but void ones.
@@ -136,8 +136,8 @@ enum virtual_files_reboot_kind {
     VIRTUAL_FILES_POWER = 1,
 };
 
-/// What may happen to changes of names that were not synced. In each mode a rename happened wholly or
-/// not at all, and no file loses its last name by losing half of one.
+/// What may happen to changes of names that were not synced. In each mode a rename happened wholly
+/// or not at all, and no file loses its last name by losing half of one.
 enum virtual_files_power_mode {
     /// As a journal: a prefix of all changes. fsync of a directory (with fsync_names, of any file)
     /// makes durable all changes before it.

@@ -77,7 +77,9 @@ void twin_fail(struct twin *twin, const char *call, const char *what) {
 }
 
 bool twin_same(struct twin *twin, const char *call, const int64_t result[2]) {
-    if (getenv("VIRTUAL_FILES_TRACE")) printf("  %d %s %ld %ld\n", twin->step, call, result[0], result[1]);
+    if (getenv("VIRTUAL_FILES_TRACE") != NULL) {
+        printf("  %d %s %ld %ld\n", twin->step, call, result[0], result[1]);
+    }
     if (result[0] == result[1]) return true;
     char text[200];
     snprintf(

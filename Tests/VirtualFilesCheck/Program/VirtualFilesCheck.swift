@@ -14,6 +14,10 @@ struct VirtualFilesCheck {
         #if os(Linux)
         checkRandomness()
         check_against_real_files(1, 1_000)
+        check_world()
+        check_threads()
+        check_power(1_500)
+        check_power_trees(4_000)
         check_sqlite(5, 2)
         #endif
         exit(check_finish())

@@ -12,6 +12,16 @@ int32_t check_finish(void);
 /// Random calls on real files too; each seed is a case.
 void check_against_real_files(uint64_t first, uint64_t count);
 
+/// Hooks, kills, copies and limits.
+void check_world(void);
+
+/// What power cuts leave of names, contents and metadata.
+void check_power(uint64_t seeds);
+void check_power_trees(uint64_t seeds);
+
+/// Real files beside virtual ones.
+void check_threads(void);
+
 /// SQLite on the virtual disk, killed before each `stride`th call, with as many power cuts there.
 void check_sqlite(uint64_t stride, uint64_t seeds);
 
