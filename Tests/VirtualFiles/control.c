@@ -268,6 +268,28 @@ uint64_t virtual_files_durability_hash(void) {
 int64_t virtual_files_used_bytes(void) { return world.disk.used_pages * PAGE_SIZE; }
 int64_t virtual_files_used_inodes(void) { return world.disk.used_inodes; }
 
+/// A name of a file in a directory.
+static const struct entry *name_in(inode_id directory, inode_id id) {
+    const struct inode *inode = directory == 0 ? NULL : inode_of(directory);
+    if (inode == NULL) return NULL;
+    for (uint32_t i = 0; i < inode->present.count; i++) {
+        if (inode->present.entries[i].inode == id) return &inode->present.entries[i];
+    }
+    return NULL;
+}
+
+/// A name of a file anywhere, and its directory.
+static const struct entry *any_name(inode_id id, inode_id *directory) {
+    *directory = inode_of(id)->parent;
+    const struct entry *found = name_in(*directory, id);
+    // It can have lost its last name and kept an older one.
+    for (uint32_t i = 1; i < world.disk.inode_limit && found == NULL; i++) {
+        *directory = i;
+        found = name_in(i, id);
+    }
+    return found;
+}
+
 size_t virtual_files_path(int descriptor, char *buffer, size_t size) {
     char reversed[4096];
     size_t start = sizeof reversed;
@@ -275,19 +297,8 @@ size_t virtual_files_path(int descriptor, char *buffer, size_t size) {
     struct description *description = description_of(descriptor);
     inode_id id = description == NULL ? 0 : description->inode;
     while (id != 0 && id != ROOT) {
-        // A file does not know its directory: the first one that has it is as good as another.
-        const struct entry *found = NULL;
-        inode_id parent = 0;
-        for (uint32_t i = 1; i < world.disk.inode_limit && found == NULL; i++) {
-            struct inode *directory = world.disk.inodes[i];
-            if (directory == NULL) continue;
-            for (uint32_t k = 0; k < directory->present.count; k++) {
-                if (directory->present.entries[k].inode != id) continue;
-                found = &directory->present.entries[k];
-                parent = i;
-                break;
-            }
-        }
+        inode_id directory;
+        const struct entry *found = any_name(id, &directory);
         if (found == NULL || start < found->name->length + 1) {
             id = 0;
             break;
@@ -295,7 +306,7 @@ size_t virtual_files_path(int descriptor, char *buffer, size_t size) {
         start -= found->name->length;
         memcpy(reversed + start, found->name->text, found->name->length);
         reversed[--start] = '/';
-        id = parent;
+        id = directory;
     }
     unlock_world();
     const size_t root = sizeof VIRTUAL_FILES_ROOT - 1;

@@ -183,6 +183,7 @@ static void mark(struct disk *disk, struct inode *inode) {
             mark(disk, child);
         } else {
             child->is_marked = true;
+            child->parent = inode->id;
             child->links++;
         }
     }

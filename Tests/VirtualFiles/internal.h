@@ -163,9 +163,11 @@ struct inode {
     struct content content;
     /// Of a symbolic link.
     struct name *target;
-    /// Of a directory: what is seen and what is durable; the directory around it, or 0.
+    /// Of a directory: what is seen and what is durable.
     struct table present, settled;
-    inode_id parent, settled_parent;
+    /// Of a directory: the one around it, or 0. Of a file: where it got its last name.
+    inode_id parent;
+    inode_id settled_parent;
 };
 
 enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_MOVE };

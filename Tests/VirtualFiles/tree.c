@@ -18,10 +18,8 @@ static void put(inode_id directory, struct name *name, struct inode *inode) {
     struct inode *parent = inode_of(directory);
     table_add(&parent->present, name, inode->id);
     inode_retain(inode->id);
-    if (is_directory(inode)) {
-        inode->parent = directory;
-        parent->links++;
-    }
+    inode->parent = directory;
+    if (is_directory(inode)) parent->links++;
     stamp_directory(parent);
 }
 

@@ -108,6 +108,29 @@ static void check_death(void) {
     check_case("nothing stays open", virtual_files_open_descriptors() == 0);
 }
 
+static bool is_at(int file, const char *path) {
+    char found[200];
+    size_t length = virtual_files_path(file, found, sizeof found);
+    return path == NULL ? length == 0 : length == strlen(path) && strcmp(found, path) == 0;
+}
+
+static void check_paths(void) {
+    virtual_files_reset();
+    mkdir("/virtual/d", 0755);
+    mkdir("/virtual/d/e", 0755);
+    int file = make("/virtual/d/e/f");
+    check_case("a descriptor has a path", is_at(file, "/virtual/d/e/f"));
+    rename("/virtual/d", "/virtual/c");
+    check_case("it follows renames", is_at(file, "/virtual/c/e/f"));
+    link("/virtual/c/e/f", "/virtual/g");
+    unlink("/virtual/g");
+    check_case("another name is found", is_at(file, "/virtual/c/e/f"));
+    unlink("/virtual/c/e/f");
+    check_case("or none", is_at(file, NULL));
+    close(file);
+    check_case("of a closed one neither", is_at(file, NULL));
+}
+
 // MARK: - Copies
 
 static void check_copies(void) {
@@ -246,6 +269,7 @@ static void check_time(void) {
 void check_world(void) {
     check_hooks();
     check_death();
+    check_paths();
     check_copies();
     check_limits();
     check_order();
