@@ -93,8 +93,8 @@ package enum EndpointError: Error, Sendable, Hashable {
         case .unknownScheme(let scheme):
             "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
         case .notAHost(let text):
-            "the endpoint '\(Self.withoutSecrets(text))' must be a host and nothing after it, as in "
-                + "https://oss-cn-hangzhou.aliyuncs.com"
+            "the endpoint '\(Self.withoutSecrets(text))' must be a host and nothing after it, as "
+                + "in https://oss-cn-hangzhou.aliyuncs.com"
         case .invalidHost(let host):
             "'\(displayText(host.utf8))' is neither a host name nor an IP address"
         case .invalidPort(let port):
