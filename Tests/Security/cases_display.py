@@ -1,4 +1,7 @@
-"""C18: what a stranger wrote must not command the terminal, the log or whoever reads JSON."""
+"""C18: what a stranger wrote must not command the terminal, the log or whoever reads JSON.
+
+Of the register of faults: F103, F105, F117.
+"""
 
 import fcntl
 import json

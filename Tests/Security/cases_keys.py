@@ -1,4 +1,7 @@
-"""C01, C03, C04, C05, C08, C26: what keys and objects may do to the disk."""
+"""C01, C03, C04, C05, C08, C26: what keys and objects may do to the disk.
+
+Of the register of faults: F083, F085, F086, F096, F098, F100, F101, F104, F109, F112, F114, F115.
+"""
 
 import ctypes
 import os

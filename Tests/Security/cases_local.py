@@ -1,4 +1,7 @@
-"""C07, C24, C27, C30: the directory, its state, and what a crash leaves."""
+"""C07, C24, C27, C30: the directory, its state, and what a crash leaves.
+
+Of the register of faults: F068.
+"""
 
 import os
 import resource
