@@ -15,6 +15,20 @@ struct Displacer {
     let directory: MirrorDirectory
     let path: RelativePath
     let parent: OpenDirectory
+    /// False where the old version is to be left alone if it cannot have a second name.
+    let mayMove: Bool
+
+    init(
+        directory: MirrorDirectory,
+        path: RelativePath,
+        parent: OpenDirectory,
+        mayMove: Bool = true
+    ) {
+        self.directory = directory
+        self.path = path
+        self.parent = parent
+        self.mayMove = mayMove
+    }
 
     /// More names than a run could need; a limit all the same.
     private static let maximumAttempts = 1000
@@ -31,6 +45,23 @@ struct Displacer {
 
     private var calls: SystemCalls { directory.calls }
     private var original: PathBytes { PathBytes(path.name) }
+
+    /// Keeps the file as `displacement` asks; nil if it asks for nothing.
+    func keep(_ old: FileStatus, as displacement: Displacement) throws(LocalError) -> Kept? {
+        switch displacement {
+        case .replace: nil
+        case .moveToTrash(let run): try keepInTrash(old, run: run)
+        case .keepBeside(let suffix): try keepBeside(old, suffix: suffix)
+        }
+    }
+
+    /// True if an error says that this file cannot have a second name here.
+    static func isRefusedName(_ error: LocalError) -> Bool {
+        switch error.errno {
+        case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK, EINVAL: true
+        default: false
+        }
+    }
 
     /// Gives the file a second name in the trash of `run`.
     func keepInTrash(_ old: FileStatus, run: String) throws(LocalError) -> Kept {
@@ -123,13 +154,9 @@ struct Displacer {
                 name
             )
         } catch {
-            switch error.errno {
-            case EEXIST: return nil
-            // No second names here, or none for this file.
-            case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK, EINVAL:
-                return try moveAway(to: place, name, keptPath)
-            default: throw error
-            }
+            if error.errno == EEXIST { return nil }
+            guard mayMove, Self.isRefusedName(error) else { throw error }
+            return try moveAway(to: place, name, keptPath)
         }
         let kept = Kept(place: place, name: name, path: keptPath, originalIsGone: false)
         guard let found = try place.status(of: name), found.isSameObject(as: old) else {

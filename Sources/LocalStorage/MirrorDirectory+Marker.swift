@@ -45,5 +45,9 @@ extension MirrorDirectory {
             calls: calls
         )
         try replaceFile(in: holder, PathBytes(Self.markerName), [UInt8]((text + "\n").utf8))
+        guard try !holder.status().isSameObject(as: state.status()) else { return }
+        // With the directories that lead to it: a power cut must not take the marker and leave the
+        // manifest elsewhere, which asks for it.
+        try calls.synchronizeFileSystem(root.descriptor)
     }
 }

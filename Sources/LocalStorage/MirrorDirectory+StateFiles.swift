@@ -40,6 +40,31 @@ extension MirrorDirectory {
         try replaceFile(in: state, PathBytes(name.utf8), content)
     }
 
+    /// Removes the new files that killed processes never renamed over the old ones.
+    ///
+    /// The caller holds the lock; a link that is being written meanwhile fails and stays as it was.
+    package func sweepStateFiles() throws(LocalError) {
+        try sweepUnfinished(in: state)
+        let holder: OpenDirectory
+        do throws(LocalError) {
+            holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
+        } catch {
+            if error.errno == ENOENT { return }
+            throw error
+        }
+        try sweepUnfinished(in: holder)
+    }
+
+    private func sweepUnfinished(in directory: OpenDirectory) throws(LocalError) {
+        var names: [PartialName] = []
+        try unsafe calls.names(in: directory.descriptor) { name, _ in
+            if let name = unsafe PartialName(String(decoding: name, as: UTF8.self)) {
+                names.append(name)
+            }
+        }
+        for name in names { try calls.unlink(at: directory.descriptor, name.bytes) }
+    }
+
     /// Writes a new file beside the old one, makes it durable, and renames it over the old one.
     func replaceFile(
         in directory: OpenDirectory,

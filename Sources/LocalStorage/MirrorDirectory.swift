@@ -263,7 +263,8 @@ extension MirrorDirectory {
         let directory = try partials
         return try opened.withLock { opened throws(LocalError) in
             if let mode = opened.fileMode { return mode }
-            let name = PathBytes("probe-\(PartialName.random().text)".utf8)
+            // A kill may leave it behind: under this name it is swept like any other.
+            let name = PartialName.random().bytes
             let descriptor = try calls.open(
                 at: directory.descriptor,
                 name,

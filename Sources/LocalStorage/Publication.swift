@@ -62,9 +62,10 @@ package enum PublicationOutcome: Sendable, Hashable {
 extension MirrorDirectory {
     /// Puts finished temporary files in their places, all for the price of two synchronizations.
     ///
-    /// The order is what a power cut needs: every content is on the disk before the first rename,
-    /// and every rename before this returns. At each moment each path has its complete old or its
-    /// complete new version. One item that cannot be published does not keep the others from it.
+    /// The order is what a power cut needs: every content, and the second name of every old version
+    /// that is kept, is on the disk before the first rename, and every rename before this returns.
+    /// At each moment each path has its complete old or its complete new version. One item that
+    /// cannot be published does not keep the others from it.
     ///
     /// - Returns: One outcome for each item, in the order of `group`.
     /// - Throws: If the disk could not be synchronized. Before the renames that leaves every target
@@ -78,8 +79,17 @@ extension MirrorDirectory {
         do throws(LocalError) {
             var publisher = try Publisher(directory: self, group: group)
             publisher.prepare()
+            publisher.keepOldVersions()
             guard publisher.hasPrepared else { return publisher.outcomes }
-            if durability == .synchronized { try synchronize() }
+            // What the user made outlives a power cut in any case.
+            if durability == .synchronized || publisher.hasKeptVersions {
+                do throws(LocalError) {
+                    try synchronize()
+                } catch {
+                    publisher.undo()
+                    throw error
+                }
+            }
             publisher.commit()
             if durability == .synchronized { try synchronize() }
             return publisher.outcomes

@@ -15,12 +15,21 @@ struct Publisher {
         let status: FileStatus
     }
 
+    /// An old version that has its second name, and what the original is since then.
+    private struct KeptVersion {
+        let displacer: Displacer
+        let kept: Displacer.Kept
+        let status: FileStatus
+    }
+
     private let directory: MirrorDirectory
     private let group: [Publication]
     private let partials: OpenDirectory
     private let mode: UInt32
     private let calls: SystemCalls
     private var prepared: [Prepared] = []
+    /// By the item's index.
+    private var keptVersions: [Int: KeptVersion] = [:]
     private(set) var outcomes: [PublicationOutcome]
     /// The directory of the item before: items are sorted so that each is opened once.
     private var lastParent: (path: RelativePath?, directory: OpenDirectory)?
@@ -38,6 +47,7 @@ struct Publisher {
     }
 
     var hasPrepared: Bool { !prepared.isEmpty }
+    var hasKeptVersions: Bool { !keptVersions.isEmpty }
 
     /// Gives the temporary files their times and permissions, which are to be durable with them.
     mutating func prepare() {
@@ -53,6 +63,57 @@ struct Publisher {
                 outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
             }
         }
+    }
+
+    /// Gives the old versions that are to be kept their second names.
+    ///
+    /// They are durable before the first rename takes an original's name: a power cut could keep
+    /// the rename and lose the second name, and with it the user's version.
+    mutating func keepOldVersions() {
+        var remaining: [Prepared] = []
+        for item in prepared {
+            do throws(LocalError) {
+                try keepOldVersion(item)
+                remaining.append(item)
+            } catch {
+                outcomes[item.index] = .failed(directory.explained(error, neededBytes: nil))
+            }
+        }
+        prepared = remaining
+    }
+
+    private mutating func keepOldVersion(_ item: Prepared) throws(LocalError) {
+        let publication = group[item.index]
+        guard publication.displaced != .replace, publication.expected != .absent else { return }
+        let path = publication.path
+        let parent = try parent(of: path)
+        let name = PathBytes(path.name)
+        guard let old = try checkedTarget(publication, parent, name) else { return }
+        let displacer = Displacer(directory: directory, path: path, parent: parent, mayMove: false)
+        let kept: Displacer.Kept?
+        do throws(LocalError) {
+            kept = try displacer.keep(old, as: publication.displaced)
+        } catch {
+            // Moved away only at the last moment, so that its name is free as shortly as can be.
+            guard Displacer.isRefusedName(error) else { throw error }
+            return
+        }
+        guard let kept else { return }
+        // The second name changed the time of the last change, and nothing else.
+        guard let status = try parent.status(of: name), status.isSameObject(as: old),
+            status.identity.size == old.identity.size,
+            status.identity.modified == old.identity.modified
+        else {
+            displacer.undo(kept)
+            throw .targetChanged(path)
+        }
+        keptVersions[item.index] = KeptVersion(displacer: displacer, kept: kept, status: status)
+    }
+
+    /// Takes back the second names of what will not be replaced.
+    mutating func undo() {
+        for version in keptVersions.values { version.displacer.undo(version.kept) }
+        keptVersions = [:]
     }
 
     /// Renames them, looking at each target once more.
@@ -82,7 +143,9 @@ struct Publisher {
         let name = PathBytes(path.name)
         var kept: RelativePath?
         do throws(LocalError) {
-            if publication.expected == .absent {
+            if let version = keptVersions.removeValue(forKey: item.index) {
+                kept = try replace(version, with: item, parent, name, path)
+            } else if publication.expected == .absent {
                 try placeWhereAbsent(item, parent, name, path)
             } else if let old = try checkedTarget(publication, parent, name) {
                 kept = try replace(old, with: item, parent, name)
@@ -162,12 +225,7 @@ struct Publisher {
     ) throws(LocalError) -> RelativePath? {
         let publication = group[item.index]
         let displacer = Displacer(directory: directory, path: publication.path, parent: parent)
-        let kept: Displacer.Kept?
-        switch publication.displaced {
-        case .replace: kept = nil
-        case .moveToTrash(let run): kept = try displacer.keepInTrash(old, run: run)
-        case .keepBeside(let suffix): kept = try displacer.keepBeside(old, suffix: suffix)
-        }
+        let kept = try displacer.keep(old, as: publication.displaced)
         do throws(LocalError) {
             if kept?.originalIsGone == true {
                 try placeWhereAbsent(item, parent, name, publication.path)
@@ -184,5 +242,30 @@ struct Publisher {
             throw error
         }
         return kept?.path
+    }
+
+    /// Puts the temporary file over an original whose second name is durable.
+    private func replace(
+        _ version: KeptVersion,
+        with item: Prepared,
+        _ parent: OpenDirectory,
+        _ name: PathBytes,
+        _ path: RelativePath
+    ) throws(LocalError) -> RelativePath? {
+        do throws(LocalError) {
+            guard try parent.status(of: name)?.identity == version.status.identity else {
+                throw .targetChanged(path)
+            }
+            try calls.rename(
+                from: partials.descriptor,
+                item.name.bytes,
+                to: parent.descriptor,
+                name
+            )
+        } catch {
+            version.displacer.undo(version.kept)
+            throw error
+        }
+        return version.kept.path
     }
 }

@@ -193,6 +193,24 @@ extension Connection {
     func synchronize(isFull: Bool) throws(ManifestError) {
         try execute(isFull ? Schema.synchronizeAtCommits : Schema.synchronizeAtCheckpoints)
     }
+
+    /// One transaction that waits for the disk, and with it for all that stand before it in the
+    /// log.
+    func commitDurably() throws(ManifestError) {
+        let isFull = try integer(Schema.readSynchronous) >= Self.fullSynchronization
+        if !isFull { try synchronize(isFull: true) }
+        do {
+            try transaction { () throws(ManifestError) in }
+        } catch {
+            // The connection is as before, whatever became of the transaction.
+            if !isFull { try? synchronize(isFull: false) }
+            throw error
+        }
+        if !isFull { try synchronize(isFull: false) }
+    }
+
+    /// `FULL` as the pragma says it.
+    private static let fullSynchronization: Int64 = 2
 }
 
 extension ManifestError {

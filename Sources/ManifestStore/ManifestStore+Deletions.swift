@@ -62,6 +62,22 @@ extension ManifestStore {
         }
     }
 
+    /// The last run before `run` that left deletions which it did not come to; nil if none did.
+    package func lastPlannedRun(before run: RunID) throws(ManifestError) -> RunID? {
+        try withConnection { connection throws(ManifestError) in
+            let found = try connection.firstValue(.selectLastPlannedRun, [.integer(run.value)])
+            guard case .integer(let value)? = found else { return nil }
+            return RunID(value)
+        }
+    }
+
+    /// Drops what earlier runs than `run` have planned and not done.
+    package func dropPlannedDeletions(before run: RunID) throws(ManifestError) {
+        try transaction { connection throws(ManifestError) in
+            try connection.run(.deleteEarlierDeletions, [.integer(run.value)])
+        }
+    }
+
     private func deletions(
         _ query: Query,
         _ values: [SQLValue]

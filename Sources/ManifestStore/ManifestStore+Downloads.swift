@@ -19,8 +19,15 @@ extension ManifestStore {
     package nonisolated func beginDownload(
         _ checkpoint: DownloadCheckpoint
     ) async throws(ManifestError) {
-        try DownloadRow.check(checkpoint)
-        try await write([.beginDownload(checkpoint)])
+        try await beginDownloads([checkpoint])
+    }
+
+    /// The same for several, all or none of them.
+    package nonisolated func beginDownloads(
+        _ checkpoints: [DownloadCheckpoint]
+    ) async throws(ManifestError) {
+        for checkpoint in checkpoints { try DownloadRow.check(checkpoint) }
+        try await write(checkpoints.map { .beginDownload($0) })
     }
 
     /// Records how far one range is.

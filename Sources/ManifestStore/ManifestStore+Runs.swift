@@ -3,7 +3,7 @@ package import SyncModel
 extension ManifestStore {
     /// Begins a run and gives it the next number, which is never used again.
     ///
-    /// Drops what earlier runs have planned and not done, and runs beyond the last 1,000.
+    /// Drops runs beyond the last 1,000.
     package func beginRun(
         direction: String,
         started: Timestamp,
@@ -21,7 +21,6 @@ extension ManifestStore {
                 record: nil
             )
             try connection.run(.insertRun, RunRow.values(of: run))
-            try connection.run(.deleteEarlierDeletions, [.integer(run.id.value)])
             let oldest = run.id.value - Int64(ManifestLimits.runs)
             try connection.run(.deleteRunsThrough, [.integer(oldest)])
             return run.id

@@ -80,6 +80,17 @@ package actor ManifestStore {
         try connection.emptyLog()
     }
 
+    /// Waits until the disk has every commit so far.
+    ///
+    /// For what must not be forgotten by a power cut although nothing on the disk reminds of it,
+    /// such as an upload that the service is about to begin.
+    package func makeDurable() throws(ManifestError) {
+        try withConnection { connection throws(ManifestError) in
+            try connection.commitDurably()
+        }
+        transactionCount += 1
+    }
+
     /// True: a commit waits until the disk has it; false: until the system has it, which survives a
     /// kill, while a power cut may take the last commits, and never their order.
     package func setDurability(isFull: Bool) throws(ManifestError) {

@@ -189,6 +189,7 @@ enum Query: String, CaseIterable, Sendable {
         """
     case countDeletions = "SELECT count(*) FROM planned_deletion WHERE run_id = ? AND side = ?"
     case deleteDeletions = "DELETE FROM planned_deletion WHERE run_id = ?"
+    case selectLastPlannedRun = "SELECT max(run_id) FROM planned_deletion WHERE run_id < ?"
     case deleteEarlierDeletions = "DELETE FROM planned_deletion WHERE run_id < ?"
 
     // MARK: - Runs

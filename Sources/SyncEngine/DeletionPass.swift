@@ -12,7 +12,12 @@ struct DeletionPass: Sendable {
     /// holds goes before the directory.
     func run() async throws {
         try await deleteObjects()
-        try await deleteFiles()
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        if planned.local > 0 {
+            // The next run finds by the plan what a power cut leaves half done.
+            try await context.manifest.makeDurable()
+            try await deleteFiles()
+        }
         try await context.manifest.clearPlannedDeletions(run: context.run)
     }
 
@@ -78,18 +83,22 @@ struct DeletionPass: Sendable {
             )
             guard let end = batch.last else { return }
             last = end.key
-            var forgotten: [ManifestChange] = []
+            var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
             for deletion in batch {
                 if Task.isCancelled { break }
                 let (isSettled, parent) = await deleteFile(deletion)
-                if isSettled { forgotten.append(.forget(deletion.key)) }
+                if isSettled { forgotten.insert(deletion.key) }
                 if let parent { emptied.insert(parent) }
             }
-            // Together, because a row that outlives its file is harmless: the next run finds both
-            // sides without it and forgets it.
-            try await context.manifest.record(forgotten)
-            try await prune(emptied)
+            // The rows go last and together. One that outlives its file is harmless, the next run
+            // finds both sides without it and forgets it; and while the rows and the plan are there
+            // a killed run's empty directories are found again. A row that a power cut takes before
+            // the file would leave a file that looks like somebody's own.
+            try await DirectoryPruner(context: context).prune(emptied, forgetting: forgotten)
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await context.manifest.record(forgotten.map { .forget($0) })
         }
     }
 
@@ -130,23 +139,5 @@ struct DeletionPass: Sendable {
             executor.skip(deletion.key, size: deletion.size, message: message)
         }
         return (false, nil)
-    }
-
-    /// Removes the directories that deletions left empty, up to those that have an object of their
-    /// own.
-    private func prune(_ emptied: Set<RelativePath>) async throws {
-        let directory = context.directory
-        for path in emptied {
-            var next: RelativePath? = path
-            while let parent = next {
-                if try await context.manifest.entry(parent.key) != nil { break }
-                // One that may not be removed stays, and is an empty directory to the next run.
-                let isRemoved = try? await context.disk.run { () throws(LocalError) in
-                    try directory.removeDirectoryIfEmpty(parent)
-                }
-                guard isRemoved == true else { break }
-                next = parent.parent
-            }
-        }
     }
 }

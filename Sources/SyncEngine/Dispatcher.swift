@@ -27,7 +27,8 @@ struct Dispatcher {
             executor.skipHidden(entry)
             return
         }
-        switch item.decision {
+        let decision = executor.doubting(item.decision, entry)
+        switch decision {
         case .nothing(let reason):
             if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
         case .forget, .deleteRemote:
@@ -48,9 +49,9 @@ struct Dispatcher {
                 executor.skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
             }
         case .keepLocalChange, .skip, .resolveLink:
-            await executor.carryOut(item.decision, entry)
+            await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
-            let work = ItemExecutor.Work(entry: entry, decision: item.decision)
+            let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.announce(work)
             try await queue.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
@@ -67,7 +68,7 @@ struct Dispatcher {
 
     /// Writes what was batched.
     mutating func flush() async throws {
-        if hasMadeDirectories, context.options.durability == .full {
+        if hasMadeDirectories {
             // A row whose directory a power cut took would look like a deletion by the user.
             let directory = context.directory
             try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
@@ -153,8 +154,10 @@ struct Dispatcher {
         guard let file = entry.local?.identity else { return }
         let trash = executor.trashName
         let keepsInTrash = context.options.trashDays > 0
-        // The row goes first: a row without its file would look like a deletion by the user.
-        try await context.manifest.record([.forget(entry.key)])
+        // Where there is still an object of this key, the row goes first: a row without its file
+        // would look like a deletion by the user. Without one it goes last: a file without its row
+        // would look like the user's own, and be in the way for ever.
+        if entry.remote != nil { try await context.manifest.record([.forget(entry.key)]) }
         do {
             let path = try RelativePath(key: entry.key)
             try await context.disk.run { () throws(LocalError) in
@@ -165,12 +168,18 @@ struct Dispatcher {
                 }
             }
         } catch let error as LocalError {
-            if let base = entry.base { try await context.manifest.record([.upsert(base)]) }
+            if entry.remote != nil, let base = entry.base {
+                try await context.manifest.record([.upsert(base)])
+            }
             executor.fail(.deleteLocal, entry.key, size: file.size, ItemFailure(error))
             return
         } catch let error as UnsafeKey {
             executor.skip(entry.key, size: file.size, message: error.message)
             return
+        }
+        if entry.remote == nil {
+            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await context.manifest.record([.forget(entry.key)])
         }
         context.tracker.count { $0.deleted += 1 }
         context.keptItem(

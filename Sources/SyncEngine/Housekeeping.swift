@@ -9,8 +9,10 @@ struct Housekeeping: Sendable {
 
     let context: TransferContext
 
-    /// Before a run: partial files without a checkpoint, and old trash.
+    /// Before a run: what a killed one was deleting, partial files without a checkpoint, and old
+    /// trash.
     func sweepBefore() async throws {
+        try await DirectoryPruner(context: context).finishEarlierRun()
         var known: Set<String> = []
         try await forEachDownload { known.insert($0.partialName) }
         let directory = context.directory
@@ -23,6 +25,7 @@ struct Housekeeping: Sendable {
             for name in try directory.partialNames() where !kept.contains(name) {
                 try directory.removePartial(name)
             }
+            try directory.sweepStateFiles()
             _ = try directory.sweepTrash(olderThan: limit)
         }
     }

@@ -34,9 +34,23 @@ struct ItemExecutor: Sendable {
         await carryOut(work.decision, work.entry)
     }
 
+    /// The decision as it is where a power cut may have damaged the file: what looks like a change
+    /// of the user's is taken for the damage, and kept in the trash all the same.
+    func doubting(_ decision: Decision, _ entry: JoinedEntry) -> Decision {
+        guard let since = context.doubtedSince, context.options.trashDays > 0,
+            let file = entry.local?.identity, file.changed >= since, entry.remote != nil
+        else { return decision }
+        return switch decision {
+        case .keepLocalChange, .conflict(.bothNew, .downloadKeepingLocal),
+            .conflict(.bothChanged, .downloadKeepingLocal):
+            .download(.replacesLocalChange)
+        default: decision
+        }
+    }
+
     /// Every case that a worker can meet; the plan's own loop settles the others.
     func carryOut(_ decision: Decision, _ entry: JoinedEntry) async {
-        switch decision {
+        switch doubting(decision, entry) {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
             await download(entry, isForced ? discarded : .replace)

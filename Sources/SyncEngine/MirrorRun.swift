@@ -46,7 +46,7 @@ struct MirrorRun: Sendable {
             failure = parts.ledger.stop ?? SyncError(any: error)
         }
         // Also after an interruption: what is verified need not be fetched again.
-        await parts.publications.flush()
+        await parts.publications.finish()
         settings.signal.detach()
         failure = failure ?? parts.ledger.stop
         var summary = parts.context.tracker.summary
@@ -106,7 +106,8 @@ struct MirrorRun: Sendable {
             journal: RunJournal(),
             options: options,
             run: run,
-            started: CivilTime(settings.environment.now()).basicText
+            started: CivilTime(settings.environment.now()).basicText,
+            doubtedSince: session.doubtedSince
         )
         let ledger = RunLedger()
         let reporter = FailureReporter()
@@ -319,6 +320,8 @@ extension MirrorRun {
         }
     }
 
+    private var pulls: Bool { direction != .push }
+
     /// Records the run; the failure it ends with, which may be the record's own.
     private func close(
         _ parts: Parts,
@@ -340,6 +343,9 @@ extension MirrorRun {
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
+            if failure == nil, summary.failed == 0, session.doubtedSince == nil || pulls {
+                try await UnsynchronizedRun.end(session.manifest)
+            }
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

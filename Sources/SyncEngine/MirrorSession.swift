@@ -13,6 +13,8 @@ struct MirrorSession: Sendable {
     let isSameDirectory: Bool
     /// What the directory's ignore file says.
     let ignored: FileFilter
+    /// Since when files may be damaged by a power cut; nil if none is in doubt.
+    let doubtedSince: Timestamp?
     let warnings: [String]
 
     private enum Setting {
@@ -52,37 +54,21 @@ struct MirrorSession: Sendable {
                 threads: settings.environment.threads
             )
             directory.removeStandIn()
-            var warnings: [String] = []
-            var isRebuilt = false
-            if case .recreated(let name, let reason) = outcome {
-                isRebuilt = true
-                warnings.append(
-                    "the manifest could not be used (\(reason)) and was set aside"
-                        + (name.map { " as '\($0)'" } ?? "")
-                        + "; it is rebuilt by comparing content, and nothing is deleted in this run"
-                )
-            }
-            if isNetwork {
-                warnings.append(
-                    "the state is on a network file system, where locks and recovery are weaker;"
-                        + " --state-dir can put it on a local disk"
-                )
-            }
             let isRebound = try await checkRemote(
                 settings,
                 manifest,
                 allowsRebinding,
                 records: locks
             )
-            if isRebound {
-                warnings.append(
-                    "the remote is another one now: what was recorded is compared anew, and "
-                        + "nothing is deleted in this run"
-                )
-            }
             try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
             let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
             let isSame = try await checkRoot(directory, manifest, records: locks)
+            let doubtedSince = try await UnsynchronizedRun.doubtedSince(
+                manifest,
+                bootID: directory.bootID
+            )
+            var isRebuilt = false
+            if case .recreated = outcome { isRebuilt = true }
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
@@ -90,7 +76,13 @@ struct MirrorSession: Sendable {
                 isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
                 ignored: ignored,
-                warnings: warnings
+                doubtedSince: doubtedSince,
+                warnings: warnings(
+                    outcome,
+                    isNetwork: isNetwork,
+                    isRebound: isRebound,
+                    isDoubted: doubtedSince != nil
+                )
             )
         } catch let error as LocalError {
             throw explained(error, settings)
@@ -118,6 +110,41 @@ struct MirrorSession: Sendable {
                 + "state elsewhere with --state-dir (\(call.message))",
             underlying: error
         )
+    }
+
+    private static func warnings(
+        _ outcome: OpenOutcome,
+        isNetwork: Bool,
+        isRebound: Bool,
+        isDoubted: Bool
+    ) -> [String] {
+        var warnings: [String] = []
+        if case .recreated(let name, let reason) = outcome {
+            warnings.append(
+                "the manifest could not be used (\(reason)) and was set aside"
+                    + (name.map { " as '\($0)'" } ?? "")
+                    + "; it is rebuilt by comparing content, and nothing is deleted in this run"
+            )
+        }
+        if isNetwork {
+            warnings.append(
+                "the state is on a network file system, where locks and recovery are weaker;"
+                    + " --state-dir can put it on a local disk"
+            )
+        }
+        if isRebound {
+            warnings.append(
+                "the remote is another one now: what was recorded is compared anew, and "
+                    + "nothing is deleted in this run"
+            )
+        }
+        if isDoubted {
+            warnings.append(
+                "a run with --durability fast was cut off by a power cut: what a pull finds "
+                    + "damaged goes to the trash and is fetched again"
+            )
+        }
+        return warnings
     }
 
     private static func openDirectory(

@@ -12,23 +12,63 @@ struct PendingPublication: Sendable {
     let lastModified: Timestamp?
     let storageClass: StorageClass
     let transfer: ProgressTracker.Transfer?
-    let hasCheckpoint: Bool
+    /// True if the manifest knows the partial file, so that a kill costs nothing of it.
+    var hasCheckpoint: Bool
+
+    /// The whole file as one range that is there; nil where nothing tells what is in it.
+    func checkpoint(bootID: String) -> DownloadCheckpoint? {
+        guard action == .download, object.size > 0, let checksum else { return nil }
+        return DownloadCheckpoint(
+            key: key,
+            size: object.size,
+            etag: object.etag,
+            crc64: object.crc64,
+            partialName: publication.partialName,
+            rangeSize: object.size,
+            ranges: [
+                RangeCheckpoint(
+                    index: 0,
+                    offset: 0,
+                    length: object.size,
+                    received: object.size,
+                    checksum: checksum,
+                    bootID: bootID
+                )
+            ]
+        )
+    }
 }
 
 /// Publishes finished downloads in groups: ten thousand small files cost tens of syncs.
 ///
 /// A group is as many files as the limits say, or what gathered within ``groupInterval``. The disk
 /// is made to hold the contents, then the files get their names, then the disk is made to hold the
-/// names, then the manifest learns of them: it never claims what a power cut may take.
+/// names, then the manifest learns of them: it never claims what a power cut may take. With fast
+/// durability the files get their names at once, and the manifest learns of many of them together
+/// after one synchronization.
 actor PublicationQueue {
     static let groupInterval = Duration.seconds(1)
+    /// With fast durability: how many groups wait for one synchronization.
+    private static let groupsPerSync = 16
 
-    private let context: TransferContext
-    private let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
-    private let queue: BlockingQueue
+    let context: TransferContext
+    let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
+    let queue: BlockingQueue
     private var pending: [PendingPublication] = []
+    /// Bytes of the pending files that a kill would cost.
+    private var uncheckpointedBytes: Int64 = 0
+    /// With fast durability: what has its name and is perhaps not on the disk.
+    var unsynchronized: [Published] = []
+    var hasMarkedUnsynchronized = false
     private var isFlushing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// A file in its place, with what the manifest is to learn of it.
+    struct Published: Sendable {
+        let item: PendingPublication
+        let keptAs: RelativePath?
+        let changes: [ManifestChange]
+    }
 
     init(
         context: TransferContext,
@@ -46,7 +86,30 @@ actor PublicationQueue {
     /// Adds a file to the group; a full group is published before this returns.
     func submit(_ publication: PendingPublication) async {
         pending.append(publication)
-        if pending.count >= context.limits.publicationGroup { await flush() }
+        if !publication.hasCheckpoint { uncheckpointedBytes += publication.object.size }
+        if pending.count >= context.limits.publicationGroup {
+            await flush()
+        } else if uncheckpointedBytes >= context.limits.maximumUncheckpointed {
+            await checkpoint()
+        }
+    }
+
+    /// Records the pending files that nothing knows of yet.
+    ///
+    /// Each was too small for a checkpoint of its own. Together they are not: on a fast line a
+    /// second's worth of them is more than a kill may cost.
+    private func checkpoint() async {
+        uncheckpointedBytes = 0
+        let bootID = context.directory.bootID
+        var checkpoints: [DownloadCheckpoint] = []
+        for index in pending.indices where !pending[index].hasCheckpoint {
+            guard let checkpoint = pending[index].checkpoint(bootID: bootID) else { continue }
+            checkpoints.append(checkpoint)
+            pending[index].hasCheckpoint = true
+        }
+        // Without the rows a kill costs more, and nothing else; the manifest's next answer tells
+        // what is wrong with it.
+        try? await context.manifest.beginDownloads(checkpoints)
     }
 
     /// Publishes each interval what has gathered, until the task is cancelled.
@@ -63,14 +126,24 @@ actor PublicationQueue {
 
     /// Publishes everything that was submitted.
     func flush() async {
+        await flush(synchronizingAbove: context.limits.publicationGroup * Self.groupsPerSync)
+    }
+
+    /// The same, and the manifest learns of all of it.
+    func finish() async {
+        await flush(synchronizingAbove: 0)
+    }
+
+    private func flush(synchronizingAbove limit: Int) async {
         while isFlushing {
             await withCheckedContinuation { waiting.append($0) }
         }
-        guard !pending.isEmpty else { return }
         isFlushing = true
         let group = pending
         pending = []
-        await publish(group)
+        uncheckpointedBytes = 0
+        if !group.isEmpty { await publish(group) }
+        if unsynchronized.count > limit { await recordUnsynchronized() }
         isFlushing = false
         let resumed = waiting
         waiting = []
@@ -79,41 +152,48 @@ actor PublicationQueue {
 
     private func publish(_ group: [PendingPublication]) async {
         let directory = context.directory
-        let durability: PublicationDurability =
-            context.options.durability == .full ? .synchronized : .unsynchronized
+        let isFull = context.options.durability == .full
         let outcomes: [PublicationOutcome]
         do {
+            if !isFull { try await markUnsynchronized() }
             outcomes = try await queue.run { () throws(LocalError) in
-                try directory.publish(group.map(\.publication), durability: durability)
+                try directory.publish(
+                    group.map(\.publication),
+                    durability: isFull ? .synchronized : .unsynchronized
+                )
             }
         } catch {
+            let isMediaFailure = (error as? LocalError)?.isMediaFailure == true
             for item in group {
-                await discard(item, dropsCheckpoint: error.isMediaFailure)
-                fail(item, ItemFailure(error))
+                await discard(item, dropsCheckpoint: isMediaFailure)
+                fail(item, ItemFailure(any: error))
             }
             return
         }
-        var changes: [ManifestChange] = []
-        var published: [(item: PendingPublication, keptAs: RelativePath?)] = []
+        var published: [Published] = []
         for (item, outcome) in zip(group, outcomes) {
             switch outcome {
             case .published(let identity, let keptAs):
-                changes.append(.upsert(Self.entry(item, identity)))
+                var changes: [ManifestChange] = [.upsert(Self.entry(item, identity))]
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
-                published.append((item, keptAs))
+                published.append(Published(item: item, keptAs: keptAs, changes: changes))
             case .failed(let error):
                 await discard(item, dropsCheckpoint: error.isMediaFailure)
                 fail(item, Self.failure(error))
             }
         }
-        do {
-            try await context.manifest.record(changes)
-        } catch {
-            // The files are there and verified; the next run adopts them by their content.
-            for (item, _) in published { fail(item, ItemFailure(error)) }
-            return
+        if isFull {
+            do {
+                try await context.manifest.record(published.flatMap(\.changes))
+            } catch {
+                // The files are there and verified; the next run adopts them by their content.
+                for file in published { fail(file.item, ItemFailure(error)) }
+                return
+            }
+        } else {
+            unsynchronized += published
         }
-        for (item, keptAs) in published { succeed(item, keptAs) }
+        for file in published { succeed(file.item, file.keptAs) }
     }
 
     /// Removes the partial file of an item that was not published, unless the next run can go on

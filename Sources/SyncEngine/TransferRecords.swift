@@ -23,8 +23,11 @@ protocol TransferRecords: Sendable {
 
     func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint?
     /// Records an upload with its parts, in place of an earlier one of the same key.
+    ///
+    /// The disk has it when this returns, and so with the answer to Initiate: of an upload that
+    /// nobody remembers the parts stay in the bucket.
     func beginUpload(_ checkpoint: UploadCheckpoint) async throws(ItemFailure)
-    /// Records the answer to Initiate for the upload of `token`.
+    /// Records the answer to Initiate for the upload of `token`; the disk has it when this returns.
     func setUploadID(
         _ key: ObjectKey,
         _ upload: UploadID,
@@ -93,7 +96,10 @@ struct ManifestRecords: TransferRecords {
     }
 
     func beginUpload(_ checkpoint: UploadCheckpoint) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in try await manifest.beginUpload(checkpoint) }
+        try await mapping { () throws(ManifestError) in
+            try await manifest.beginUpload(checkpoint)
+            try await manifest.makeDurable()
+        }
     }
 
     func setUploadID(
@@ -103,6 +109,7 @@ struct ManifestRecords: TransferRecords {
     ) async throws(ItemFailure) {
         try await mapping { () throws(ManifestError) in
             try await manifest.setUploadID(key, upload, token: token)
+            try await manifest.makeDurable()
         }
     }
 

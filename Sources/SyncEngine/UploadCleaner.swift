@@ -14,6 +14,9 @@ struct UploadCleaner: Sendable {
 
     /// Begins the upload of `checkpoint`, whose row is written first.
     ///
+    /// The disk has the row before the service has the upload, and the upload's ID before its first
+    /// part: a power cut leaves no upload that nobody knows.
+    ///
     /// A request whose answer was lost is not simply repeated, which could leave an upload that
     /// nobody knows: what it may have begun is aborted before the next one.
     func initiate(

@@ -1,7 +1,8 @@
 import Glibc
-import LocalStorage
 import SyncModel
 import Testing
+
+@testable import LocalStorage
 
 /// Every system call of a publication fails once, and every one is the last before the end.
 @Suite("Publication when system calls fail")
@@ -136,6 +137,84 @@ struct PublicationFaultTests {
             // Before the renames nothing has changed; after them the file is there.
             #expect(temporary.exists("f\(number)") == (number == 2))
         }
+    }
+
+    @Test(arguments: [
+        Displacement.moveToTrash(run: "1"), Displacement.keepBeside(suffix: ".old"),
+    ])
+    func `an old version has its second name before the disk is waited for`(
+        displaced: Displacement
+    ) throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write("f", "old")
+        // As if the power were cut while the disk is waited for: nothing is taken back. What is
+        // removed first is the file that tells the permissions of new ones.
+        let mirror = try temporary.mirror(
+            failing: .init(.failFromHereOn(errno: EIO), at: 1, of: ["syncfs"]),
+            .init(.failFromHereOn(errno: EIO), at: 2, of: ["unlinkat"])
+        )
+        let expected = ExpectedTarget.file(try mirror.fileIdentity("f"))
+        let group = [
+            try mirror.publication("new", at: "f", expecting: expected, displacing: displaced)
+        ]
+        #expect(throws: LocalError.self) {
+            try mirror.publish(group, durability: .unsynchronized)
+        }
+        let tree = try temporary.tree()
+        #expect(tree["f"] == "old")
+        #expect(tree.values.count { $0 == "old" } == 2)
+    }
+
+    @Test func `a second name is taken back when the disk cannot be waited for`() throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write("f", "old")
+        let mirror = try temporary.mirror(failing: .init(.fail(errno: EIO), at: 1, of: ["syncfs"]))
+        let expected = ExpectedTarget.file(try mirror.fileIdentity("f"))
+        let group = [
+            try mirror.publication(
+                "new",
+                at: "f",
+                expecting: expected,
+                displacing: .keepBeside(suffix: ".old")
+            )
+        ]
+        #expect(throws: LocalError.self) { try mirror.publish(group, durability: .synchronized) }
+        #expect(try temporary.tree().values.count { $0 == "old" } == 1)
+        #expect(temporary.read("f") == "old")
+    }
+
+    @Test func `a file that changes while the disk is waited for stays`() throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write("f", "old")
+        let mirror = try temporary.mirror()
+        var publisher = try Publisher(
+            directory: mirror,
+            group: [
+                try mirror.publication(
+                    "new",
+                    at: "f",
+                    expecting: .file(try mirror.fileIdentity("f")),
+                    displacing: .keepBeside(suffix: ".old")
+                )
+            ]
+        )
+        publisher.prepare()
+        publisher.keepOldVersions()
+        #expect(publisher.hasKeptVersions)
+        try temporary.remove("f")
+        try temporary.write("f", "mine")
+        publisher.commit()
+        #expect(publisher.outcomes == [.failed(.targetChanged(try relative("f")))])
+        #expect(temporary.read("f") == "mine")
+    }
+
+    @Test func `a file that was made to learn its permissions is swept like any other`() throws {
+        let temporary = try TemporaryDirectory()
+        let mirror = try temporary.mirror(
+            failing: .init(.failFromHereOn(errno: EIO), at: 1, of: ["unlinkat"])
+        )
+        #expect(throws: LocalError.self) { try mirror.newFileMode() }
+        #expect(try mirror.partialNames().count == 1)
     }
 
     @Test(arguments: [ENOSPC, EDQUOT])

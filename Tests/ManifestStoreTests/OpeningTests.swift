@@ -110,6 +110,20 @@ struct OpeningTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `waiting for the disk once changes nothing else`(isFull: Bool) async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.setDurability(isFull: isFull)
+        let before = await store.transactionCount
+        try await store.makeDurable()
+        #expect(await store.transactionCount == before + 1)
+        let found = try await store.withConnection { connection throws(ManifestError) in
+            try connection.execute(Schema.readSynchronous)
+        }
+        #expect(found == [[.integer(isFull ? 2 : 1)]])
+    }
+
     @Test func `closing does not wait for a reader, and loses nothing`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

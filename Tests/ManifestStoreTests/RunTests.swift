@@ -178,7 +178,7 @@ struct PlannedDeletionTests {
         #expect(seen == keys.reversed())
     }
 
-    @Test func `a plan ends with its run, by clearing it or by the next run`() async throws {
+    @Test func `a plan stays until its run or a later one drops it`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let first = try await begin(store)
@@ -187,8 +187,13 @@ struct PlannedDeletionTests {
         #expect(try await store.plannedDeletionCount(run: first).local == 0)
         try await store.planDeletions([deletion("a", .local)], run: first)
         let second = try await begin(store)
+        try await store.planDeletions([deletion("b", .local)], run: second)
+        #expect(try await store.lastPlannedRun(before: first) == nil)
+        #expect(try await store.lastPlannedRun(before: second) == first)
+        try await store.dropPlannedDeletions(before: second)
+        #expect(try await store.lastPlannedRun(before: second) == nil)
         #expect(try await store.plannedDeletionCount(run: first).local == 0)
-        #expect(try await store.plannedDeletionCount(run: second).local == 0)
+        #expect(try await store.plannedDeletionCount(run: second).local == 1)
     }
 
     @Test func `a path longer than any key can be planned`() async throws {

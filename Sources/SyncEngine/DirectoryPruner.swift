@@ -1,0 +1,68 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+
+/// Removes the directories that deletions left empty, up to those that have an object of their own.
+struct DirectoryPruner: Sendable {
+    let context: TransferContext
+
+    /// Removes what is empty of `emptied` and above; the rows of `forgetting` are about to go and
+    /// keep nothing.
+    func prune(
+        _ emptied: Set<RelativePath>,
+        forgetting: Set<ObjectKey>
+    ) async throws(ManifestError) {
+        let directory = context.directory
+        for path in emptied {
+            var next: RelativePath? = path
+            while let parent = next {
+                if !forgetting.contains(parent.key),
+                    try await context.manifest.entry(parent.key) != nil
+                {
+                    break
+                }
+                // One that may not be removed stays, and is an empty directory to the next run.
+                let isRemoved = try? await context.disk.run { () throws(LocalError) in
+                    try directory.removeDirectoryIfEmpty(parent)
+                }
+                guard isRemoved == true else { break }
+                next = parent.parent
+            }
+        }
+    }
+
+    /// Finishes what a killed run was about to do, and drops its plan.
+    ///
+    /// Of what it planned to delete, that which is gone may have left empty directories. To this
+    /// run they would look like somebody's: a pull would keep them for ever, a push make objects
+    /// of them.
+    func finishEarlierRun() async throws {
+        let (directory, manifest) = (context.directory, context.manifest)
+        guard let earlier = try await manifest.lastPlannedRun(before: context.run) else { return }
+        var last: ObjectKey?
+        while true {
+            let page = try await manifest.plannedDeletions(
+                run: earlier,
+                side: .local,
+                before: last,
+                limit: context.limits.batch
+            )
+            guard let end = page.last else { break }
+            last = end.key
+            let paths = page.compactMap { deletion in
+                // A name that was unsafe then has left nothing here.
+                try? RelativePath(key: deletion.key)
+            }
+            let emptied = try await context.disk.run { () throws(LocalError) in
+                var emptied: Set<RelativePath> = []
+                for path in paths {
+                    guard let parent = path.parent, !emptied.contains(parent) else { continue }
+                    if try directory.identity(of: path) == .absent { emptied.insert(parent) }
+                }
+                return emptied
+            }
+            try await prune(emptied, forgetting: [])
+        }
+        try await manifest.dropPlannedDeletions(before: context.run)
+    }
+}

@@ -1,0 +1,73 @@
+"""What the manifest claims, held against the disk and the bucket."""
+
+import os
+import shutil
+import sqlite3
+
+from workplace import Violation
+
+
+def rows(path):
+    """The rows of all entries of a closed manifest: `key: (size, etag, inode, modified)`."""
+    if os.path.exists(path + "-wal"):
+        raise Violation("the manifest was not closed")
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    try:
+        return entries(connection)
+    finally:
+        connection.close()
+
+
+def entries(connection):
+    connection.text_factory = bytes
+    if connection.execute("PRAGMA quick_check").fetchall() != [(b"ok",)]:
+        raise Violation("the manifest is damaged")
+    found = connection.execute(
+        "SELECT key, size_bytes, etag, inode, local_modified_seconds, local_modified_nanoseconds"
+        " FROM entry")
+    return {key.decode(): (size, etag.decode(), inode, seconds * 10**9 + nanoseconds)
+            for key, size, etag, inode, seconds, nanoseconds in found}
+
+
+def recovered_rows(path, scratch):
+    """The same of a manifest that nobody closed, recovered in a copy; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.makedirs(scratch)
+    for suffix in ("", "-wal"):
+        if os.path.exists(path + suffix):
+            shutil.copyfile(path + suffix, os.path.join(scratch, "m" + suffix))
+    connection = sqlite3.connect(os.path.join(scratch, "m"))
+    try:
+        return entries(connection)
+    except sqlite3.DatabaseError as error:
+        raise Violation(f"the manifest cannot be opened: {error}") from None
+    finally:
+        connection.close()
+
+
+def check_closed(path, place, bucket):
+    """After a run that is in step: the rows are the tree's and the bucket's, nothing is open."""
+    found = rows(path)
+    if found.keys() != bucket.keys():
+        raise Violation(f"rows and objects differ: {sorted(found.keys() ^ bucket.keys())}")
+    for key, (size, etag, inode, modified) in found.items():
+        if etag != bucket[key]:
+            raise Violation(f"the row of '{key}' has another ETag than the object")
+        file = os.path.join(place.mirror, key)
+        status = os.lstat(file)
+        if key.endswith("/"):
+            continue
+        if (status.st_size, status.st_mtime_ns) != (size, modified):
+            raise Violation(f"the row of '{key}' has another size or time than the file")
+        if status.st_ino != inode:
+            raise Violation(f"the row of '{key}' has another inode than the file")
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    try:
+        for table in ("download", "download_range", "upload", "upload_part", "planned_deletion"):
+            count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            if count:
+                raise Violation(f"{count} rows are left in {table}")
+    finally:
+        connection.close()

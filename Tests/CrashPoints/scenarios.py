@@ -1,0 +1,376 @@
+"""The runs that are killed, disturbed and cut off: what there is before, and what must come out."""
+
+import dataclasses
+import os
+
+from trees import content, parents, write
+from workplace import REMOTE, Violation
+
+MIB = 1 << 20
+
+
+@dataclasses.dataclass
+class World:
+    """Both sides before the run and what it is to make of them."""
+
+    before: dict = None
+    after: dict = dataclasses.field(default_factory=dict)
+    # Directories at the end that hold nothing.
+    directories: set = dataclasses.field(default_factory=set)
+    # What the user made: it must be somewhere, at every moment.
+    precious: list = dataclasses.field(default_factory=list)
+    # The content of each version, by key and ETag.
+    versions: dict = dataclasses.field(default_factory=dict)
+    # Bytes of content that the run has to move; None where that depends.
+    needed: int = None
+
+
+@dataclasses.dataclass
+class Scenario:
+    name: str
+    arguments: list
+    prepare: object
+    # False where the bucket is only read.
+    changes_bucket: bool = False
+    # Bytes that a kill may cost: 4 MiB for each stream of a pull, a part for each of a push.
+    waste: int = 2 * 4 * MIB
+    # The command that goes on after the fault, if it is another.
+    repair: list = None
+    is_durable: bool = True
+    # A run that met a conflict says so with its exit status.
+    has_conflicts: bool = False
+    # The manifest is unreadable at first.
+    is_damaged: bool = False
+    state: str = "mirror/.osssync"
+
+    def command(self, place, arguments=None):
+        names = {"DIR": place.mirror, "REMOTE": REMOTE,
+                 "STATE": os.path.join(place.outer, "state")}
+        return [names.get(word, word) for word in arguments or self.arguments]
+
+    def repair_command(self, place):
+        return self.command(place, self.repair or self.arguments)
+
+    @property
+    def is_run(self):
+        """False for a command that brings nothing in step by itself."""
+        return self.repair is None
+
+    def manifest(self, place):
+        return os.path.join(place.outer, self.state, "manifest.db")
+
+
+class Stage:
+    """What scenarios are set up with, in a workplace whose server has an empty bucket."""
+
+    def __init__(self, place):
+        self.place = place
+        self.seed_folder = place.path("seed")
+        self.world = World()
+        self.tree = {}
+        os.mkdir(self.seed_folder)
+        os.mkdir(os.path.join(place.outer, "beside"))
+        write(os.path.join(place.outer, "canary"), b"must not change")
+        write(os.path.join(place.outer, "beside", "canary"), b"nor this")
+
+    def ok(self, arguments, **shim):
+        run = self.place.run(arguments, **shim)
+        if run.code != 0:
+            raise RuntimeError(f"{arguments} failed: {run}")
+        return run
+
+    def lay(self, folder, tree):
+        """Makes `folder` hold the files of `tree`; None removes one, a "/" makes a directory."""
+        for path, data in tree.items():
+            whole = os.path.join(folder, path)
+            if path.endswith("/"):
+                os.makedirs(whole, exist_ok=True)
+            elif data is None:
+                os.unlink(whole)
+                while not os.listdir(os.path.dirname(whole)):
+                    whole = os.path.dirname(whole)
+                    os.rmdir(whole)
+            else:
+                os.makedirs(os.path.dirname(whole), exist_ok=True)
+                write(whole, data)
+
+    def seed(self, tree, moves=None):
+        """Makes the bucket hold what it holds with the changes of `tree`."""
+        for old, new in (moves or {}).items():
+            self.tree[new] = self.tree.pop(old)
+            self.lay(self.seed_folder, {new: self.tree[new], old: None})
+        self.lay(self.seed_folder, tree)
+        self.tree.update(tree)
+        self.tree = {path: data for path, data in self.tree.items() if data is not None}
+        self.ok(["push", self.seed_folder, REMOTE, "--delete", "--max-delete", "100%"])
+        self.learn(self.tree)
+
+    def learn(self, tree):
+        """Remembers which content the ETags of the bucket stand for."""
+        for key, etag in self.place.server.objects().items():
+            self.world.versions[key, etag] = tree.get(key, b"")
+
+    def files(self):
+        return {path: data for path, data in self.tree.items() if not path.endswith("/")}
+
+    def pull(self):
+        """Makes the mirror hold what the bucket holds."""
+        self.ok(["pull", self.place.mirror, REMOTE])
+        self.world.before = self.files()
+
+    def edit(self, tree):
+        """Changes the mirror as a user does."""
+        self.lay(self.place.mirror, tree)
+        self.world.before = {**self.world.before, **tree}
+        self.world.before = {path: data for path, data in self.world.before.items()
+                             if data is not None and not path.endswith("/")}
+
+    def ends_as_bucket(self, needed=None):
+        self.world.after = self.files()
+        self.world.directories = {path[:-1] for path in self.tree if path.endswith("/")}
+        self.world.directories |= parents(self.world.directories)
+        self.world.needed = needed
+        return self.world
+
+    def ends_as_mirror(self, needed=None):
+        self.world.after = dict(self.world.before)
+        self.world.needed = needed
+        return self.world
+
+
+SMALL = {"a.txt": content("a1", 700), "b/c.bin": content("c1", 5_000), "b/empty": b"",
+         "b/d/e": content("e1", 20_000), "ü.txt": content("u1", 300), "nothing/": b""}
+MORE = {"f.txt": content("f1", 4_096), "b/d/g": content("g1", 8_193), "h/i/j": content("j1", 1),
+        "h/zero": b"", "later/": b""}
+LARGE = {"film.bin": content("film1", 12 * MIB)}
+NEWER = {"a.txt": content("a2", 900), "b/c.bin": content("c2", 5_000), "big": content("big2", 5 * MIB)}
+PARTS = ["--part-size", "6M", "-j", "2"]
+SMALL_PARTS = ["--part-size", "100K", "-j", "2"]
+
+
+def size(tree):
+    return sum(len(data) for data in tree.values() if data)
+
+
+# MARK: Pulls
+
+def first_pull(stage):
+    stage.seed(SMALL)
+    return stage.ends_as_bucket(size(SMALL))
+
+
+def small_pull(stage):
+    stage.seed(SMALL)
+    stage.pull()
+    stage.seed(MORE)
+    return stage.ends_as_bucket(size(MORE))
+
+
+def large_pull(stage):
+    stage.seed(SMALL)
+    stage.pull()
+    stage.seed(LARGE)
+    return stage.ends_as_bucket(size(LARGE))
+
+
+def resumed_pull(stage):
+    large_pull(stage)
+    interrupt(stage, ["pull", stage.place.mirror, *PARTS], "bytes_sent", 9 * MIB)
+    # What is left of it depends on where it was killed.
+    return stage.ends_as_bucket()
+
+
+def replacing_pull(stage):
+    stage.seed({**SMALL, "big": content("big1", 5 * MIB)})
+    stage.pull()
+    stage.seed(NEWER)
+    return stage.ends_as_bucket(size(NEWER))
+
+
+def many_pull(stage):
+    many = {f"m/{number:02}": content(f"m{number}", MIB) for number in range(24)}
+    stage.seed(SMALL)
+    stage.pull()
+    stage.seed(many)
+    return stage.ends_as_bucket(size(many))
+
+
+def conflicting_pull(stage):
+    stage.seed(SMALL)
+    stage.pull()
+    mine = {"a.txt": content("mine", 1_000), "b/c.bin": content("mine too", 5_000)}
+    stage.edit(mine)
+    newer = {"a.txt": NEWER["a.txt"], "b/c.bin": NEWER["b/c.bin"]}
+    stage.seed(newer)
+    world = stage.ends_as_bucket(size(newer))
+    # A name's extension stays at its end, so that the file opens as before.
+    world.after["a.conflict.txt"] = mine["a.txt"]
+    world.after["b/c.conflict.bin"] = mine["b/c.bin"]
+    world.precious = list(mine.values())
+    return world
+
+
+def forced_pull(stage):
+    stage.seed(SMALL)
+    stage.pull()
+    mine = {"a.txt": content("mine", 1_000), "b/d/e": content("mine too", 20_000)}
+    stage.edit(mine)
+    world = stage.ends_as_bucket(size({path: SMALL[path] for path in mine}))
+    world.precious = list(mine.values())
+    return world
+
+
+def deleting_pull(stage):
+    stage.seed({**SMALL, **MORE})
+    stage.pull()
+    gone = {"f.txt": None, "b/d/e": None, "b/d/g": None, "h/i/j": None}
+    stage.seed(gone)
+    world = stage.ends_as_bucket(0)
+    world.precious = [MORE["f.txt"], SMALL["b/d/e"]]
+    return world
+
+
+def final_pull(stage):
+    world = deleting_pull(stage)
+    world.precious = []
+    return world
+
+
+def renaming_pull(stage):
+    large = {"old/film": content("film3", 2 * MIB), "old/short": content("s", 3_000)}
+    stage.seed({**SMALL, **large})
+    stage.pull()
+    stage.seed({}, moves={"old/film": "new/film", "old/short": "short"})
+    return stage.ends_as_bucket(0)
+
+
+def turning_pull(stage):
+    """A file becomes a directory and a directory a file."""
+    stage.seed({**SMALL, "x": content("x", 500), "y/z": content("z", 600)})
+    stage.pull()
+    stage.seed({"x": None, "y/z": None})
+    stage.seed({"x/y": content("xy", 700), "y": content("y", 800)})
+    return stage.ends_as_bucket(1_500)
+
+
+def damaged_pull(stage):
+    """The manifest is unreadable; it is set aside and made again from what both sides have."""
+    small_pull(stage)
+    write(os.path.join(stage.place.mirror, ".osssync", "manifest.db"), b"no database" * 500)
+    return stage.ends_as_bucket(size(MORE))
+
+
+# MARK: Pushes
+
+def mirror(stage, tree):
+    """A directory of the user's, which nobody has mirrored yet."""
+    os.mkdir(stage.place.mirror)
+    stage.world.before = {}
+    stage.edit(tree)
+
+
+def pushed(stage, tree):
+    """The same after a first push."""
+    mirror(stage, tree)
+    stage.ok(["push", stage.place.mirror, REMOTE])
+    stage.learn(stage.world.before)
+
+
+def first_push(stage):
+    mirror(stage, {path: data for path, data in SMALL.items() if not path.endswith("/")})
+    return stage.ends_as_mirror(size(SMALL))
+
+
+def small_push(stage):
+    pushed(stage, {"a.txt": SMALL["a.txt"], "b/c.bin": SMALL["b/c.bin"]})
+    changes = {"a.txt": NEWER["a.txt"], "b/new": content("n", 6_000), "zero": b""}
+    stage.edit(changes)
+    return stage.ends_as_mirror(size(changes))
+
+
+FILM = content("film4", 700_000)
+
+
+def multipart_push(stage):
+    pushed(stage, {"a.txt": SMALL["a.txt"], "old": content("old", 300_000)})
+    changes = {"film": FILM, "old": content("new", 330_000)}
+    stage.edit(changes)
+    return stage.ends_as_mirror(size(changes))
+
+
+def resumed_push(stage):
+    pushed(stage, {"a.txt": SMALL["a.txt"]})
+    stage.edit({"film": FILM})
+    interrupt(stage, ["push", stage.place.mirror, *SMALL_PARTS], "bytes_received", 350_000)
+    return stage.ends_as_mirror()
+
+
+def deleting_push(stage):
+    files = {path: data for path, data in {**SMALL, **MORE}.items() if not path.endswith("/")}
+    pushed(stage, files)
+    stage.edit({"f.txt": None, "b/d/e": None, "h/i/j": None})
+    return stage.ends_as_mirror(0)
+
+
+def renaming_push(stage):
+    pushed(stage, {"a.txt": SMALL["a.txt"], "old/film": FILM, "old/short": content("s", 3_000)})
+    stage.edit({"old/film": None, "old/short": None, "new/film": FILM,
+                "short": content("s", 3_000)})
+    return stage.ends_as_mirror()
+
+
+# MARK: Others
+
+def interrupt(stage, arguments, counter, limit):
+    """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
+    place = stage.place
+    place.server.clear_log()
+    for number in range(40, 400, 6):
+        run = place.run(arguments, kill=number)
+        if run.code == 0:
+            raise RuntimeError("the run was over before it was killed")
+        if sum(request[counter] for request in place.server.log()) >= limit:
+            return
+    raise RuntimeError("the run did not come far enough")
+
+
+ALL = [
+    Scenario("first-pull", ["pull", "DIR", "REMOTE"], first_pull),
+    Scenario("small-pull", ["pull", "DIR"], small_pull),
+    Scenario("large-pull", ["pull", "DIR", *PARTS], large_pull),
+    Scenario("resumed-pull", ["pull", "DIR", *PARTS], resumed_pull),
+    Scenario("replacing-pull", ["pull", "DIR", *PARTS], replacing_pull),
+    Scenario("many-pull", ["pull", "DIR", "-j", "2"], many_pull),
+    Scenario("conflicting-pull", ["pull", "DIR"], conflicting_pull, has_conflicts=True),
+    Scenario("forced-pull", ["pull", "DIR", "--force"], forced_pull),
+    Scenario("deleting-pull", ["pull", "DIR", "--delete"], deleting_pull),
+    Scenario("final-pull", ["pull", "DIR", "--delete", "--trash-days", "0"], final_pull),
+    Scenario("renaming-pull", ["pull", "DIR", "--delete"], renaming_pull),
+    Scenario("turning-pull", ["pull", "DIR", "--delete"], turning_pull),
+    Scenario("damaged-pull", ["pull", "DIR"], damaged_pull, is_damaged=True),
+    Scenario("fast-pull", ["pull", "DIR", "--durability", "fast", *PARTS], replacing_pull,
+             is_durable=False),
+    Scenario("first-fast-pull", ["pull", "DIR", "REMOTE", "--durability", "fast"], first_pull,
+             is_durable=False),
+    Scenario("apart-pull", ["pull", "DIR", "REMOTE", "--state-dir", "STATE"], first_pull,
+             state="state"),
+    Scenario("first-push", ["push", "DIR", "REMOTE"], first_push, True),
+    Scenario("small-push", ["push", "DIR"], small_push, True),
+    Scenario("multipart-push", ["push", "DIR", *SMALL_PARTS], multipart_push, True,
+             waste=2 * 102_400),
+    Scenario("resumed-push", ["push", "DIR", *SMALL_PARTS], resumed_push, True,
+             waste=2 * 102_400),
+    Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),
+    Scenario("renaming-push", ["push", "DIR", "--delete"], renaming_push, True),
+    Scenario("cancelled-pull", ["cancel", "DIR"], resumed_pull,
+             repair=["pull", "DIR", *PARTS]),
+    Scenario("cancelled-push", ["cancel", "DIR"], resumed_push, True,
+             repair=["push", "DIR", *SMALL_PARTS]),
+]
+
+
+def named(name):
+    for scenario in ALL:
+        if scenario.name == name:
+            return scenario
+    raise Violation(f"there is no scenario '{name}'")

@@ -1,0 +1,303 @@
+"""One scenario in one workplace: faults at its calls, and what is looked at afterwards."""
+
+import errno
+import os
+import random
+import shutil
+
+import crash_states
+import manifest
+from scenarios import Stage
+from trees import STATE, Snapshot, check_end, check_instant, read_tree, trash_of
+from workplace import Violation, Workplace
+
+CONTENT = {"GetObject", "PutObject", "UploadPart", "CompleteMultipartUpload", "CopyObject",
+           "UploadPartCopy", "DeleteObject", "DeleteMultipleObjects", "InitiateMultipartUpload",
+           "AbortMultipartUpload"}
+# What stays in the state directory between runs.
+KEPT = {"config", "lock", "manifest.db", "marker", "partial", "trash"}
+KILLED = -9
+OTHER_BOOT = "ffffffff-0000-4000-8000-000000000002"
+
+# For each error: the classes of calls that can fail so, whether it lasts, and a word of its message.
+ERRORS = {
+    "EIO": (",open,write,sync,truncate,allocate,name,status,", (False, True), "Input/output"),
+    "ENOSPC": (",open,write,sync,allocate,name,", (False, True), "full|space"),
+    "EDQUOT": (",open,write,sync,allocate,name,", (False, True), "quota"),
+    "EACCES": (",open,name,status,", (False, True), "Permission denied"),
+    "EINTR": (",open,write,sync,truncate,allocate,", (False,), ""),
+}
+
+
+class Trial:
+    """A scenario that was set up, to be run again and again from the same moment."""
+
+    def __init__(self, scenario, programs, shim):
+        self.scenario = scenario
+        self.place = Workplace(programs, shim)
+        self.worst_waste = 0
+        self.names = {}
+        try:
+            self.set_up()
+        except BaseException:
+            self.close()
+            raise
+
+    def set_up(self):
+        place = self.place
+        place.server.start()
+        stage = Stage(place)
+        self.world = self.scenario.prepare(stage)
+        self.snapshot = Snapshot(place, place.path("snapshot"))
+        self.bucket = place.server.objects()
+        self.first_rows = self.rows()
+        self.reset()
+        # A run without a fault says what there is to move.
+        run = place.run(self.scenario.command(place))
+        self.check_success(run)
+        if not self.scenario.is_run:
+            self.check_success(place.run(self.scenario.repair_command(place)))
+        self.baseline = self.moved(place.server.log())
+        if self.world.needed is not None and self.baseline != self.world.needed:
+            raise Violation(f"{self.baseline} bytes moved instead of {self.world.needed}")
+        self.check_finished()
+        self.check_quiet()
+
+    def close(self):
+        self.place.close()
+
+    def reset(self):
+        self.snapshot.restore()
+        if self.scenario.changes_bucket:
+            self.snapshot.restore_bucket()
+        else:
+            self.place.server.clear_log()
+
+    def moved(self, log):
+        """Bytes of content that went over the wire."""
+        if self.scenario.changes_bucket:
+            return sum(request["bytes_received"] for request in log
+                       if request["operation"] in ("PutObject", "UploadPart"))
+        return sum(request["bytes_sent"] for request in log
+                   if request["operation"] == "GetObject" and request["status"] in (0, 200, 206))
+
+    # What is looked at
+
+    def check_success(self, run):
+        is_done = bool(run.events) and (
+            run.summary.get("in_step", run.events[-1]["event"] == "cancelled"))
+        summary = run.summary
+        if self.scenario.has_conflicts and run.code == 1 and summary.get("conflicts"):
+            is_done = not (summary["failed"] or summary["skipped"] or summary["local_changes"])
+        elif run.code != 0:
+            is_done = False
+        if not is_done:
+            raise Violation(f"the run did not succeed: {run}")
+
+    def check_now(self):
+        files = read_tree(self.place.mirror)[0]
+        check_instant(self.world, files, trash_of(self.place))
+        self.snapshot.check_outside()
+
+    def check_finished(self):
+        """After a run that says it is in step."""
+        place, world = self.place, self.world
+        files, directories = read_tree(place.mirror)
+        check_end(world, files, directories)
+        self.snapshot.check_outside()
+        bucket = place.server.objects()
+        if not self.scenario.changes_bucket and bucket != self.bucket:
+            raise Violation("a pull changed the bucket")
+        if self.scenario.changes_bucket:
+            for key in bucket.keys() | world.after.keys():
+                if key not in world.after or place.server.content(key) != world.after[key]:
+                    raise Violation(f"the object '{key}' is not the file")
+        manifest.check_closed(self.scenario.manifest(place), place, bucket)
+        if place.server.uploads():
+            raise Violation(f"multipart uploads are left: {place.server.uploads()}")
+        left = self.litter()
+        if left:
+            raise Violation(f"temporary files are left: {left}")
+
+    def litter(self):
+        """What is in the state directories and belongs to no finished run."""
+        found = []
+        for folder in {os.path.join(self.place.mirror, STATE),
+                       os.path.dirname(self.scenario.manifest(self.place))}:
+            for name in os.listdir(folder) if os.path.isdir(folder) else []:
+                if name == "partial":
+                    found += os.listdir(os.path.join(folder, name))
+                elif name not in KEPT and not name.startswith("manifest.corrupt-"):
+                    found.append(name)
+        return found
+
+    def check_quiet(self):
+        """One more run moves nothing."""
+        place = self.place
+        place.server.clear_log()
+        run = place.run(self.scenario.repair_command(place))
+        self.check_success(run)
+        summary = run.summary
+        moved = [name for name in ("transferred", "bytes", "deleted", "renamed", "adopted")
+                 if summary.get(name) != 0]
+        requests = [request["operation"] for request in place.server.log()
+                    if request["operation"] in CONTENT]
+        if moved or requests:
+            raise Violation(f"a run with nothing to do moved something: {requests} {run}")
+
+    def check_repaired(self, waste=None):
+        """The same command again mends everything, at a bounded price."""
+        place = self.place
+        run = place.run(self.scenario.repair_command(place))
+        self.check_success(run)
+        again = self.moved(place.server.log()) - self.baseline
+        self.check_finished()
+        if waste is not None:
+            self.worst_waste = max(self.worst_waste, again)
+            if again > waste:
+                raise Violation(f"{again} bytes moved twice, {waste} are allowed")
+        self.check_quiet()
+
+    # Faults
+
+    def kill(self, number, is_torn=False, records=False):
+        """A kill before call `number`; false if there are fewer calls."""
+        place, scenario = self.place, self.scenario
+        self.reset()
+        disk = crash_states.Disk(self.snapshot) if records else None
+        run = place.run(scenario.command(place), kill=number, torn=int(is_torn),
+                        fired=place.fired_path, record=place.record_path if records else None)
+        fired = place.fired()
+        if not fired:
+            self.check_success(run)
+            return None
+        if run.code != KILLED:
+            raise Violation(f"exit {run.code} instead of the kill")
+        self.count(fired)
+        self.check_now()
+        return disk or True
+
+    def count(self, fired):
+        call, path = fired
+        name = f"{call} {self.kind(path)}"
+        self.names[name] = self.names.get(name, 0) + 1
+
+    def kind(self, path):
+        """What a path stands for, in names of crash points."""
+        below = os.path.relpath(path.removesuffix(" (deleted)"), self.place.outer)
+        parts = below.split("/")
+        if parts[0] != "state" and STATE not in parts:
+            return "mirror" if below == "mirror" else "tree"
+        rest = parts[1:] if parts[0] == "state" else parts[parts.index(STATE) + 1:]
+        if len(rest) > 1:
+            return rest[0] + "/*"
+        return ("*" if len("".join(rest)) == 32 else "".join(rest)) or "state"
+
+    def fail(self, number, error, lasts):
+        """Call `number` of those that can fail so fails; false if there are fewer."""
+        place, scenario = self.place, self.scenario
+        classes, _, word = ERRORS[error]
+        self.reset()
+        run = place.run(scenario.command(place), fail=number, errno=getattr(errno, error),
+                        sticky=int(lasts), classes=classes, fired=place.fired_path)
+        fired = place.fired()
+        if not fired:
+            self.check_success(run)
+            return False
+        self.check_now()
+        self.check_failure(run, error, fired, word)
+        self.check_repaired()
+        return True
+
+    def check_failure(self, run, error, fired, word):
+        """The exit status and the message are true."""
+        where = f"{error} at {fired[0]} {self.kind(fired[1])}"
+        if run.code not in (0, 1, 5):
+            raise Violation(f"{where}: {run}")
+        if run.code == 0:
+            self.check_success(run)
+            if self.scenario.is_run:
+                self.check_finished()
+            return
+        # What the system interrupts is done again; SQLite alone does not repeat a sync.
+        if error == "EINTR" and not (fired[0].endswith("sync") and "manifest" in fired[1]):
+            raise Violation(f"{where} was not repeated: {run}")
+        text = run.messages
+        if word and not any(part in text for part in word.split("|")):
+            raise Violation(f"{where}: the message says nothing of it: {run}")
+
+    # Power cuts
+
+    def keep_inodes(self, disk):
+        """Second names for the files that the killed run published: the manifest knows them."""
+        folder = self.place.path("held")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        known = {entry[1] for entry in self.snapshot.files.values()}
+        for current, _, leaves in os.walk(self.place.mirror):
+            if STATE in current.split("/"):
+                continue
+            for leaf in leaves:
+                path = os.path.join(current, leaf)
+                inode = os.lstat(path).st_ino
+                if inode in known or inode not in disk.by_inode:
+                    continue
+                node = disk.by_inode[inode]
+                if node.held is None:
+                    node.held = os.path.join(folder, str(inode))
+                    os.link(path, node.held)
+
+    def power(self, disk, seed):
+        """A power cut where the recorded run was killed; the fingerprint of the state."""
+        place = self.place
+        if self.scenario.changes_bucket:
+            self.snapshot.restore_bucket(place.path("killed-bucket"))
+        else:
+            place.server.clear_log()
+        state = disk.cut(random.Random(seed))
+        crash_states.materialize(state, self.snapshot)
+        if self.scenario.is_durable:
+            self.check_now()
+        self.check_claims()
+        place.set_boot(OTHER_BOOT)
+        try:
+            run = place.run(self.scenario.repair_command(place))
+            self.check_success(run)
+            self.check_finished()
+            self.check_quiet()
+        finally:
+            place.set_boot("00000000-0000-4000-8000-000000000001")
+        return crash_states.fingerprint(state)
+
+    def rows(self):
+        """The rows of a manifest that is perhaps not closed; none of one that is not there yet."""
+        place, scenario = self.place, self.scenario
+        try:
+            return manifest.recovered_rows(scenario.manifest(place), place.path("recovered")) or {}
+        except Violation:
+            if scenario.is_damaged:
+                return {}
+            raise
+
+    def check_claims(self):
+        """Whatever the manifest says is there, is there."""
+        place, world = self.place, self.world
+        rows = self.rows()
+        for key, (size, etag, inode, modified) in rows.items():
+            if key.endswith("/"):
+                continue
+            path = os.path.join(place.mirror, key)
+            try:
+                status = os.lstat(path)
+                with open(path, "rb") as file:
+                    found = file.read()
+            except (FileNotFoundError, NotADirectoryError):
+                status, found = None, None
+            looks_unchanged = status is not None and (
+                status.st_size, status.st_mtime_ns, status.st_ino) == (size, modified, inode)
+            recorded = world.versions.get((key, etag))
+            if looks_unchanged and recorded is not None and found != recorded:
+                raise Violation(f"the manifest takes '{key}' for unchanged, and it is not")
+            is_new = self.first_rows.get(key, (0, None))[1] != etag
+            if is_new and recorded is not None and found != recorded:
+                raise Violation(f"the manifest claims '{key}', which the disk does not have")

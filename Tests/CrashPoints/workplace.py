@@ -1,0 +1,236 @@
+"""A folder with a storage server, a mirrored directory and canaries around it."""
+
+import base64
+import email.utils
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.parse
+import xml.etree.ElementTree
+
+KEY_ID = "crash-test-id"
+KEY_SECRET = "crash-test-secret"
+REGION = "cn-test-1"
+BUCKET = "crash-bucket"
+PREFIX = "mirror/"
+REMOTE = f"oss://{BUCKET}/{PREFIX}"
+# A run that takes longer hangs; ordinary ones take some hundredths of a second.
+PATIENCE = 60
+
+
+class Violation(Exception):
+    """The program broke a promise."""
+
+
+class Run:
+    """What one run of osssync said."""
+
+    def __init__(self, code, stdout, stderr):
+        self.code = code
+        self.stderr = stderr.decode("utf-8", "backslashreplace")
+        self.events = []
+        for line in stdout.splitlines():
+            try:
+                self.events.append(json.loads(line))
+            except ValueError:
+                # The last line of a killed program may end anywhere.
+                if code >= 0:
+                    raise Violation(f"a line of --json is no JSON: {line!r}") from None
+
+    @property
+    def summary(self):
+        found = [event for event in self.events if event["event"] == "summary"]
+        return found[-1] if found else {}
+
+    @property
+    def messages(self):
+        """Everything it said to people."""
+        texts = [self.stderr]
+        for event in self.events:
+            texts += [str(event[name]) for name in ("message", "error", "reason") if name in event]
+        return "\n".join(texts)
+
+    def __str__(self):
+        dull = {"progress", "plan", "start"}
+        lines = [json.dumps(event) for event in self.events
+                 if event["event"] not in dull and event.get("state") not in ("started", "done")]
+        return f"exit {self.code}\n" + "\n".join(lines[-6:]) + "\n" + self.stderr[-2000:]
+
+
+class Server:
+    """One osssync-server at a port that stays the same when it is started again."""
+
+    def __init__(self, program, folder):
+        self.program = program
+        self.root = os.path.join(folder, "server")
+        self.credentials = os.path.join(folder, "credentials")
+        with open(self.credentials, "w", encoding="ascii") as file:
+            file.write(f"[default]\naccess-key-id = {KEY_ID}\naccess-key-secret = {KEY_SECRET}\n")
+        os.chmod(self.credentials, 0o600)
+        self.port = 0
+        self.process = None
+        self.connection = None
+
+    def start(self):
+        command = [self.program, "--root", self.root, "--bucket", BUCKET, "--region", REGION,
+                   "--credentials", self.credentials, "--listen", f"127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("the server did not start")
+        self.port = urllib.parse.urlsplit(json.loads(line)["url"]).port
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        # Small requests must not wait for acknowledgements.
+        self.connection.connect()
+        self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.connection.close()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=PATIENCE)
+        self.process.stdout.close()
+        self.process = None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def control(self, method, path):
+        self.connection.request(method, path)
+        return self.connection.getresponse().read()
+
+    def log(self):
+        """The requests so far, oldest first."""
+        return [json.loads(line) for line in self.control("GET", "/-/requests").splitlines()]
+
+    def clear_log(self):
+        self.control("DELETE", "/-/requests")
+
+    def get(self, key="", query="", signed_query=""):
+        """A request of the test itself, signed by version 1."""
+        date = email.utils.formatdate(usegmt=True)
+        resource = f"/{BUCKET}/{key}" + (f"?{signed_query}" if signed_query else "")
+        text = f"GET\n\n\n{date}\n{resource}"
+        digest = hmac.new(KEY_SECRET.encode(), text.encode(), hashlib.sha1).digest()
+        signature = base64.b64encode(digest).decode()
+        query = "&".join(part for part in (signed_query, query) if part)
+        path = f"/{BUCKET}/{urllib.parse.quote(key)}" + (f"?{query}" if query else "")
+        headers = {"Date": date, "Authorization": f"OSS {KEY_ID}:{signature}"}
+        self.connection.request("GET", path, headers=headers)
+        response = self.connection.getresponse()
+        body = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"GET {path}: {response.status} {body!r}")
+        return body
+
+    def objects(self):
+        """The ETag of each object, by its key without the prefix."""
+        document = xml.etree.ElementTree.fromstring(
+            self.get(query=f"list-type=2&max-keys=1000&prefix={PREFIX}"))
+        return {item.findtext("Key")[len(PREFIX):]: item.findtext("ETag").strip('"')
+                for item in document.iter("Contents")}
+
+    def content(self, key):
+        return self.get(PREFIX + key)
+
+    def uploads(self):
+        """The keys of unfinished multipart uploads."""
+        document = xml.etree.ElementTree.fromstring(self.get(signed_query="uploads"))
+        return [item.findtext("Key") for item in document.iter("Upload")]
+
+
+class Workplace:
+    """What one worker works with."""
+
+    def __init__(self, programs, shim):
+        self.program, server = programs
+        self.shim = shim
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="osssync-crash-", dir=scratch()))
+        self.outer = self.path("outer")
+        self.mirror = os.path.join(self.outer, "mirror")
+        for name in ("outer", "home"):
+            os.mkdir(self.path(name))
+        self.server = Server(server, self.folder)
+        self.fired_path = self.path("fired")
+        self.record_path = self.path("record")
+        self.boot_id_path = self.path("boot-id")
+        self.set_boot("00000000-0000-4000-8000-000000000001")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def set_boot(self, text):
+        with open(self.boot_id_path, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+
+    def close(self):
+        self.server.stop()
+        shutil.rmtree(self.folder)
+
+    def run(self, arguments, **shim):
+        """Runs osssync to its end; the names of `shim` are those of shim.c without CRASH_."""
+        environment = {
+            "PATH": "/usr/bin:/bin", "HOME": self.path("home"), "OSS_ACCESS_KEY_ID": KEY_ID,
+            "OSS_ACCESS_KEY_SECRET": KEY_SECRET, "OSS_REGION": REGION,
+            "OSS_ENDPOINT": self.server.url, "LD_PRELOAD": self.shim, "CRASH_NO_SYNC": "1",
+            "CRASH_ROOTS": self.outer, "CRASH_BOOT_ID": self.boot_id_path,
+        }
+        for name, value in shim.items():
+            if value is not None:
+                environment["CRASH_" + name.upper()] = str(value)
+        process = subprocess.Popen([self.program, *arguments, "--json"], env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        try:
+            stdout, stderr = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            stdout, stderr = process.communicate()
+            raise Violation(f"hung for {PATIENCE} s: {Run(-9, stdout, stderr)}") from None
+        return Run(process.returncode, stdout, stderr)
+
+    def fired(self):
+        """The call that the last fault hit, as `(name, path)`; None if it hit none."""
+        try:
+            with open(self.fired_path, encoding="utf-8") as file:
+                _, call, path = file.read().rstrip("\n").split("\t")
+        except FileNotFoundError:
+            return None
+        os.unlink(self.fired_path)
+        return call, path
+
+    def quiet_log(self, deadline=5):
+        """The server's log once every connection of a killed client is settled."""
+        end = time.monotonic() + deadline
+        log = self.server.log()
+        while time.monotonic() < end:
+            time.sleep(0.01)
+            later = self.server.log()
+            if len(later) == len(log):
+                break
+            log = later
+        return log
+
+
+def scratch():
+    """Memory where there is enough of it, because thousands of trees are made and removed."""
+    chosen = os.environ.get("OSSSYNC_CRASH_SCRATCH")
+    if chosen:
+        return chosen
+    try:
+        status = os.statvfs("/dev/shm")
+        if status.f_bavail * status.f_frsize >= 2 << 30 and os.access("/dev/shm", os.W_OK):
+            return "/dev/shm"
+    except OSError:
+        pass
+    return None

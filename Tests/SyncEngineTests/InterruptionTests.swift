@@ -1,0 +1,145 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import ObjectStorage
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// What a run finds that another one left when it was killed or the power was cut.
+    ///
+    /// The whole program is killed at every call by `Tests/CrashPoints`; these make the states that
+    /// matter by hand.
+    @Suite("After an interruption")
+    struct InterruptionTests {
+        private func ramp(_ count: Int, _ seed: Int = 0) -> Data { MirrorFixture.ramp(count, seed) }
+
+        private func openManifest(_ fixture: MirrorFixture) async throws -> ManifestStore {
+            try await ManifestStore.open(
+                directory: fixture.directory("b") + "/.osssync",
+                now: MirrorFixture.now(),
+                usesWriteAheadLog: true,
+                threads: .system
+            ).store
+        }
+
+        private func contents(of folder: String) -> [Data] {
+            let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+            return paths.compactMap { FileManager.default.contents(atPath: folder + "/" + $0) }
+        }
+
+        @Test func `directories that killed deletions emptied go with the next run`() async throws {
+            let fixture = try MirrorFixture()
+            for key in ["x/y/z", "x/kept", "u/v/w"] { try await fixture.put(key, ramp(10)) }
+            try await fixture.run("b", .pull)
+            try await fixture.deleteObject("x/y/z")
+            try await fixture.deleteObject("u/v/w")
+            // Killed after both files were removed: the plan and the rows are there.
+            let manifest = try await openManifest(fixture)
+            let run = try await manifest.beginRun(
+                direction: "pull",
+                started: MirrorFixture.now(),
+                remote: "oss://fixture/mirror/"
+            )
+            let keys: [ObjectKey] = ["x/y/z", "u/v/w"]
+            try await manifest.planDeletions(
+                keys.map {
+                    PlannedDeletion(key: $0, side: .local, size: 10, etag: nil, identity: nil)
+                },
+                run: run
+            )
+            try await manifest.checkpointAndClose()
+            try fixture.remove("b/x/y/z")
+            try fixture.remove("b/u/v/w")
+            try await fixture.run("b", .pull) { $0.deletesKnown = true }
+            #expect(!fixture.exists("b/x/y"))
+            #expect(fixture.exists("b/x/kept"))
+            #expect(!fixture.exists("b/u"))
+        }
+
+        @Test func `what a killed run left beside the state is removed`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.put("f", ramp(10))
+            try await fixture.run("b", .pull)
+            let left = "0123456789abcdef0123456789abcdef"
+            try fixture.write("b/.osssync/" + left, ramp(5))
+            try fixture.write("b/.osssync/notes", ramp(6))
+            try await fixture.run("b", .pull)
+            #expect(!fixture.exists("b/.osssync/" + left))
+            #expect(fixture.exists("b/.osssync/notes"))
+        }
+
+        @Test func `small files that wait for their names are not fetched twice`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<40 { try await fixture.put("f\(index)", ramp(10_000, index)) }
+            var limits = EngineLimits.standard
+            limits.maximumUncheckpointed = 40_000
+            // Nothing gets its name, and nothing is taken back.
+            let faults = SystemCallFaults(.failFromHereOn(errno: EROFS), at: 1, of: ["renameat2"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            var first = try fixture.engine("b", calls: calls)
+            first.settings.limits = limits
+            _ = try? await first.run(.pull, options: MirrorFixture.options()) { _ in }
+            #expect(try fixture.tree("b").isEmpty)
+            var second = try fixture.engine("b")
+            second.settings.limits = limits
+            let pull = try await second.run(.pull, options: MirrorFixture.options()) { _ in }
+            #expect(pull.isInStep)
+            #expect(try fixture.tree("b").count == 40)
+            // The last files were fewer than are worth a row.
+            #expect(pull.bytes < 40_000)
+        }
+
+        @Test func `a fast run tells the manifest after the disk`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.put("f", ramp(10))
+            let faults = SystemCallFaults(.failFromHereOn(errno: EIO), at: 1, of: ["syncfs"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            let pull = try? await fixture.engine("b", calls: calls).run(
+                .pull,
+                options: MirrorFixture.options(),
+                onEvent: { _ in }
+            )
+            #expect(pull?.isInStep != true)
+            let manifest = try await openManifest(fixture)
+            #expect(fixture.content("b/f") == ramp(10))
+            #expect(try await manifest.entry("f") == nil)
+            #expect(try await manifest.setting("publication.unsynchronized") != nil)
+            try await manifest.checkpointAndClose()
+            #expect(try await fixture.run("b", .pull).isInStep)
+            let later = try await openManifest(fixture)
+            #expect(try await later.entry("f") != nil)
+            #expect(try await later.setting("publication.unsynchronized") == nil)
+            try await later.checkpointAndClose()
+        }
+
+        @Test func `what a power cut damaged in a fast run is fetched again`() async throws {
+            let fixture = try MirrorFixture()
+            for key in ["new", "old"] { try await fixture.put(key, ramp(500)) }
+            try await fixture.run("b", .pull)
+            try await fixture.put("old", ramp(600, 1))
+            try fixture.write("b/new", Data(count: 500))
+            try fixture.write("b/old", Data(count: 600))
+            let manifest = try await openManifest(fixture)
+            try await manifest.record([.forget("new")])
+            try await manifest.setSetting("publication.unsynchronized", "0 another-boot")
+            try await manifest.checkpointAndClose()
+            let log = EventLog()
+            // A push leaves alone what it cannot tell from a change of the user's.
+            let push = try await fixture.run("b", .push)
+            #expect(push.conflicts == 2)
+            #expect(try await fixture.object("old") == ramp(600, 1))
+            let pull = try await fixture.run("b", .pull, log)
+            #expect(pull.isInStep)
+            #expect(log.warnings.contains { $0.contains("power cut") })
+            #expect(try fixture.tree("b") == ["new": ramp(500), "old": ramp(600, 1)])
+            let trash = contents(of: fixture.directory("b") + "/.osssync/trash")
+            #expect(trash.sorted { $0.count < $1.count } == [Data(count: 500), Data(count: 600)])
+            // Only once: what changes later is the user's.
+            try fixture.write("b/new", ramp(70))
+            #expect(try await fixture.run("b", .pull).localChanges == 1)
+        }
+    }
+}
