@@ -45,4 +45,4 @@ uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/osssync" "$(DESTDIR)$(PREFIX)/bin/osssync-server"
 
 clean:
-	rm -rf .build .build-thread .build-address examples/.build
+	rm -rf .build .build-fuzz .build-thread .build-address examples/.build

@@ -40,6 +40,26 @@ func tests(
     )
 }
 
+let fuzzed: [Target.Dependency] = ["SyncModel", "ObjectStorage", "ManifestStore", "SyncEngine"]
+
+/// `Tests/Fuzz/run` makes a program of the sources that are otherwise tests.
+let fuzzing: Target =
+    Context.environment["OSSSYNC_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests",
+        dependencies: fuzzed + ["CSQLite", "SyncTestSupport"],
+        path: "Tests/Fuzz",
+        exclude: ["Corpus", "Runner", "run"],
+        swiftSettings: swiftSettings
+    )
+    : .executableTarget(
+        name: "Fuzz",
+        dependencies: fuzzed + ["CSQLite"],
+        path: "Tests/Fuzz",
+        exclude: ["Corpus", "Replay", "run"],
+        swiftSettings: swiftSettings
+    )
+
 let package = Package(
     name: "osssync",
     platforms: [.macOS(.v15)],
@@ -115,6 +135,7 @@ let package = Package(
             ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],
             exclude: ["Golden"]
         ),
+        fuzzing,
         tests("EndToEndTests", ["SyncTestSupport"]),
         tests("RepositoryTests", ["SyncTestSupport"]),
     ]

@@ -37,11 +37,11 @@ enum ModificationTime {
             nanoseconds = value
             for _ in fraction.prefix(9).count..<9 { nanoseconds *= 10 }
         }
-        let magnitude = seconds * 1_000_000_000
+        // Beyond what nanoseconds can count, whole seconds are enough.
         guard seconds < 9_000_000_000 else {
             return Timestamp(seconds: isNegative ? -seconds : seconds)
         }
-        let total = magnitude + nanoseconds
+        let total = seconds * 1_000_000_000 + nanoseconds
         return Timestamp(nanosecondsSince1970: isNegative ? -total : total)
     }
 

@@ -212,7 +212,7 @@ HEADERS = {
     "CRCs": [f"x-oss-hash-crc64ecma: {value}" for value in
              ["-1", "18446744073709551616", "1e3", "", "\u0665", "0x0", "9" * 5_000]],
     "times": [f"{name}: {value}" for name in ["x-oss-meta-mtime", "Last-Modified"] for value in
-              ["nan", "inf", "-1", "1e400", "9223372036854775807.999999999", "-9223372036854775808",
+              ["nan", "inf", "-1", "1e400", "99999999999", "-99999999999.5", "9223372036854775807.999999999", "-9223372036854775808",
                "1.5.5", "0." + "9" * 10_000, "Tue, 99 Foo 2024 99:99:99 GMT", "9" * 400,
                "Thu, 01 Jan 999999999999 00:00:00 GMT"]],
     "sizes": [f"{name}: {value}" for name in ["x-oss-next-append-position", "Age", "x-oss-meta-size"]

@@ -8,6 +8,10 @@ func commandWords(_ command: String) throws(CredentialsError) -> [String] {
     var quote: UInt8?
     var isEscaped = false
     for byte in command.utf8 {
+        // Also behind a backslash: a program would be given the word up to it.
+        guard byte != 0 else {
+            throw .processFailed(reason: "was not started: its command has a NUL byte")
+        }
         if isEscaped {
             word = (word ?? []) + [byte]
             isEscaped = false
@@ -30,7 +34,6 @@ func commandWords(_ command: String) throws(CredentialsError) -> [String] {
                 reason: "was not started: its command has '\(character)', and osssync runs "
                     + "it without a shell; put the command into a script"
             )
-        case (0, _): throw .processFailed(reason: "was not started: its command has a NUL byte")
         default: word = (word ?? []) + [byte]
         }
     }
