@@ -29,6 +29,33 @@ struct PartialTests {
         #expect(PartialName(name) != nil)
     }
 
+    @Test func `nobody can guess a name from those before it`() throws {
+        let names = try (0..<64).map { _ in try mirror.createPartial(size: 0).name }
+        // By chance a digit stands still over 64 names once in 16^63 times.
+        for position in 0..<32 {
+            let digits = Set(names.map { [UInt8]($0.utf8)[position] })
+            #expect(digits.count > 1, "the digit at \(position) is always the same")
+        }
+    }
+
+    @Test func `a new file is never one that somebody put there`() throws {
+        try temporary.write("f", "precious")
+        try temporary.makeHardLink("second", to: "f")
+        let root = mirror.root
+        for name in ["f", "second"] {
+            let error = #expect(throws: LocalError.self) {
+                try root.calls.open(
+                    at: root.descriptor,
+                    PathBytes(name.utf8),
+                    flags: SystemCalls.creationFlags,
+                    mode: 0o600
+                )
+            }
+            #expect(error?.errno == EEXIST)
+        }
+        #expect(temporary.read("f") == "precious")
+    }
+
     @Test func `one is opened again with what was written`() throws {
         let (name, file) = try mirror.createPartial(size: 10)
         try file.write([1, 2, 3], at: 4)

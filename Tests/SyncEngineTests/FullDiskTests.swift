@@ -63,6 +63,32 @@ extension EngineRuns {
             }
             #expect(try fixture.tree("b").count == 24)
         }
+
+        @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
+        func `a manifest that cannot be read for want of space is not taken as empty`() async throws
+        {
+            let fixture = try MirrorFixture()
+            let disk = try SmallDisk(at: fixture.directory("b"), size: "4m")
+            defer { disk.unmount() }
+            for index in 0..<10 { try await fixture.put("f\(index)", ramp(100, index)) }
+            try await fixture.run("b", .pull)
+            try fixture.write("b/ballast", Data())
+            let ballast = try #require(
+                FileHandle(forWritingAtPath: fixture.directory("b/ballast"))
+            )
+            while (try? ballast.write(contentsOf: Data(count: 4096))) != nil {}
+            try ballast.close()
+            let error = await #expect(throws: SyncError.self) {
+                try await fixture.run("b", .pull) { $0.deletesKnown = true }
+            }
+            #expect(error?.code == .localState)
+            #expect(error?.message.contains("space") == true, "\(error?.message ?? "")")
+            try fixture.remove("b/ballast")
+            let again = try await fixture.run("b", .pull) { $0.deletesKnown = true }
+            #expect(again.isInStep)
+            #expect(again.unchanged == 10)
+            #expect(try fixture.tree("b").count == 10)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ final class HookedStore: ObjectStore {
         let moment: Moment
         /// Counted from 1 for each operation.
         let number: Int
+        /// The version that a GET asks for.
+        var ifMatch: ETag?
     }
 
     typealias Hook = @Sendable (Call) async throws(StorageError) -> Void
@@ -37,16 +39,25 @@ final class HookedStore: ObjectStore {
     private func around<Value: Sendable>(
         _ operation: String,
         _ key: ObjectKey?,
+        ifMatch: ETag? = nil,
         _ body: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let number = counts.withLock { counts in
             counts[operation, default: 0] += 1
             return counts[operation, default: 0]
         }
-        let text = key?.display ?? ""
-        try await hook(Call(operation: operation, key: text, moment: .before, number: number))
+        func call(_ moment: Moment) -> Call {
+            Call(
+                operation: operation,
+                key: key?.display ?? "",
+                moment: moment,
+                number: number,
+                ifMatch: ifMatch
+            )
+        }
+        try await hook(call(.before))
         let value = try await body()
-        try await hook(Call(operation: operation, key: text, moment: .after, number: number))
+        try await hook(call(.after))
         return value
     }
 }
@@ -80,7 +91,8 @@ extension HookedStore {
         _ request: GetRequest,
         into sink: FileSink
     ) async throws(StorageError) -> ObjectMetadata {
-        try await around("GetObject", request.key) { () throws(StorageError) in
+        try await around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
+            () throws(StorageError) in
             try await store.get(request, into: sink)
         }
     }
