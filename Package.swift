@@ -40,7 +40,9 @@ func tests(
     )
 }
 
-let fuzzed: [Target.Dependency] = ["SyncModel", "ObjectStorage", "ManifestStore", "SyncEngine"]
+let fuzzed: [Target.Dependency] = [
+    "SyncModel", "SyncPlanner", "ObjectStorage", "ManifestStore", "SyncEngine",
+]
 
 /// `Tests/Fuzz/run` makes a program of the sources that are otherwise tests.
 let fuzzing: Target =

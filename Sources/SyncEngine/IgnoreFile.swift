@@ -7,7 +7,9 @@ internal import SyncModel
 /// It is mirrored like any other file, so that all mirrors of a prefix share it.
 enum IgnoreFile {
     static let name = ".osssyncignore"
-    private static let maximumSize: Int64 = 1 << 20
+    /// Enough for a person; every pattern is held against every path, and whoever may write to the
+    /// bucket may write this file.
+    private static let maximumSize: Int64 = 64 << 10
     /// The setting in the manifest that tells whether the patterns are those of the last run.
     private static let fingerprintSetting = "filter.fingerprint"
 
@@ -26,7 +28,7 @@ enum IgnoreFile {
         }
         let size = try file.identity().size
         guard size <= maximumSize else {
-            throw unusable("it is larger than 1 MiB")
+            throw unusable("it is larger than 64 KiB")
         }
         let bytes = try file.read(at: 0, length: Int(size))
         do throws(FileFilter.InvalidPattern) {

@@ -129,7 +129,7 @@ def errors(place, text):
             with Endpoint(lambda _, answer=answer: answer) as endpoint:
                 for remote in [OSS, S3]:
                     outcome = place.run("ls", remote, "--json", endpoint=endpoint.url,
-                                        expected=(1, 4, 6))
+                                        expected=(1, 2, 4, 6))
                     check_json(outcome)
                 written, _ = on_terminal(place, endpoint.url, "doctor", place.mirror)
                 check_terminal(written)

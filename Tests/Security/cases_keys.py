@@ -196,6 +196,14 @@ def modes(place):
             equal(os.lstat(os.path.join(folder, name)).st_mode & 0o7777, 0o755, name)
 
 
+@case("hidden names can be kept out")
+def hidden(place):
+    store = Store({PREFIX + name: b"x" for name in [
+        b".envrc", b".git/hooks/post-checkout", b"d/.bashrc", b"d/plain", b".osssyncignore"]})
+    pull_with(place, store, "--exclude", ".*", expected=0)
+    equal(place.files(), {b"d/plain": b"x"})
+
+
 @case("a peer can have nothing deleted that it did not give")
 def widening(place):
     store = mirrored(place, [b"a", b"b", b"d/c"])

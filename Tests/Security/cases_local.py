@@ -229,6 +229,24 @@ def link(place, lines):
         equal(outcome.status, 2)
 
 
+IGNORED = {
+    "too large": b"a\n" * (1 << 15) + b"b", "escapes": b"[\x1b[2J\xc2\x9b31m\xe2\x80\xae\n",
+    "a lone escape": b"\\", "slashes": b"a//\x1b[2J\n", "bytes": bytes(range(256)),
+}
+
+
+@case("a hostile ignore file ends the run and commands nothing", IGNORED)
+def ignored(place, content):
+    store = Store({PREFIX + b".osssyncignore": content, PREFIX + b"a": b"x"})
+    with Endpoint(store) as endpoint:
+        place.run("pull", place.mirror, OSS, endpoint=endpoint.url, expected=0)
+        with open(os.path.join(place.mirror, "secret.key"), "wb") as file:
+            file.write(b"mine")
+        outcome = place.run("push", place.mirror, "--delete", endpoint=endpoint.url, expected=2)
+        expect(".osssyncignore" in outcome.text, str(outcome))
+        expect(all(request.method in (b"GET", b"HEAD") for request in endpoint.requests), "sent")
+
+
 @case("a crash leaves no memory with secrets behind")
 def core(place):
     def limited(process):

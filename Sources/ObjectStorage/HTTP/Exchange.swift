@@ -161,7 +161,13 @@ extension Exchange {
         if stopsEarly, let head {
             return .success(HTTPResponse(head: head, body: body, sent: nil))
         }
-        if let curlError { return .failure(curlError) }
+        if let curlError {
+            // libcurl asks before it sends: what ended until then was a handshake or a proxy.
+            guard sendCount == 0, case .connectionLost = curlError else {
+                return .failure(curlError)
+            }
+            return .failure(.connectFailed(reason: "it ended, or a proxy did, before a request"))
+        }
         guard let head else {
             return .failure(.malformedResponse(reason: "it has no head"))
         }

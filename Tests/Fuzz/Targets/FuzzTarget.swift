@@ -10,6 +10,7 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "listing", judge: judgeListing),
         FuzzTarget(name: "error", judge: judgeError),
         FuzzTarget(name: "headers", judge: judgeHeaders),
+        FuzzTarget(name: "pattern", judge: judgePattern),
         FuzzTarget(name: "percent", judge: judgePercent),
         FuzzTarget(name: "configuration", judge: judgeConfiguration),
         FuzzTarget(name: "key", judge: judgeKey),
