@@ -127,6 +127,7 @@ extension DirectoryWalk.State {
         levels[levels.count - 1].position += 1
         let name = level.names.bytes(of: element)
         if level.prefix.isEmpty, RelativePath.isReserved(name) { return true }
+        if PartialName.isHidden(name) { return true }
         let path = level.prefix + name
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {

@@ -20,16 +20,17 @@ extension MirrorDirectory {
         do throws(LocalError) {
             let descriptor = try calls.open(
                 at: directory.descriptor,
-                name.bytes,
+                fileName(name),
                 flags: SystemCalls.creationFlags,
                 mode: 0o600
             )
             let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
             do throws(LocalError) {
+                try lock(file)
                 try calls.preallocate(descriptor, size: size)
             } catch {
                 // The first failure is the one to report; what is left is swept as an orphan.
-                _ = try? calls.unlink(at: directory.descriptor, name.bytes)
+                _ = try? calls.unlink(at: directory.descriptor, fileName(name))
                 throw error
             }
             return (name.text, file)
@@ -49,6 +50,7 @@ extension MirrorDirectory {
     ) throws(LocalError) -> OpenFile? {
         guard let name = PartialName(name) else { return nil }
         guard let (file, status) = try open(name) else { return nil }
+        try lock(file)
         if let expectedSize, status.identity.size != expectedSize { return nil }
         return file
     }
@@ -59,7 +61,7 @@ extension MirrorDirectory {
         do throws(LocalError) {
             descriptor = try calls.open(
                 at: try partials.descriptor,
-                name.bytes,
+                fileName(name),
                 flags: SystemCalls.updatingFlags,
                 mode: 0
             )
@@ -81,12 +83,27 @@ extension MirrorDirectory {
     /// Removes a temporary file; it need not exist.
     package func removePartial(_ name: String) throws(LocalError) {
         guard let name = PartialName(name) else { return }
-        try calls.unlink(at: try partials.descriptor, name.bytes)
+        try calls.unlink(at: try partials.descriptor, fileName(name))
     }
 
-    /// All temporary files there are, in no order.
+    /// What a temporary file is called on disk.
+    func fileName(_ name: PartialName) -> PathBytes {
+        keepsPartialsBeside ? PathBytes((PartialName.hiddenPrefix + name.text).utf8) : name.bytes
+    }
+
+    /// Where no lock of a mirror keeps others away, each temporary file has one of its own, for as
+    /// long as it is open.
+    private func lock(_ file: OpenFile) throws(LocalError) {
+        guard keepsPartialsBeside else { return }
+        guard try calls.lockExclusively(file.descriptor) else {
+            throw .lockHeld(by: "another transfer of the same file")
+        }
+    }
+
+    /// All temporary files there are, in no order; none of single files, which others may own.
     package func partialNames() throws(LocalError) -> [String] {
         var names: [String] = []
+        guard !keepsPartialsBeside else { return names }
         try unsafe calls.names(in: try partials.descriptor) { name, _ in
             // Every name of ours is ASCII; a mended one is not a name of ours.
             let text = unsafe String(decoding: name, as: UTF8.self)

@@ -24,6 +24,8 @@ package final class MirrorDirectory: Sendable {
     let work: OpenDirectory
     /// Where the state is of a mirror that has none.
     private let scratch: ScratchDirectory?
+    /// True if temporary files lie beside what they become, for lack of a directory of their own.
+    let keepsPartialsBeside: Bool
     private let opened = Mutex(OpenedOnUse())
 
     private struct OpenedOnUse {
@@ -68,6 +70,7 @@ package final class MirrorDirectory: Sendable {
         self.path = path
         self.calls = calls
         scratch = nil
+        keepsPartialsBeside = false
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
@@ -144,6 +147,7 @@ package final class MirrorDirectory: Sendable {
         self.calls = calls
         let scratch = try ScratchDirectory(calls: calls)
         self.scratch = scratch
+        keepsPartialsBeside = false
         do throws(LocalError) {
             root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         } catch {
@@ -154,6 +158,21 @@ package final class MirrorDirectory: Sendable {
         state = try scratch.makeDirectory("state")
         stateDirectoryPath = scratch.path + "/state"
         work = state
+    }
+
+    /// Opens an ordinary directory to put single files into it, or to read them.
+    ///
+    /// It has no state: temporary files lie in it under hidden names, each locked by whoever works
+    /// on it.
+    package init(ofSingleFiles path: String, calls: SystemCalls) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        scratch = nil
+        keepsPartialsBeside = true
+        root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        state = root
+        work = root
+        stateDirectoryPath = path
     }
 
     /// Removes the names of a stand-in once everything in it is open, so that a program that ends
@@ -226,7 +245,8 @@ extension MirrorDirectory {
     /// Where unfinished downloads are.
     var partials: OpenDirectory {
         get throws(LocalError) {
-            try opened.withLock { opened throws(LocalError) in
+            if keepsPartialsBeside { return root }
+            return try opened.withLock { opened throws(LocalError) in
                 if let directory = opened.partials { return directory }
                 let directory = try privateDirectory("partial")
                 opened.partials = directory
@@ -264,7 +284,7 @@ extension MirrorDirectory {
         return try opened.withLock { opened throws(LocalError) in
             if let mode = opened.fileMode { return mode }
             // A kill may leave it behind: under this name it is swept like any other.
-            let name = PartialName.random().bytes
+            let name = fileName(PartialName.random())
             let descriptor = try calls.open(
                 at: directory.descriptor,
                 name,

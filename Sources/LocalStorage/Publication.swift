@@ -45,7 +45,10 @@ package enum Displacement: Sendable, Hashable {
 /// Whether published files have to survive a power cut before
 /// ``MirrorDirectory/publish(_:durability:)`` returns.
 package enum PublicationDurability: Sendable, Hashable {
+    /// By one synchronization of the whole file system before and one after the renames.
     case synchronized
+    /// By synchronizing each file and its directory, for few files on a busy disk.
+    case synchronizedEach
     case unsynchronized
 }
 
@@ -78,7 +81,8 @@ extension MirrorDirectory {
         guard !group.isEmpty else { return [] }
         do throws(LocalError) {
             var publisher = try Publisher(directory: self, group: group)
-            publisher.prepare()
+            let synchronizesEach = durability == .synchronizedEach
+            publisher.prepare(synchronizesEach: synchronizesEach)
             publisher.keepOldVersions()
             guard publisher.hasPrepared else { return publisher.outcomes }
             // What the user made outlives a power cut in any case.
@@ -90,7 +94,7 @@ extension MirrorDirectory {
                     throw error
                 }
             }
-            publisher.commit()
+            publisher.commit(synchronizesEach: synchronizesEach)
             if durability == .synchronized { try synchronize() }
             return publisher.outcomes
         } catch {

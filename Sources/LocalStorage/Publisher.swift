@@ -50,7 +50,9 @@ struct Publisher {
     var hasKeptVersions: Bool { !keptVersions.isEmpty }
 
     /// Gives the temporary files their times and permissions, which are to be durable with them.
-    mutating func prepare() {
+    ///
+    /// With `synchronizesEach` each of them is made durable by itself.
+    mutating func prepare(synchronizesEach: Bool) {
         for index in group.indices {
             do throws(LocalError) {
                 guard let name = PartialName(group[index].partialName),
@@ -58,6 +60,7 @@ struct Publisher {
                 else { continue }
                 try calls.setMode(file.descriptor, mode)
                 try calls.setModified(file.descriptor, group[index].modified)
+                if synchronizesEach { try calls.synchronize(file.descriptor) }
                 prepared.append(Prepared(index: index, name: name, status: status))
             } catch {
                 outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
@@ -117,7 +120,9 @@ struct Publisher {
     }
 
     /// Renames them, looking at each target once more.
-    mutating func commit() {
+    ///
+    /// With `synchronizesEach` the directory is made durable after each rename.
+    mutating func commit(synchronizesEach: Bool) {
         let order = prepared.sorted { left, right in
             let a = group[left.index].path
             let b = group[right.index].path
@@ -129,6 +134,9 @@ struct Publisher {
         for item in order {
             do throws(LocalError) {
                 outcomes[item.index] = try publish(item)
+                if synchronizesEach, let directory = lastParent?.directory {
+                    try calls.synchronize(directory.descriptor)
+                }
             } catch {
                 outcomes[item.index] = .failed(directory.explained(error, neededBytes: nil))
             }
@@ -186,7 +194,7 @@ struct Publisher {
     ) throws(LocalError) {
         let placed = try calls.renameExclusively(
             from: partials.descriptor,
-            item.name.bytes,
+            directory.fileName(item.name),
             to: parent.descriptor,
             name
         )
@@ -232,7 +240,7 @@ struct Publisher {
             } else {
                 try calls.rename(
                     from: partials.descriptor,
-                    item.name.bytes,
+                    directory.fileName(item.name),
                     to: parent.descriptor,
                     name
                 )

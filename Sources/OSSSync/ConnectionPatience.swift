@@ -27,8 +27,10 @@ struct ConnectionPatience: Sendable {
         }
     }
 
-    init(_ configuration: StoreConfiguration) {
-        timeout = configuration.stallTimeout
-        longestConnecting = configuration.connectTimeout
+    init(_ settings: ConnectionSettings) {
+        timeout = settings.stallTimeout
+        longestConnecting = settings.connectTimeout
+        retry.attempts = settings.retries + 1
+        retry.cap = settings.longestRetryPause
     }
 }

@@ -80,16 +80,16 @@ struct ResolvedConnection: Sendable {
             provider: remote.dialect == .s3
                 ? configuration.provider.flatMap { StoreProvider(rawValue: $0.rawValue) } : nil,
             signature: configuration.signature == .v1 ? .v1 : .v4,
-            allowsInsecureHTTP: configuration.allowsInsecureHTTP
+            allowsInsecureHTTP: configuration.connection.allowsInsecureHTTP
         )
         credentials = configuration.credentials.provider
-        caFile = configuration.caFile
+        caFile = configuration.connection.caFile
         if let caFile, !isReadable(caFile) {
             throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
         }
-        proxy = configuration.proxy
-        patience = ConnectionPatience(configuration)
-        bytesPerSecond = configuration.bandwidthLimit
+        proxy = configuration.connection.proxy
+        patience = ConnectionPatience(configuration.connection)
+        bytesPerSecond = configuration.connection.bandwidthLimit
     }
 
     /// The first region, unless a place before it has an endpoint that names another one.

@@ -67,12 +67,30 @@ public struct StoreConfiguration: Sendable {
     public var provider: Provider?
     /// How requests are signed.
     public var signature: Signature = .v4
-    /// How long a connection may take to be made.
-    public var connectTimeout: Duration
-    /// The longest time in which nothing, or less than 1 KiB a second, moves on a connection.
-    public var stallTimeout: Duration
-    /// The largest number of requests in flight.
-    public var connectionLimit: Int
+    /// How long and how fast connections may be, and over what they go.
+    public var connection = ConnectionSettings()
+
+    /// Makes a configuration; what is unusable in it is found when it is used, as `SyncError` of
+    /// code `configuration`.
+    public init(region: String?, endpoint: String? = nil, credentials: CredentialsSource) {
+        self.region = region
+        self.endpoint = endpoint
+        self.credentials = credentials
+    }
+}
+
+/// How long and how fast connections may be, and over what they go.
+public struct ConnectionSettings: Sendable, Hashable {
+    /// How long a connection may take to be made: 10 s.
+    public var connectTimeout = Duration.seconds(10)
+    /// The longest time in which nothing, or less than 1 KiB a second, moves: 30 s.
+    public var stallTimeout = Duration.seconds(30)
+    /// How often a request is repeated at most: 7 times.
+    public var retries = 7
+    /// The longest pause before a repetition, if the service does not ask for more: 20 s.
+    public var longestRetryPause = Duration.seconds(20)
+    /// The largest number of requests in flight: 16.
+    public var connectionLimit = 16
     /// The largest number of bytes that all requests together move in a second, both ways; nil for
     /// no limit.
     public var bandwidthLimit: Int64?
@@ -84,16 +102,6 @@ public struct StoreConfiguration: Sendable {
     /// everything.
     public var allowsInsecureHTTP = false
 
-    /// Makes a configuration with the values that `osssync` itself uses: 10 s to connect, 30 s
-    /// without a byte, 16 requests at once, no limit on bandwidth, no proxy.
-    ///
-    /// What is unusable in it is found when it is used: `SyncError` of code `configuration`.
-    public init(region: String?, endpoint: String? = nil, credentials: CredentialsSource) {
-        self.region = region
-        self.endpoint = endpoint
-        self.credentials = credentials
-        connectTimeout = .seconds(10)
-        stallTimeout = .seconds(30)
-        connectionLimit = 16
-    }
+    /// Makes the settings that `osssync` itself uses.
+    public init() {}
 }

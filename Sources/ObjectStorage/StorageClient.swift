@@ -6,13 +6,13 @@ package final class StorageClient: ObjectStore {
     let configuration: StorageConfiguration
     let environment: StorageEnvironment
     /// Asks the configured source once for all requests that wait.
-    private let credentials: CachedCredentials
+    let credentials: CachedCredentials
     private let transport: any HTTPSending
     private let signer: V4Signer
-    private let clock: ServerClock
-    private let budget: RetryBudget
+    let clock: ServerClock
+    let budget: RetryBudget
     /// The configured endpoint, or that of the region where the bucket was found to be.
-    private let place: Mutex<Endpoint>
+    let place: Mutex<Endpoint>
     /// True once the service has said that it knows no conditions on writes.
     let ignoresConditions = Atomic(false)
 
@@ -67,10 +67,11 @@ package final class StorageClient: ObjectStore {
 struct AttemptContext {
     /// True after a failure: no connection is used again.
     var needsFreshConnection = false
-    fileprivate(set) var isRepetition = false
-    fileprivate(set) var credentials: Credentials?
-    fileprivate var reading: ServerClock.Reading?
-    fileprivate var endpoint: Endpoint?
+    var isRepetition = false
+    var credentials: Credentials?
+    var addresses: PresignedPair?
+    var reading: ServerClock.Reading?
+    var endpoint: Endpoint?
 }
 
 // MARK: - One exchange
@@ -86,21 +87,16 @@ extension StorageClient {
         judge: (@Sendable (ResponseHead) -> BodyDisposition)? = nil
     ) async throws(StorageError) -> HTTPResponse {
         try request.validate(dialect)
-        let credentials = try await credentials(for: request)
-        let endpoint = endpoint
-        let digest = try await payloadDigest(of: request, at: endpoint)
-        let reading = clock.read()
-        context.credentials = credentials
-        context.reading = reading
-        context.endpoint = endpoint
-        var signed = signable(request, at: endpoint)
-        signed.payloadDigest = digest
-        try sign(&signed, request, credentials, region: endpoint.region, at: reading.time)
+        let (url, headers) =
+            if let addresses = configuration.addresses {
+                try await presigned(request, addresses, &context)
+            } else {
+                try await signed(request, &context)
+            }
         let exchange = HTTPRequest(
             method: request.method,
-            url: endpoint.origin(bucket: configuration.bucket)
-                + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues),
-            headers: signed.headers.map { (name: $0.0, value: $0.1) }
+            url: url,
+            headers: headers.map { (name: $0.0, value: $0.1) }
                 + [(name: "User-Agent", value: configuration.userAgent)],
             body: request.body,
             patience: patience(for: request),
@@ -125,6 +121,50 @@ extension StorageClient {
             throw request.failure(response, dialect: dialect, now: environment.now())
         }
         return response
+    }
+
+    /// Where a request goes and what it carries, signed.
+    private func signed(
+        _ request: StorageRequest,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> (url: String, headers: [(String, String)]) {
+        let credentials = try await credentials(for: request)
+        let endpoint = endpoint
+        let digest = try await payloadDigest(of: request, at: endpoint)
+        let reading = clock.read()
+        context.credentials = credentials
+        context.reading = reading
+        context.endpoint = endpoint
+        var signed = signable(request, at: endpoint)
+        signed.payloadDigest = digest
+        try sign(&signed, request, credentials, region: endpoint.region, at: reading.time)
+        let url =
+            endpoint.origin(bucket: configuration.bucket)
+            + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)
+        return (url, signed.headers)
+    }
+
+    /// Where a request goes by an address that was signed elsewhere.
+    ///
+    /// Headers of the service's own would have to be signed with it, and are left out.
+    private func presigned(
+        _ request: StorageRequest,
+        _ addresses: PresignedAddresses,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> (url: String, headers: [(String, String)]) {
+        let pair = await addresses.pair
+        context.addresses = pair
+        let address: PresignedAddress? =
+            switch request.method {
+            case .get where request.query.isEmpty: pair.get
+            case .head where request.query.isEmpty: pair.head
+            default: nil
+            }
+        guard let address else {
+            throw request.failure(.invalidRequest("a signed address does not allow it"))
+        }
+        let headers = request.headers.filter { !$0.0.hasPrefix(dialect.headerPrefix) }
+        return (address.url, headers)
     }
 
     private func kind(of error: TransportError) -> StorageError.Kind {
@@ -252,110 +292,5 @@ extension StorageClient {
         }
         return endpoint.origin(bucket: configuration.bucket)
             + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)
-    }
-}
-
-// MARK: - Repetition
-
-extension StorageClient {
-    /// Bytes of one attempt that are worth another.
-    private static let worthwhile: Int64 = 64 << 10
-
-    /// Makes attempts until one succeeds or nothing more may be tried.
-    ///
-    /// Bytes that `sink` received in an attempt make its failure count for less.
-    func repeating<Value>(
-        isRepeatable: Bool = true,
-        into sink: FileSink? = nil,
-        _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
-    ) async throws(StorageError) -> Value {
-        var state = RetryState(configuration.retry)
-        var context = AttemptContext()
-        var number = 1
-        while true {
-            let before = sink?.received ?? 0
-            do throws(StorageError) {
-                let value = try await attempt(&context)
-                budget.refund()
-                environment.observe(.succeeded)
-                return value
-            } catch {
-                let gained = (sink?.received ?? 0) - before
-                // A few bytes each time would go on for ever.
-                if gained >= Self.worthwhile {
-                    state.madeProgress()
-                    budget.refund()
-                }
-                guard isRepeatable || error.isCertainlyUndone else { throw error }
-                try await prepareToRepeat(after: error, number, &state, &context)
-                number += 1
-                context.isRepetition = true
-            }
-        }
-    }
-
-    /// Throws `error` if there is to be no other attempt, and else returns when it may begin.
-    private func prepareToRepeat(
-        after error: StorageError,
-        _ number: Int,
-        _ state: inout RetryState,
-        _ context: inout AttemptContext
-    ) async throws(StorageError) {
-        let retryClass = error.retryClass
-        if case .throttled(let retryAfter) = retryClass {
-            environment.observe(.throttled(retryAfter: retryAfter))
-        }
-        if case .transport = error.kind { context.needsFreshConnection = true }
-        switch state.next(retryClass, random: environment.randomUnit()) {
-        case .giveUp:
-            if case .clockSkew = retryClass { clock.distrust() }
-            throw error
-        case .wait(let pause):
-            guard budget.spend() else { throw error }
-            environment.observe(.retrying(error, attempt: number))
-            guard (try? await environment.sleep(pause)) != nil else {
-                // All that ends a pause early is the task's end.
-                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
-            }
-        case .correctClock(let serverTime):
-            guard let reading = context.reading else { throw error }
-            switch clock.correct(by: serverTime, after: reading) {
-            case .refused: throw error
-            case .alreadyCorrected: break
-            case .corrected(let offset):
-                environment.observe(.clockCorrected(offsetSeconds: offset))
-            }
-        case .refreshCredentials: try await refreshCredentials(after: error, context)
-        case .changeRegion(let region):
-            guard let used = context.endpoint, used.region != region else { throw error }
-            place.withLock { $0 = used.moved(to: region) }
-        }
-    }
-
-    private func refreshCredentials(
-        after error: StorageError,
-        _ context: AttemptContext
-    ) async throws(StorageError) {
-        guard let rejected = context.credentials else { throw error }
-        let fresh: Credentials?
-        do throws(CredentialsError) {
-            fresh = try await credentials.refresh(rejected: rejected)
-        } catch {
-            throw StorageError(
-                kind: Task.isCancelled ? .cancelled : .credentials(error.message),
-                operation: "refresh credentials"
-            )
-        }
-        guard let fresh, fresh != rejected else { throw error }
-    }
-}
-
-extension StorageError {
-    /// The request has had no effect, or could not be made.
-    fileprivate var isCertainlyUndone: Bool {
-        switch retryClass {
-        case .throttled, .clockSkew, .refreshCredentials, .otherRegion: true
-        default: !mayHaveReachedServer
-        }
     }
 }

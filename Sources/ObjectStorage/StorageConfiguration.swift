@@ -18,6 +18,8 @@ package struct StorageConfiguration: Sendable {
     package var bytesPerSecond: Int64?
     package var userAgent: String
     package var retry: RetryPolicy
+    /// Signed addresses of one object, which are sent as they are: nothing is signed then.
+    package var addresses: PresignedAddresses?
 
     package init(
         dialect: StorageDialect,
@@ -32,7 +34,8 @@ package struct StorageConfiguration: Sendable {
         proxy: String?,
         bytesPerSecond: Int64? = nil,
         userAgent: String,
-        retry: RetryPolicy
+        retry: RetryPolicy,
+        addresses: PresignedAddresses? = nil
     ) {
         self.dialect = dialect
         self.endpoint = endpoint
@@ -47,5 +50,6 @@ package struct StorageConfiguration: Sendable {
         self.bytesPerSecond = bytesPerSecond
         self.userAgent = userAgent
         self.retry = retry
+        self.addresses = addresses
     }
 }

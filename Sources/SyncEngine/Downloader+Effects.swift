@@ -24,6 +24,8 @@ extension Downloader {
                 transfer.setResumed(ranges.reduce(0) { $0 + $1.received })
                 return state.resume(shell.object, ranges: ranges)
             }
+            let isSame = checkpoint.etag == shell.object.etag
+            means.onStartOver(isSame ? .partialUnusable : .objectChanged)
             try await drop(checkpoint.partialName)
             return state.start(shell.object)
         } catch {
@@ -66,23 +68,30 @@ extension Downloader {
         let identity = try partial.identity()
         let bootID = directory.bootID
         var ranges = DownloadState.cut(checkpoint.size, rangeSize: checkpoint.rangeSize)
+        var sound: [RangeCheckpoint] = []
+        var damagedBytes: Int64 = 0
         for recorded in checkpoint.ranges where ranges.indices.contains(recorded.index) {
             let range = ranges[recorded.index].range
             guard range.offset == recorded.offset, range.length == recorded.length else { continue }
-            let stands = await means.records.vouches(
-                for: recorded,
-                in: identity,
-                bootID: bootID
-            )
+            let stands = await means.records.vouches(for: recorded, in: identity, bootID: bootID)
             if !stands {
                 let stored = ByteRange(offset: recorded.offset, length: recorded.received)
                 let found = try await means.reading { interruption in
                     try directory.checksum(of: partial, range: stored, unless: interruption)
                 }
-                guard found == recorded.checksum else { continue }
+                guard found == recorded.checksum else {
+                    damagedBytes += recorded.received
+                    continue
+                }
             }
             ranges[recorded.index].received = recorded.received
             ranges[recorded.index].checksum = recorded.checksum
+            sound.append(recorded)
+        }
+        if damagedBytes > 0 {
+            means.onStartOver(.damaged(bytes: damagedBytes))
+            // What was found wrong must not count when the next run asks.
+            try await means.records.beginDownload(checkpoint.replacingRanges(with: sound))
         }
         return ranges
     }
@@ -108,13 +117,7 @@ extension Downloader {
         case .finish(let object, let checksum):
             return await finish(object, checksum, &state, &shell)
         case .fail(let failure, let keepsCheckpoint):
-            // Without a row nobody would find the file again, and without a byte it only takes
-            // room.
-            let isUseful = keepsCheckpoint && shell.hasCheckpoint && transfer.bytesDone > 0
-            if !isUseful, let name = shell.partial?.name {
-                // A partial that cannot be removed is swept by a later run.
-                try? await drop(name)
-            }
+            await leave(shell, keepsCheckpoint: keepsCheckpoint)
             shell.result = .failure(failure)
         case .fetch, .cancelFetches:
             break
@@ -122,11 +125,26 @@ extension Downloader {
         return []
     }
 
+    /// Leaves the partial file of a failed transfer to the next run, or removes it.
+    private func leave(_ shell: Shell, keepsCheckpoint: Bool) async {
+        guard let partial = shell.partial else { return }
+        // Without a row nobody would find the file again, and without a byte it only takes room.
+        if keepsCheckpoint, shell.hasCheckpoint, transfer.bytesDone > 0 {
+            // Without a seal it is read back.
+            guard let identity = try? partial.file.identity() else { return }
+            await means.records.sealDownload(identity, bootID: means.directory.bootID)
+        } else {
+            // A partial that cannot be removed is swept by a later run.
+            try? await drop(partial.name)
+        }
+    }
+
     private func makePartial(
         _ object: PinnedObject,
         _ shell: inout Shell
     ) async throws {
         if let old = shell.partial?.name {
+            means.onStartOver(object.etag == shell.object.etag ? .wrongContent : .objectChanged)
             shell.partial = nil
             try await drop(old)
             transfer.startOver()
@@ -185,27 +203,12 @@ extension Downloader {
     func head() async throws(ItemFailure) -> (
         object: PinnedObject, metadata: ObjectMetadata
     )? {
-        let store = means.store
-        let objectKey = means.objectKey(key)
-        let metadata: ObjectMetadata
         do {
-            metadata = try await means.withConnection { () throws(StorageError) in
-                try await store.head(objectKey, versionID: nil)
-            }
+            return try await means.head(key)
         } catch {
             if error == .vanished { return nil }
             throw error
         }
-        guard let etag = metadata.etag else {
-            throw .storage(
-                message: "the service gave no ETag for the object",
-                requestID: metadata.requestID,
-                stops: nil
-            )
-        }
-        let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
-        let object = PinnedObject(etag: etag, size: metadata.size, crc64: crc64)
-        return (object, metadata)
     }
 
     private func finish(
@@ -235,7 +238,8 @@ extension Downloader {
                     lastModified: shell.metadata?.lastModified
                 ),
                 lastModified: shell.metadata?.lastModified,
-                hasCheckpoint: shell.hasCheckpoint
+                hasCheckpoint: shell.hasCheckpoint,
+                metadata: shell.metadata
             )
         )
         return []

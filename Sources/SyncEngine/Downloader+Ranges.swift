@@ -12,7 +12,8 @@ extension Downloader {
     /// Fetches what remains of `range`, checkpointing on the way.
     ///
     /// No request asks for more than a kill may cost: what the system has received for a process
-    /// that is gone comes again, and on a fast line that is megabytes.
+    /// that is gone comes again, and on a fast line that is megabytes. With a gate it asks for no
+    /// more than that allows.
     func fetch(
         _ range: RangeProgress,
         of object: PinnedObject,
@@ -22,7 +23,8 @@ extension Downloader {
         var progress = range
         while true {
             let rest = progress.remaining
-            let length = min(rest.length, means.limits.maximumUncheckpointed)
+            let limit = means.limits.maximumUncheckpointed
+            let length = min(rest.length, gate?.nextLength(atMost: limit) ?? limit)
             let piece = ByteRange(offset: rest.offset, length: length)
             let end = await fetch(piece, of: progress, object, file, partialName)
             guard case .finished(_, let checksum, _) = end else { return end }
@@ -46,8 +48,13 @@ extension Downloader {
             return .failed(range.index, .other(.cancelled))
         }
         defer { means.limiter.release(bytes: piece.length) }
+        if let gate, !gate.begin(piece.length) {
+            // The others go on until little is under way; then all of them end together.
+            await gate.untilDrained()
+            return .failed(range.index, .other(.cancelled))
+        }
         let checkpoints = LatestValue<Checkpoint>()
-        let transfer = transfer
+        let (transfer, gate) = (transfer, gate)
         let never = Int64.max
         let hasCheckpoint = partialName != nil
         let sink = FileSink(
@@ -58,10 +65,19 @@ extension Downloader {
             checkpointInterval: hasCheckpoint ? means.limits.checkpointInterval : never,
             maximumUnacknowledged: hasCheckpoint ? means.limits.maximumUncheckpointed : never,
             onCheckpoint: { checkpoints.offer(Checkpoint(received: $0, checksum: $1)) },
-            onProgress: { transfer.add($0) }
+            onProgress: { bytes in
+                transfer.add(bytes)
+                gate?.receive(bytes)
+            }
         )
         async let failure = save(checkpoints, of: range, sink, partialName)
+        let started = means.environment.monotonic()
         let end = await get(piece, of: range, object, sink)
+        gate?.end(
+            missing: piece.length - sink.received,
+            of: piece.length,
+            after: means.environment.monotonic() - started
+        )
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
         return end

@@ -14,6 +14,8 @@ struct FinishedDownload: Sendable {
     let lastModified: Timestamp?
     /// True if the row of a checkpoint must be dropped with the publication.
     let hasCheckpoint: Bool
+    /// Of the version that was fetched; nil if no answer told it.
+    let metadata: ObjectMetadata?
 }
 
 /// Carries out what ``DownloadState`` decides, for one object.
@@ -21,6 +23,8 @@ struct Downloader: Sendable {
     let means: TransferMeans
     let key: ObjectKey
     let transfer: ProgressTracker.Transfer
+    /// Sizes the requests and stops them gently; nil where a kill is all that interrupts.
+    var gate: PauseGate?
 
     /// What the shell knows beside the machine.
     struct Shell {

@@ -23,8 +23,19 @@ extension ItemFailure {
             self = .storage(
                 message: error.message,
                 requestID: error.requestID,
-                stops: Self.stop(error)
+                stops: Self.stop(error),
+                cause: Self.cause(error)
             )
+        }
+    }
+
+    private static func cause(_ error: StorageError) -> StorageCause {
+        if error.isAccessDenied { return .permission }
+        switch (error.kind, error.retryClass) {
+        case (.invalidRequest, _): return .usage
+        case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
+        case (.transport, _), (_, .transient), (_, .throttled): return .passing
+        default: return .other
         }
     }
 

@@ -110,7 +110,7 @@ extension ItemExecutor {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .needsRestore, .targetChanged, .sourceKeepsChanging, .tooLarge:
+        case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped

@@ -21,16 +21,35 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The object is not what the listing said, or exists though it was absent there: somebody
     /// else wrote it.
     case alreadyExists
+    /// A file is there that is not to be replaced.
+    case fileExists
     /// The file is too large for the service.
     case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
     case cancelled
     /// The service refused or could not be reached; the text says what to do.
-    case storage(message: String, requestID: String?, stops: RunStop?)
+    case storage(
+        message: String,
+        requestID: String?,
+        stops: RunStop?,
+        cause: StorageCause = .other
+    )
     /// The disk refused; the text says what to do.
     case local(message: String, stops: RunStop?)
     /// The manifest refused.
     case manifest(message: String)
+
+    /// What kind of failure of the store it was, for whoever decides what to do next.
+    package enum StorageCause: Sendable, Hashable {
+        /// The connection could not be made, was lost or stalled, or the service was too busy: a
+        /// later attempt may go through.
+        case passing
+        /// The credentials, the permission or the signed address were refused.
+        case permission
+        /// The request cannot be made as it is.
+        case usage
+        case other
+    }
 
     /// What it means for the whole run, if more than this item.
     package enum RunStop: Sendable, Hashable {
@@ -41,14 +60,14 @@ package enum ItemFailure: Error, Sendable, Hashable {
 
     package var stops: RunStop? {
         switch self {
-        case .storage(_, _, let stops), .local(_, let stops): stops
+        case .storage(_, _, let stops, _), .local(_, let stops): stops
         case .manifest: .localState
         default: nil
         }
     }
 
     package var requestID: String? {
-        if case .storage(_, let requestID, _) = self { requestID } else { nil }
+        if case .storage(_, let requestID, _, _) = self { requestID } else { nil }
     }
 
     /// What failed and what to do, safe to print; the key stands in the event beside it.
@@ -76,11 +95,13 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .alreadyExists:
             "another writer made or changed the object after it was listed; it was left as it is, "
                 + "run again"
+        case .fileExists:
+            "a file is there already, and it is not to be replaced"
         case .tooLarge(let size, let limit):
             "the file has \(size) bytes and the service takes at most \(limit)"
         case .cancelled:
             "interrupted; what was transferred is kept for the next run"
-        case .storage(let message, _, _), .local(let message, _), .manifest(let message):
+        case .storage(let message, _, _, _), .local(let message, _), .manifest(let message):
             message
         }
     }

@@ -52,7 +52,7 @@ package final class ProgressTracker: Sendable {
         package var bytesMoved: Int64 { moved.load(ordering: .relaxed) }
         package var bytesResumed: Int64 { resumed.load(ordering: .relaxed) }
         /// Of the attempt under way, those of a checkpoint included.
-        var bytesDone: Int64 {
+        package var bytesDone: Int64 {
             let done = bytesMoved - discarded.load(ordering: .relaxed) + bytesResumed
             return min(size, max(0, done))
         }

@@ -8,7 +8,7 @@ public struct SyncError: Error, Sendable {
         private enum Value: Sendable, Hashable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
-            case cannotResume
+            case cannotResume, corrupt
         }
         private let value: Value
 
@@ -39,6 +39,8 @@ public struct SyncError: Error, Sendable {
         public static let needsRestore = Code(value: .needsRestore)
         /// What an earlier attempt left is of no use: start again at the first byte.
         public static let cannotResume = Code(value: .cannotResume)
+        /// What came, twice, is not the content that the store states.
+        public static let corrupt = Code(value: .corrupt)
     }
 
     /// The kind of failure.

@@ -22,7 +22,9 @@ struct TransferMeans: Sendable {
     let disk: BlockingQueue
     /// Reading whole files for their checksums.
     let hashing: BlockingQueue
-    let emit: @Sendable (SyncEvent) -> Void
+    var emit: @Sendable (SyncEvent) -> Void
+    /// Called when what was there already is of no use.
+    var onStartOver: @Sendable (StartOverReason) -> Void = { _ in }
 
     /// The whole key of an object, prefix included.
     func objectKey(_ key: ObjectKey) -> ObjectKey {
@@ -64,6 +66,27 @@ struct TransferMeans: Sendable {
         } catch {
             throw ItemFailure(error)
         }
+    }
+
+    /// The object as it is now.
+    ///
+    /// - Throws: `vanished` if it is gone.
+    func head(
+        _ key: ObjectKey
+    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
+        let (store, objectKey) = (store, objectKey(key))
+        let metadata = try await withConnection { () throws(StorageError) in
+            try await store.head(objectKey, versionID: nil)
+        }
+        guard let etag = metadata.etag else {
+            throw .storage(
+                message: "the service gave no ETag for the object",
+                requestID: metadata.requestID,
+                stops: nil
+            )
+        }
+        let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
+        return (PinnedObject(etag: etag, size: metadata.size, crc64: crc64), metadata)
     }
 
     /// Says that an unfinished upload which nobody needs is still at the service.

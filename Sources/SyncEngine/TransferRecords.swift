@@ -17,6 +17,8 @@ protocol TransferRecords: Sendable {
     ) async throws(ItemFailure)
     /// Drops the checkpoint and its ranges; nothing happens if there is none.
     func dropDownload(_ key: ObjectKey) async throws(ItemFailure)
+    /// The partial file of the download is at rest and is this.
+    func sealDownload(_ partial: FileIdentity, bootID: String) async
     /// True if the recorded bytes of `range` are in the partial file, which is `partial` now; false
     /// if they must be read back to know it.
     func vouches(for range: RangeCheckpoint, in partial: FileIdentity, bootID: String) async -> Bool
@@ -81,6 +83,9 @@ struct ManifestRecords: TransferRecords {
     func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
         try await mapping { () throws(ManifestError) in try await manifest.dropDownload(key) }
     }
+
+    /// Nobody but a run of the mirror writes to its partial files, so that no seal is needed.
+    func sealDownload(_ partial: FileIdentity, bootID: String) async {}
 
     /// Within one boot the page cache outlives the process, and nobody else writes there.
     func vouches(

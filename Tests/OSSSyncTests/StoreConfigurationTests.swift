@@ -103,7 +103,7 @@ struct StoreConfigurationTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let error = #expect(throws: SyncError.self) {
-            try fixture.client { $0.caFile = "/nowhere/ca.pem" }
+            try fixture.client { $0.connection.caFile = "/nowhere/ca.pem" }
         }
         #expect(error?.code == .configuration)
     }
@@ -113,7 +113,7 @@ struct StoreConfigurationTests {
         defer { fixture.stop() }
         let bytes = StoreFixture.ramp(300_000)
         try await fixture.client().put(bytes, to: "a")
-        let slow = try fixture.client { $0.bandwidthLimit = 200_000 }
+        let slow = try fixture.client { $0.connection.bandwidthLimit = 200_000 }
         let start = ContinuousClock.now
         let read = try await slow.get("a", limit: 1 << 20).value
         let elapsed = ContinuousClock.now - start

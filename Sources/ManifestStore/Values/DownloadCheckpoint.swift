@@ -37,6 +37,19 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         self.rangeSize = rangeSize
         self.ranges = ranges
     }
+
+    /// The same download, this far.
+    package func replacingRanges(with ranges: [RangeCheckpoint]) -> DownloadCheckpoint {
+        DownloadCheckpoint(
+            key: key,
+            size: size,
+            etag: etag,
+            crc64: crc64,
+            partialName: partialName,
+            rangeSize: rangeSize,
+            ranges: ranges
+        )
+    }
 }
 
 /// How far one range of a download is.

@@ -24,6 +24,8 @@ public struct BucketClient: Sendable {
     /// The bucket and the prefix that listings begin with.
     public let remote: Remote
     let store: StorageClient
+    /// The service's host, by which records know the bucket again.
+    let host: String
     private let clock: ClockWatch
 
     /// Makes a client from configuration; no request is made.
@@ -41,7 +43,7 @@ public struct BucketClient: Sendable {
         try self.init(
             remote: remote,
             connection: try ResolvedConnection(remote, configuration),
-            connectionLimit: configuration.connectionLimit
+            connectionLimit: configuration.connection.connectionLimit
         )
     }
 
@@ -53,6 +55,7 @@ public struct BucketClient: Sendable {
         let clock = ClockWatch()
         self.remote = remote
         self.clock = clock
+        host = connection.endpoint.host
         store = try StoreFactory.store(
             connection,
             bucket: remote.bucket,

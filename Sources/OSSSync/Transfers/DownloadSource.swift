@@ -1,0 +1,133 @@
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// Signed URLs of one object, made by whoever has the keys, for whoever has none.
+public struct PresignedURLs: Sendable, Hashable {
+    /// Signed for GET; for an object that anyone may read, its plain URL.
+    public let get: String
+    /// Signed for HEAD, which a URL for GET does not allow; nil: the first byte is read instead.
+    public let head: String?
+
+    /// Takes the URLs as they are.
+    public init(get: String, head: String? = nil) {
+        self.get = get
+        self.head = head
+    }
+}
+
+extension PresignedURLs: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Without what is signed: whoever reads it gets no permission.
+    public var description: String { "PresignedURLs" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// Shows nothing.
+    public var customMirror: Swift.Mirror { Swift.Mirror(self, children: []) }
+}
+
+/// What is downloaded, and by which right.
+public struct DownloadSource: Sendable {
+    /// The object as messages name it.
+    let key: ObjectKey
+    /// The object as records know it again, without secrets.
+    let subject: String
+    let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+
+    /// An object of a bucket, read with the bucket's credentials.
+    ///
+    /// - Parameters:
+    ///   - client: The bucket.
+    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    /// - Returns: A source; no request is made.
+    public static func object(_ client: BucketClient, key: String) -> DownloadSource {
+        let remote = client.remote
+        return DownloadSource(
+            key: ObjectKey(key),
+            subject: "\(remote.dialect.rawValue)://\(client.host)/\(remote.bucket)/\(key)",
+            makeStore: { client.store }
+        )
+    }
+
+    /// An object by signed URLs, which are sent as they are.
+    ///
+    /// Requests go to the URLs' host and nowhere else: redirects are not followed, and new URLs must
+    /// be of the same host. What is signed never stands in a message or a record.
+    ///
+    /// - Parameters:
+    ///   - urls: Signed for this object.
+    ///   - connection: How the host is reached.
+    ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
+    ///     most likely expired; once for all requests that wait. Nil: that is an error of code
+    ///     `credentials`. What it throws ends the download with that code and the error's text.
+    /// - Returns: A source; no request is made.
+    /// - Throws: `SyncError` of code `configuration` for what is no URL of a host, for two hosts,
+    ///   and for plain http to another machine unless the settings allow it.
+    public static func presigned(
+        _ urls: PresignedURLs,
+        connection: ConnectionSettings = ConnectionSettings(),
+        renewal: (@Sendable () async throws -> PresignedURLs)? = nil
+    ) throws(SyncError) -> DownloadSource {
+        let first = try pair(urls, connection)
+        var renew: PresignedAddresses.Renewal?
+        if let renewal { renew = { try pair(try await renewal(), connection) } }
+        let addresses = PresignedAddresses(first, renewal: renew)
+        let patience = ConnectionPatience(connection)
+        let settings = PresignedSettings(
+            connectTimeout: patience.connectTimeout,
+            stallTimeout: patience.timeout,
+            connectionLimit: connection.connectionLimit,
+            caFile: connection.caFile,
+            proxy: connection.proxy,
+            bytesPerSecond: connection.bandwidthLimit,
+            userAgent: "osssync/\(Version.text)",
+            retry: patience.retry
+        )
+        let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
+            () throws(SyncError) -> any ObjectStore in
+            do throws(StorageError) {
+                return try StorageClient(
+                    addresses: addresses,
+                    first: first.get,
+                    settings: settings,
+                    environment: SystemClocks.storage(observe: { _ in })
+                )
+            } catch {
+                throw SyncError(error)
+            }
+        }
+        return DownloadSource(
+            key: first.get.key,
+            subject: first.get.description,
+            makeStore: makeStore
+        )
+    }
+
+    private static func pair(
+        _ urls: PresignedURLs,
+        _ connection: ConnectionSettings
+    ) throws(SyncError) -> PresignedPair {
+        func usage(_ message: String) -> SyncError {
+            SyncError(code: .configuration, message: message)
+        }
+        let pair: PresignedPair
+        do throws(EndpointError) {
+            var head: PresignedAddress?
+            if let text = urls.head { head = try PresignedAddress(parsing: text) }
+            pair = PresignedPair(get: try PresignedAddress(parsing: urls.get), head: head)
+        } catch {
+            throw usage("no signed URL: \(error.message)")
+        }
+        let endpoint = pair.get.endpoint
+        guard pair.head.map({ $0.endpoint == endpoint }) ?? true else {
+            throw usage("the URLs for GET and HEAD are of two hosts")
+        }
+        guard endpoint.scheme == .https || endpoint.isLoopback || connection.allowsInsecureHTTP
+        else {
+            throw usage(
+                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on the "
+                    + "way can read and change everything; use https"
+            )
+        }
+        return pair
+    }
+}

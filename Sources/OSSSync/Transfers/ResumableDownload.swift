@@ -1,0 +1,265 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+internal import Synchronization
+
+/// What became of one call of ``ResumableDownload/resume()``.
+public enum DownloadOutcome: Sendable, Hashable {
+    /// The file is in its place, complete and verified.
+    case finished(DownloadedFile)
+    /// `pause()` was called; the checkpoint is what another process needs to go on, nil if nothing
+    /// was received yet.
+    case paused(Checkpoint?)
+    /// `cancel()` was called; nothing is left.
+    case cancelled
+}
+
+/// A file that was downloaded.
+public struct DownloadedFile: Sendable, Hashable {
+    /// The file's path, as it was given.
+    public let path: String
+    /// What the store says of the object; of its whole, not of a range.
+    public let info: ObjectInfo
+    /// CRC-64 of the file.
+    public let crc64: UInt64
+}
+
+/// One object on its way to one file, which can be paused and resumed, also by another process.
+///
+/// ```swift
+/// let download = try ResumableDownload(
+///     from: .presigned(PresignedURLs(get: getURL, head: headURL)),
+///     to: "film.mov"
+/// )
+/// let outcome = try await download.resume()
+/// ```
+///
+/// Bytes go to a hidden partial file beside the file, which takes the file's place by one rename
+/// when all of it is there and verified: at no instant is there a half file under the name. All of
+/// them come from one version of the object, because every request carries `If-Match`; if the
+/// object is replaced, the download starts over and says so.
+///
+/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other tasks.
+public final class ResumableDownload: Sendable {
+    /// The file's path, as it was given.
+    public let path: String
+    private let source: DownloadSource
+    private let options: DownloadOptions
+    private let place: FilePlace
+    private let onNotice: @Sendable (TransferNotice) -> Void
+    private let control = TransferControl()
+    private let board = ProgressBoard()
+    private let environment = SystemClocks.engine(hostName: "")
+    private let record: TransferRecord
+    private let disk = BlockingQueue(label: "osssync.download", width: 1, threads: .system)
+    private let hashing = BlockingQueue(label: "osssync.hash", width: 1, threads: .system)
+    private let limiter: ConnectionLimiter
+    private let madeStore = Mutex<(any ObjectStore)?>(nil)
+    /// What whoever made this had kept; taken at the first attempt.
+    private let given: Mutex<Checkpoint?>
+
+    /// Makes a download; nothing is written and no request is made.
+    ///
+    /// - Parameters:
+    ///   - source: What is downloaded.
+    ///   - path: The file's path; its directory must exist. A symbolic link there is replaced.
+    ///   - checkpoint: What an earlier process got from `pause()`, in place of a record. One that
+    ///     is of no use is not an error: the download starts at the first byte and says so.
+    ///   - options: The choices.
+    ///   - onNotice: Called, from any thread, for what is no failure but may be worth telling.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(
+        from source: DownloadSource,
+        to path: String,
+        checkpoint: Checkpoint? = nil,
+        options: DownloadOptions = DownloadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try options.check()
+        place = try FilePlace(path)
+        self.path = path
+        self.source = source
+        self.options = options
+        self.onNotice = onNotice
+        given = Mutex(checkpoint)
+        record = TransferRecord(
+            subject: source.subject,
+            directory: options.recordDirectory,
+            fileName: RecordName.download(source.subject, path),
+            disk: disk
+        )
+        limiter = ConnectionLimiter(
+            maximum: options.streams,
+            byteBudget: 1 << 30,
+            monotonic: environment.monotonic
+        )
+    }
+
+    deinit { board.end(isOver: true) }
+
+    /// Where the download is.
+    public var state: TransferState { control.current }
+
+    /// How far it is, over all its pauses.
+    public var progress: TransferProgressSequence {
+        TransferProgressSequence(
+            board: board,
+            interval: options.progressInterval,
+            sleep: environment.sleep
+        )
+    }
+
+    /// What another process needs to go on; nil if there is nothing to go on from.
+    ///
+    /// While the download runs it is a little behind.
+    public var checkpoint: Checkpoint? {
+        get async { await record.checkpoint }
+    }
+
+    /// Begins, or goes on where an earlier call or process stopped, and returns when the file is
+    /// there or the download was paused or cancelled.
+    ///
+    /// A download that has finished, resumed, is made once more. Cancelling the task ends the call
+    /// with an error and keeps what a later call needs.
+    ///
+    /// - Returns: How it ended.
+    /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`; `credentials` if
+    ///   the right to read was refused or a signed URL has expired and there is no other;
+    ///   `objectChanged` if the object was replaced again and again; `corrupt` if twice other bytes
+    ///   came than the store states; `remoteUnreachable`; `localState` for the disk; `alreadyExists`
+    ///   for a file that is not to be replaced; `locked` if it runs already; `cancelled`. In all
+    ///   cases but `corrupt`, `notFound` and `objectChanged` a later call goes on.
+    public func resume() async throws(SyncError) -> DownloadOutcome {
+        let store = try makeStore()
+        let gate = try control.begin(streams: options.streams, displayText(path))
+        let result = await run(gate, store)
+        let outcome: Result<DownloadOutcome, SyncError>
+        var ending: TransferState
+        switch result {
+        case .success(let finished):
+            (ending, outcome) = (.finished, .success(.finished(file(finished))))
+        case .failure(.cancelled) where control.isCancelling:
+            (ending, outcome) = (.cancelled, .success(.cancelled))
+        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
+            (ending, outcome) = (.paused, .success(.paused(await record.checkpoint)))
+        case .failure(let failure):
+            ending = failure == .cancelled ? .paused : .failed
+            outcome = .failure(SyncError(failure, of: displayText(path)))
+        }
+        board.end(isOver: ending == .finished || ending == .cancelled)
+        control.end(ending)
+        return try outcome.get()
+    }
+
+    /// Stops the download soon and returns what another process needs to go on, nil if nothing was
+    /// received.
+    ///
+    /// What was asked for and is on its way is received, for two seconds at most, so that a pause
+    /// costs at most 64 KiB; the call that runs it returns `paused`. Without one it does nothing.
+    @discardableResult
+    public func pause() async -> Checkpoint? {
+        await control.pause()
+        return await record.checkpoint
+    }
+
+    /// Stops the download at once and deletes the partial file, the checkpoint and the record; a
+    /// finished file stays.
+    ///
+    /// - Throws: `SyncError` of code `localState` if something could not be deleted.
+    public func cancel() async throws(SyncError) {
+        _ = await control.stop()
+        let store = try makeStore()
+        do throws(ItemFailure) {
+            try await prepareRecord()
+            try await download(store).discard()
+        } catch {
+            throw SyncError(error, of: displayText(path))
+        }
+        control.settle(.cancelled)
+        board.end(isOver: true)
+    }
+}
+
+// MARK: - Attempts
+
+extension ResumableDownload {
+    private func run(
+        _ gate: PauseGate,
+        _ store: any ObjectStore
+    ) async -> Result<ObjectDownload.Finished, ItemFailure> {
+        do throws(ItemFailure) {
+            try await prepareRecord()
+        } catch {
+            return .failure(error)
+        }
+        let download = download(store)
+        return await Reconnection(
+            policy: options.reconnects,
+            environment: environment,
+            board: board,
+            onNotice: onNotice
+        ).run(gate) { () throws(ItemFailure) in
+            try await download.run(gate: gate)
+        }
+    }
+
+    private func download(_ store: any ObjectStore) -> ObjectDownload {
+        let (board, onNotice) = (board, onNotice)
+        return ObjectDownload(
+            settings: ObjectDownload.Settings(
+                store: store,
+                key: source.key,
+                place: place,
+                replacesFile: options.replacesFile,
+                durability: options.durability == .full ? .synchronizedEach : .unsynchronized,
+                partSize: options.partSize,
+                streams: options.streams,
+                environment: environment
+            ),
+            record: record,
+            limiter: limiter,
+            disk: disk,
+            hashing: hashing,
+            onBegin: { transfer in
+                board.begin(transfer)
+                if transfer.bytesResumed > 0 {
+                    onNotice(.resumed(bytes: transfer.bytesResumed))
+                }
+            },
+            onStartOver: { onNotice(.startedOver($0)) }
+        )
+    }
+
+    /// Made when it is needed: each has a thread and connections of its own.
+    private func makeStore() throws(SyncError) -> any ObjectStore {
+        try madeStore.withLock { store throws(SyncError) in
+            if let store { return store }
+            let made = try source.makeStore()
+            store = made
+            return made
+        }
+    }
+
+    /// Reads what an earlier process left, the first time.
+    private func prepareRecord() async throws(ItemFailure) {
+        try await record.load(source.key)
+        let checkpoint = given.withLock { given in
+            defer { given = nil }
+            return given
+        }
+        guard let checkpoint, await !record.take(checkpoint, source.key) else { return }
+        onNotice(.startedOver(.foreignCheckpoint))
+    }
+
+    private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {
+        DownloadedFile(
+            path: path,
+            info: ObjectInfo(
+                String(decoding: source.key.bytes, as: UTF8.self),
+                finished.metadata
+            ),
+            crc64: finished.checksum.value
+        )
+    }
+}

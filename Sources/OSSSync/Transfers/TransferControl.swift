@@ -1,0 +1,102 @@
+internal import SyncEngine
+internal import Synchronization
+
+/// Where a resumable transfer is.
+public enum TransferState: Sendable, Hashable {
+    /// Nothing was done yet, or by another process.
+    case ready
+    /// Under way.
+    case running
+    /// Stopped by `pause()`; what is needed to go on is kept.
+    case paused
+    /// Ended with an error; it may be tried again.
+    case failed
+    /// Done.
+    case finished
+    /// Given up; begun again, it starts at the first byte.
+    case cancelled
+}
+
+/// Lets one attempt run at a time, and others wait for its end.
+final class TransferControl: Sendable {
+    private struct State {
+        var state = TransferState.ready
+        var gate: PauseGate?
+        var isCancelling = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var current: TransferState { state.withLock { $0.state } }
+
+    /// True if the attempt under way is to be given up, not only stopped.
+    var isCancelling: Bool { state.withLock { $0.isCancelling } }
+
+    /// Begins an attempt.
+    ///
+    /// - Throws: If one is under way already.
+    func begin(streams: Int, _ subject: String) throws(SyncError) -> PauseGate {
+        let gate = PauseGate(streams: streams)
+        let isFree = state.withLock { state in
+            guard state.state != .running else { return false }
+            state.state = .running
+            state.gate = gate
+            state.isCancelling = false
+            return true
+        }
+        guard isFree else {
+            throw SyncError(
+                code: .locked,
+                message: "'\(subject)': the transfer is under way already"
+            )
+        }
+        return gate
+    }
+
+    /// The attempt has ended.
+    func end(_ ending: TransferState) {
+        let waiters = state.withLock { state in
+            state.state = ending
+            state.gate = nil
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Stops the attempt under way gently and waits for its end.
+    func pause() async {
+        state.withLock { $0.gate }?.raise()
+        await ended()
+    }
+
+    /// Stops the attempt under way at once and waits for its end; false if there was none.
+    func stop() async -> Bool {
+        let gate = state.withLock { state in
+            state.isCancelling = state.gate != nil
+            return state.gate
+        }
+        gate?.cut()
+        await ended()
+        return gate != nil
+    }
+
+    /// Marks a transfer that rests as given up.
+    func settle(_ ending: TransferState) {
+        state.withLock { state in
+            if state.state != .running { state.state = ending }
+        }
+    }
+
+    private func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.gate == nil { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+internal import SyncEngine
+internal import Synchronization
+
+/// How far a transfer is.
+public struct TransferProgress: Sendable, Hashable {
+    /// Bytes that moved since the progress before this one; those that had to come twice count
+    /// twice.
+    public let stepBytes: Int64
+    /// Bytes that are where they belong, those of earlier attempts included.
+    public let completedBytes: Int64
+    /// Bytes of the whole.
+    public let totalBytes: Int64
+}
+
+/// Tells how far a transfer is, over all its pauses, until it has finished or was cancelled.
+///
+/// Nobody waits for whoever listens: a progress is made when it is asked for, at most once in the
+/// transfer's interval, and a slow listener misses those in between. Without a listener it costs
+/// the transfer an addition for each piece that arrives. The last progress of a finished transfer
+/// is always told. Each loop has its own count of steps.
+public struct TransferProgressSequence: AsyncSequence, Sendable {
+    /// One progress.
+    public typealias Element = TransferProgress
+
+    let board: ProgressBoard
+    let interval: Duration
+    let sleep: @Sendable (Duration) async throws -> Void
+
+    /// Asks for one progress after another.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// The iterator ends without an error.
+        public typealias Failure = Never
+
+        let sequence: TransferProgressSequence
+        private var told: ProgressBoard.Snapshot?
+
+        init(sequence: TransferProgressSequence) {
+            self.sequence = sequence
+        }
+
+        /// The next progress; nil after the end, or when the task is cancelled.
+        public mutating func next() async -> TransferProgress? {
+            await next(isolation: nil)
+        }
+
+        /// The same, for a caller that stays where it is.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async -> TransferProgress? {
+            while !Task.isCancelled {
+                // Nothing changes while nothing runs, so nobody looks.
+                if let told { await sequence.rest(after: told.version) }
+                let now = sequence.board.snapshot
+                let before = told
+                told = now
+                if let total = now.total,
+                    before?.total == nil || now.completed != before?.completed
+                {
+                    return TransferProgress(
+                        stepBytes: now.moved - (before?.moved ?? 0),
+                        completedBytes: now.completed,
+                        totalBytes: total
+                    )
+                }
+                if now.isOver { return nil }
+            }
+            return nil
+        }
+    }
+
+    /// A loop over the progress from now on.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(sequence: self)
+    }
+
+    /// Waits for the interval while the transfer runs, or until it changes its state.
+    fileprivate func rest(after version: Int) async {
+        guard board.snapshot.isRunning else { return await board.change(after: version) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await board.change(after: version) }
+            // A sleep that is cut short has done its work.
+            group.addTask { try? await sleep(interval) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// What a transfer's listeners look at.
+final class ProgressBoard: Sendable {
+    struct Snapshot: Sendable {
+        /// Counts the changes of state.
+        let version: Int
+        let completed: Int64
+        /// In all attempts; bytes that came twice count twice.
+        let moved: Int64
+        /// Nil before anything is known.
+        let total: Int64?
+        let isRunning: Bool
+        let isOver: Bool
+    }
+
+    private struct State {
+        var version = 0
+        var transfer: ProgressTracker.Transfer?
+        /// In the attempts before.
+        var movedBefore: Int64 = 0
+        var isRunning = false
+        var isOver = false
+        var nextWaiter: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var snapshot: Snapshot {
+        state.withLock { state in
+            Snapshot(
+                version: state.version,
+                completed: state.transfer?.bytesDone ?? 0,
+                moved: state.movedBefore + (state.transfer?.bytesMoved ?? 0),
+                total: state.transfer?.size,
+                isRunning: state.isRunning,
+                isOver: state.isOver
+            )
+        }
+    }
+
+    /// An attempt has begun to move bytes.
+    func begin(_ transfer: ProgressTracker.Transfer) {
+        change { state in
+            state.movedBefore += state.transfer?.bytesMoved ?? 0
+            state.transfer = transfer
+            state.isRunning = true
+            state.isOver = false
+        }
+    }
+
+    /// An attempt has ended; `isOver` if no other can follow.
+    func end(isOver: Bool) {
+        change { state in
+            state.isRunning = false
+            state.isOver = state.isOver || isOver
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            state.version += 1
+            defer { state.waiters = [:] }
+            return state.waiters.values.map(\.self)
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns when the state is another one than that of `version`, or the task was cancelled.
+    func change(after version: Int) async {
+        let ticket = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if Task.isCancelled || state.version != version || state.isOver { return true }
+                    state.waiters[ticket] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+        }
+    }
+}

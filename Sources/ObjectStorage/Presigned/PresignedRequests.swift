@@ -1,0 +1,121 @@
+internal import SyncModel
+
+extension StorageClient {
+    /// A client of signed addresses: it signs nothing, and sends nothing but GET and HEAD of the
+    /// one object that they are of.
+    ///
+    /// - Parameters:
+    ///   - addresses: What is sent, as it is.
+    ///   - first: The first of them; its host is the only one that is ever asked.
+    ///   - settings: How that is reached.
+    ///   - environment: Clock and chance.
+    /// - Throws: If the transport could not be started.
+    package convenience init(
+        addresses: PresignedAddresses,
+        first: PresignedAddress,
+        settings: PresignedSettings,
+        environment: StorageEnvironment
+    ) throws(StorageError) {
+        try self.init(
+            configuration: StorageConfiguration(
+                dialect: first.dialect,
+                endpoint: first.endpoint,
+                bucket: "",
+                signatureVersion: .v4,
+                credentials: NoCredentials(),
+                connectTimeout: settings.connectTimeout,
+                stallTimeout: settings.stallTimeout,
+                connectionLimit: settings.connectionLimit,
+                caFile: settings.caFile,
+                proxy: settings.proxy,
+                bytesPerSecond: settings.bytesPerSecond,
+                userAgent: settings.userAgent,
+                retry: settings.retry,
+                addresses: addresses
+            ),
+            environment: environment
+        )
+    }
+}
+
+/// How the host of signed addresses is reached.
+package struct PresignedSettings: Sendable {
+    package var connectTimeout: Duration
+    package var stallTimeout: Duration
+    package var connectionLimit: Int
+    package var caFile: String?
+    package var proxy: String?
+    package var bytesPerSecond: Int64?
+    package var userAgent: String
+    package var retry: RetryPolicy
+
+    package init(
+        connectTimeout: Duration,
+        stallTimeout: Duration,
+        connectionLimit: Int,
+        caFile: String?,
+        proxy: String?,
+        bytesPerSecond: Int64?,
+        userAgent: String,
+        retry: RetryPolicy
+    ) {
+        self.connectTimeout = connectTimeout
+        self.stallTimeout = stallTimeout
+        self.connectionLimit = connectionLimit
+        self.caFile = caFile
+        self.proxy = proxy
+        self.bytesPerSecond = bytesPerSecond
+        self.userAgent = userAgent
+        self.retry = retry
+    }
+}
+
+/// What signs nothing has no keys.
+private struct NoCredentials: CredentialsProvider {
+    func credentials() async throws(CredentialsError) -> Credentials {
+        throw .absent(source: "signed addresses")
+    }
+}
+
+// MARK: - Headers by GET
+
+extension StorageClient {
+    /// The headers of an object for which only an address for GET is there: those of its first
+    /// byte.
+    ///
+    /// An address for GET does not allow HEAD, because the method is part of the signature.
+    func headByReading(_ key: ObjectKey) async throws(StorageError) -> ObjectMetadata {
+        do throws(StorageError) {
+            return try await headByReading(key, range: ByteRange(offset: 0, length: 1))
+        } catch {
+            // An empty object has no first byte.
+            guard error.isRangeNotSatisfiable else { throw error }
+            return try await headByReading(key, range: nil)
+        }
+    }
+
+    private func headByReading(
+        _ key: ObjectKey,
+        range: ByteRange?
+    ) async throws(StorageError) -> ObjectMetadata {
+        var wire = StorageRequest("GetObject", .get, key)
+        if let range { wire.headers.append(("range", range.headerValue)) }
+        let request = wire
+        return try await repeating { (context) throws(StorageError) in
+            let response = try await self.send(request, &context) { head in
+                // A server that does not know ranges would send all of it.
+                head.contentLength.map { $0 <= 1 } == true
+                    ? .memory(limit: 1, truncates: false) : .reject
+            }
+            let part = response.head["content-range"].flatMap(ContentRange.init(headerValue:))
+            let whole = response.head.status == 206 ? nil : response.head.contentLength
+            guard let size = part?.totalSize ?? whole else {
+                throw request.failure(
+                    .protocolViolation("the answer does not tell the object's size"),
+                    head: response.head
+                )
+            }
+            return ObjectMetadata(response.head, size: size, dialect: self.dialect)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import SyncModel
+internal import Synchronization
+
+extension StorageClient {
+    /// Bytes of one attempt that are worth another.
+    private static let worthwhile: Int64 = 64 << 10
+
+    /// Makes attempts until one succeeds or nothing more may be tried.
+    ///
+    /// Bytes that `sink` received in an attempt make its failure count for less.
+    func repeating<Value>(
+        isRepeatable: Bool = true,
+        into sink: FileSink? = nil,
+        _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        var state = RetryState(configuration.retry)
+        var context = AttemptContext()
+        var number = 1
+        while true {
+            let before = sink?.received ?? 0
+            do throws(StorageError) {
+                let value = try await attempt(&context)
+                budget.refund()
+                environment.observe(.succeeded)
+                return value
+            } catch {
+                let gained = (sink?.received ?? 0) - before
+                // A few bytes each time would go on for ever.
+                if gained >= Self.worthwhile {
+                    state.madeProgress()
+                    budget.refund()
+                }
+                guard isRepeatable || error.isCertainlyUndone else { throw error }
+                try await prepareToRepeat(after: error, number, &state, &context)
+                number += 1
+                context.isRepetition = true
+            }
+        }
+    }
+
+    /// Throws `error` if there is to be no other attempt, and else returns when it may begin.
+    private func prepareToRepeat(
+        after error: StorageError,
+        _ number: Int,
+        _ state: inout RetryState,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) {
+        let retryClass = retryClass(of: error)
+        if case .throttled(let retryAfter) = retryClass {
+            environment.observe(.throttled(retryAfter: retryAfter))
+        }
+        if case .transport = error.kind { context.needsFreshConnection = true }
+        switch state.next(retryClass, random: environment.randomUnit()) {
+        case .giveUp:
+            if case .clockSkew = retryClass { clock.distrust() }
+            throw error
+        case .wait(let pause):
+            guard budget.spend() else { throw error }
+            environment.observe(.retrying(error, attempt: number))
+            guard (try? await environment.sleep(pause)) != nil else {
+                // All that ends a pause early is the task's end.
+                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+            }
+        case .correctClock(let serverTime):
+            guard let reading = context.reading else { throw error }
+            switch clock.correct(by: serverTime, after: reading) {
+            case .refused: throw error
+            case .alreadyCorrected: break
+            case .corrected(let offset):
+                environment.observe(.clockCorrected(offsetSeconds: offset))
+            }
+        case .refreshCredentials: try await refreshCredentials(after: error, context)
+        case .changeRegion(let region):
+            guard let used = context.endpoint, used.region != region else { throw error }
+            place.withLock { $0 = used.moved(to: region) }
+        }
+    }
+
+    /// A signed address that is refused has most likely expired; only whoever signed it can tell.
+    private func retryClass(of error: StorageError) -> RetryClass {
+        guard configuration.addresses != nil, error.isAccessDenied else { return error.retryClass }
+        return .refreshCredentials
+    }
+
+    private func refreshCredentials(
+        after error: StorageError,
+        _ context: AttemptContext
+    ) async throws(StorageError) {
+        if let addresses = configuration.addresses {
+            let fresh: PresignedPair?
+            do throws(CredentialsError) {
+                if let rejected = context.addresses {
+                    fresh = try await addresses.renew(rejected: rejected)
+                } else {
+                    fresh = nil
+                }
+            } catch {
+                throw StorageError(
+                    kind: Task.isCancelled ? .cancelled : .credentials(error.message),
+                    operation: "renew the signed address"
+                )
+            }
+            guard fresh != nil else { throw error }
+            return
+        }
+        guard let rejected = context.credentials else { throw error }
+        let fresh: Credentials?
+        do throws(CredentialsError) {
+            fresh = try await credentials.refresh(rejected: rejected)
+        } catch {
+            throw StorageError(
+                kind: Task.isCancelled ? .cancelled : .credentials(error.message),
+                operation: "refresh credentials"
+            )
+        }
+        guard let fresh, fresh != rejected else { throw error }
+    }
+}
+
+extension StorageError {
+    /// The request has had no effect, or could not be made.
+    fileprivate var isCertainlyUndone: Bool {
+        switch retryClass {
+        case .throttled, .clockSkew, .refreshCredentials, .otherRegion: true
+        default: !mayHaveReachedServer
+        }
+    }
+}

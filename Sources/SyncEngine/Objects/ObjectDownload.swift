@@ -1,0 +1,215 @@
+package import LocalStorage
+internal import ManifestStore
+package import ObjectStorage
+package import SyncModel
+
+/// One object on its way to one file, without a mirror around it.
+package struct ObjectDownload: Sendable {
+    /// What does not change from one attempt to the next.
+    package struct Settings: Sendable {
+        package var store: any ObjectStore
+        package var key: ObjectKey
+        package var place: FilePlace
+        /// False: a file that is there is an error.
+        package var replacesFile: Bool
+        package var durability: PublicationDurability
+        /// The preferred size of a range, in bytes.
+        package var partSize: Int64
+        /// Ranges under way at once.
+        package var streams: Int
+        package var environment: EngineEnvironment
+
+        package init(
+            store: any ObjectStore,
+            key: ObjectKey,
+            place: FilePlace,
+            replacesFile: Bool,
+            durability: PublicationDurability,
+            partSize: Int64,
+            streams: Int,
+            environment: EngineEnvironment
+        ) {
+            self.store = store
+            self.key = key
+            self.place = place
+            self.replacesFile = replacesFile
+            self.durability = durability
+            self.partSize = partSize
+            self.streams = streams
+            self.environment = environment
+        }
+    }
+
+    /// An object that is in its file.
+    package struct Finished: Sendable {
+        package let etag: ETag
+        package let size: Int64
+        package let checksum: CRC64
+        package let metadata: ObjectMetadata
+    }
+
+    package let settings: Settings
+    package let record: TransferRecord
+    package let limiter: ConnectionLimiter
+    package let disk: BlockingQueue
+    package let hashing: BlockingQueue
+    /// Called when it is known what is there already.
+    package let onBegin: @Sendable (ProgressTracker.Transfer) -> Void
+    package let onStartOver: @Sendable (StartOverReason) -> Void
+
+    package init(
+        settings: Settings,
+        record: TransferRecord,
+        limiter: ConnectionLimiter,
+        disk: BlockingQueue,
+        hashing: BlockingQueue,
+        onBegin: @escaping @Sendable (ProgressTracker.Transfer) -> Void,
+        onStartOver: @escaping @Sendable (StartOverReason) -> Void
+    ) {
+        self.settings = settings
+        self.record = record
+        self.limiter = limiter
+        self.disk = disk
+        self.hashing = hashing
+        self.onBegin = onBegin
+        self.onStartOver = onStartOver
+    }
+
+    /// Fetches what is missing and puts the file into its place.
+    ///
+    /// - Throws: `cancelled` also after a pause; the record then has what the next attempt needs.
+    package func run(gate: PauseGate) async throws(ItemFailure) -> Finished {
+        do throws(ItemFailure) {
+            let finished = try await attempt(gate)
+            return finished
+        } catch {
+            // What the record knows is written whatever happened; the transfer's own failure is
+            // the one to report.
+            do throws(ItemFailure) { try await record.flush() } catch { _ = error }
+            throw error
+        }
+    }
+
+    private func attempt(_ gate: PauseGate) async throws(ItemFailure) -> Finished {
+        let directory = try await openDirectory()
+        var means = means(directory)
+        let head = try await means.head(settings.key)
+        let remote = RemoteObject(
+            key: settings.key,
+            size: head.metadata.size,
+            etag: head.object.etag,
+            lastModified: head.metadata.lastModified
+        )
+        let tracker = ProgressTracker(direction: .pull)
+        let transfer = tracker.begin(.download, key: settings.key, size: remote.size)
+        let onBegin = onBegin
+        means.emit = { event in
+            guard case .item(let item) = event else { return }
+            switch item.state {
+            case .started, .resumed: onBegin(transfer)
+            case .planned, .done, .failed, .skipped: break
+            }
+        }
+        let downloader = Downloader(
+            means: means,
+            key: settings.key,
+            transfer: transfer,
+            gate: gate
+        )
+        let finished = try await downloader.run(remote)
+        let fallback = finished.lastModified ?? settings.environment.now()
+        try await publish(
+            Publication(
+                partialName: finished.partialName,
+                path: settings.place.name,
+                modified: finished.modified ?? fallback,
+                expected: settings.replacesFile ? .anything : .absent,
+                displaced: .replace
+            ),
+            in: directory
+        )
+        try await record.dropDownload(settings.key)
+        return Finished(
+            etag: finished.object.etag,
+            size: finished.object.size,
+            checksum: finished.checksum,
+            metadata: finished.metadata ?? head.metadata
+        )
+    }
+
+    private func means(_ directory: MirrorDirectory) -> TransferMeans {
+        var limits = EngineLimits.standard
+        limits.streamsPerFile = settings.streams
+        return TransferMeans(
+            store: settings.store,
+            prefix: "",
+            directory: directory,
+            records: record,
+            limiter: limiter,
+            environment: settings.environment,
+            partSize: settings.partSize,
+            limits: limits,
+            largestUnrecorded: -1,
+            disk: disk,
+            hashing: hashing,
+            emit: { _ in },
+            onStartOver: onStartOver
+        )
+    }
+
+    private func openDirectory() async throws(ItemFailure) -> MirrorDirectory {
+        let settings = settings
+        do {
+            let (directory, state) = try await disk.run {
+                () throws(LocalError) -> (MirrorDirectory, LocalState) in
+                let directory = try settings.place.open(.standard)
+                return (directory, try directory.identity(of: settings.place.name))
+            }
+            switch state {
+            case .directory: throw LocalError.targetIsDirectory(settings.place.name)
+            case .absent: break
+            case .file, .other:
+                guard settings.replacesFile else { throw ItemFailure.fileExists }
+            }
+            return directory
+        } catch {
+            throw ItemFailure(any: error)
+        }
+    }
+
+    private func publish(
+        _ publication: Publication,
+        in directory: MirrorDirectory
+    ) async throws(ItemFailure) {
+        let durability = settings.durability
+        let outcome: PublicationOutcome?
+        do {
+            outcome = try await disk.run { () throws(LocalError) in
+                try directory.publish([publication], durability: durability).first
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+        switch outcome {
+        case .published, nil: return
+        case .failed(.targetChanged): throw .fileExists
+        case .failed(let error): throw ItemFailure(error)
+        }
+    }
+
+    /// Deletes the partial file and the record.
+    package func discard() async throws(ItemFailure) {
+        let checkpoint = try await record.download(settings.key)
+        let place = settings.place
+        if let name = checkpoint?.partialName {
+            do {
+                try await disk.run { () throws(LocalError) in
+                    try place.open(.standard).removePartial(name)
+                }
+            } catch {
+                throw ItemFailure(error)
+            }
+        }
+        try await record.dropDownload(settings.key)
+    }
+}

@@ -1,0 +1,13 @@
+/// Why a download that had begun began again at its first byte, or fetched a part of it again.
+public enum StartOverReason: Sendable, Hashable {
+    /// The object was replaced.
+    case objectChanged
+    /// The partial file is gone, is shorter than it was, or is somebody else's.
+    case partialUnusable
+    /// So many bytes of the partial file are not what they were; only their ranges start over.
+    case damaged(bytes: Int64)
+    /// The checkpoint is of another object, or says what none can.
+    case foreignCheckpoint
+    /// All bytes came and are not the content that the store states.
+    case wrongContent
+}

@@ -1,0 +1,36 @@
+internal import SyncModel
+
+extension SyncError {
+    /// Why a transfer that stands alone failed; `subject` is what it was of, safe to print.
+    package init(_ failure: ItemFailure, of subject: String) {
+        let code: Code =
+            switch failure {
+            case .vanished: .notFound
+            case .keepsChanging: .objectChanged
+            case .corrupt, .disproved: .corrupt
+            case .sourceKeepsChanging, .uploadVanished: .cannotResume
+            case .targetChanged, .manifest: .localState
+            case .needsRestore: .needsRestore
+            case .alreadyExists, .fileExists: .alreadyExists
+            case .tooLarge: .configuration
+            case .cancelled: .cancelled
+            case .local: .localState
+            case .storage(_, _, _, .permission): .credentials
+            case .storage(_, _, _, .usage): .configuration
+            case .storage: .remoteUnreachable
+            }
+        self.init(
+            code: code,
+            message: "'\(subject)': \(failure.message)",
+            underlying: failure,
+            requestID: failure.requestID
+        )
+    }
+}
+
+extension ItemFailure {
+    /// True if a later attempt may go through because the network or the service is better then.
+    package var isPassing: Bool {
+        if case .storage(_, _, _, .passing) = self { true } else { false }
+    }
+}

@@ -1,0 +1,249 @@
+package import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+package import SyncModel
+
+/// The record of one transfer that stands alone: in memory, and in a file if there is a directory
+/// for records.
+///
+/// The file is written when so much is new that it would be a pity to move it again, and at each
+/// pause; what it says is verified before it is believed.
+package actor TransferRecord: TransferRecords {
+    /// Bytes that may be on disk or at the store without the file saying so.
+    private static let writeInterval: Int64 = 1 << 20
+
+    /// What is transferred, without secrets.
+    private let subject: String
+    private let directoryPath: String?
+    private let fileName: String
+    private let disk: BlockingQueue
+    private var directory: RecordDirectory?
+    private var isLoaded = false
+    private var download: DownloadCheckpoint?
+    private var ranges: [Int: RangeCheckpoint] = [:]
+    private var seal: Checkpoint.Seal?
+    private var upload: UploadCheckpoint?
+    private var parts: [PartNumber: UploadPartCheckpoint] = [:]
+    private var unwritten: Int64 = 0
+
+    /// Makes a record that knows nothing before ``load(_:)``.
+    ///
+    /// - Parameters:
+    ///   - subject: What is transferred, without secrets; a record of anything else is not used.
+    ///   - directory: Where the file is, made if it is missing; nil for a record in memory only.
+    ///   - fileName: Letters, digits, hyphens and points.
+    ///   - disk: Where files are read and written.
+    package init(
+        subject: String,
+        directory: String?,
+        fileName: String,
+        disk: BlockingQueue
+    ) {
+        self.subject = subject
+        directoryPath = directory
+        self.fileName = fileName
+        self.disk = disk
+    }
+
+    // MARK: The file
+
+    /// Opens the directory and reads what an earlier process left, the first time; what cannot be
+    /// used is nothing.
+    package func load(_ key: ObjectKey) async throws(ItemFailure) {
+        guard !isLoaded else { return }
+        guard let path = directoryPath else {
+            isLoaded = true
+            return
+        }
+        let bytes: [UInt8]?
+        do {
+            let name = fileName
+            let (opened, content) = try await disk.run {
+                () throws(LocalError) -> (RecordDirectory, [UInt8]?) in
+                let directory = try RecordDirectory(path: path)
+                return (directory, try directory.read(name))
+            }
+            directory = opened
+            bytes = content
+        } catch {
+            throw ItemFailure(error)
+        }
+        isLoaded = true
+        guard let bytes,
+            let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
+        else { return }
+        if let checkpoint = json[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
+            take(checkpoint, key)
+        }
+        if let checkpoint = json[UploadCheckpoint.recordName]
+            .flatMap({ UploadCheckpoint($0, key: key, target: subject) })
+        {
+            begin(checkpoint)
+        }
+    }
+
+    /// Writes what is known now, or removes the file if nothing is.
+    package func flush() async throws(ItemFailure) {
+        unwritten = 0
+        guard let directory else { return }
+        let json: JSONText? =
+            if let checkpoint {
+                .object([.init(name: Checkpoint.recordName, value: checkpoint.json)])
+            } else if let upload = currentUpload {
+                .object([
+                    .init(name: UploadCheckpoint.recordName, value: upload.json(target: subject))
+                ])
+            } else { nil }
+        let name = fileName
+        do {
+            try await disk.run { () throws(LocalError) in
+                guard let json else { return try directory.remove(name) }
+                try directory.write(name, [UInt8]((json.text + "\n").utf8))
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    private func note(_ bytes: Int64) async throws(ItemFailure) {
+        unwritten += bytes
+        if unwritten >= Self.writeInterval { try await flush() }
+    }
+
+    // MARK: Downloads
+
+    /// What can be kept by whoever asks; nil if nothing is unfinished.
+    package var checkpoint: Checkpoint? {
+        currentDownload.map { Checkpoint(source: subject, $0, seal: seal) }
+    }
+
+    /// Goes on from a checkpoint that was kept elsewhere; false if it is of another object or says
+    /// what none can.
+    @discardableResult
+    package func take(_ checkpoint: Checkpoint, _ key: ObjectKey) -> Bool {
+        guard checkpoint.source == subject, let known = checkpoint.download(key) else {
+            return false
+        }
+        begin(known)
+        seal = checkpoint.seal
+        return true
+    }
+
+    private var currentDownload: DownloadCheckpoint? {
+        guard let download else { return nil }
+        return download.replacingRanges(with: ranges.values.sorted { $0.index < $1.index })
+    }
+
+    private func begin(_ checkpoint: DownloadCheckpoint) {
+        download = checkpoint
+        ranges = Dictionary(checkpoint.ranges.map { ($0.index, $0) }) { $1 }
+        seal = nil
+    }
+
+    func download(_ key: ObjectKey) async throws(ItemFailure) -> DownloadCheckpoint? {
+        currentDownload
+    }
+
+    func beginDownload(_ checkpoint: DownloadCheckpoint) async throws(ItemFailure) {
+        begin(checkpoint)
+        try await flush()
+    }
+
+    func saveRange(
+        _ key: ObjectKey,
+        _ range: RangeCheckpoint,
+        partialName: String
+    ) async throws(ItemFailure) {
+        guard download?.partialName == partialName else {
+            // A late word of one version must not count for the next.
+            throw ItemFailure(.checkpointGone(key))
+        }
+        let before = ranges.updateValue(range, forKey: range.index)?.received ?? 0
+        seal = nil
+        try await note(range.received - before)
+    }
+
+    func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
+        guard download != nil else { return }
+        download = nil
+        ranges = [:]
+        seal = nil
+        try await flush()
+    }
+
+    func sealDownload(_ partial: FileIdentity, bootID: String) async {
+        seal = Checkpoint.Seal(partial, bootID: bootID)
+    }
+
+    func vouches(
+        for range: RangeCheckpoint,
+        in partial: FileIdentity,
+        bootID: String
+    ) async -> Bool {
+        seal?.holds(partial, bootID: bootID) ?? false
+    }
+
+    // MARK: Uploads
+
+    private var currentUpload: UploadCheckpoint? {
+        guard let upload else { return nil }
+        return UploadCheckpoint(
+            key: upload.key,
+            uploadID: upload.uploadID,
+            partSize: upload.partSize,
+            source: upload.source,
+            token: upload.token,
+            started: upload.started,
+            parts: parts.values.sorted { $0.number < $1.number }
+        )
+    }
+
+    private func begin(_ checkpoint: UploadCheckpoint) {
+        upload = checkpoint
+        parts = Dictionary(checkpoint.parts.map { ($0.number, $0) }) { $1 }
+    }
+
+    func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint? { currentUpload }
+
+    func beginUpload(_ checkpoint: UploadCheckpoint) async throws(ItemFailure) {
+        begin(checkpoint)
+        try await flush()
+    }
+
+    func setUploadID(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        token: String
+    ) async throws(ItemFailure) {
+        guard let known = self.upload, known.token == token else {
+            throw ItemFailure(.checkpointGone(key))
+        }
+        self.upload = UploadCheckpoint(
+            key: known.key,
+            uploadID: upload,
+            partSize: known.partSize,
+            source: known.source,
+            token: known.token,
+            started: known.started,
+            parts: []
+        )
+        try await flush()
+    }
+
+    func savePart(
+        _ key: ObjectKey,
+        _ part: UploadPartCheckpoint,
+        uploadID: UploadID
+    ) async throws(ItemFailure) {
+        guard upload?.uploadID == uploadID else { throw ItemFailure(.checkpointGone(key)) }
+        parts[part.number] = part
+        try await note(part.size)
+    }
+
+    func dropUpload(_ key: ObjectKey) async throws(ItemFailure) {
+        guard upload != nil else { return }
+        upload = nil
+        parts = [:]
+        try await flush()
+    }
+}

@@ -1,0 +1,279 @@
+import OSSSync
+import StorageServer
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@Suite("A download in trouble")
+struct DownloadFaultTests {
+    private static let content = StoreFixture.ramp(3_000_000)
+
+    /// The random byte positions of the pauses are those of this seed.
+    @Test func `paused a thousand times costs at most 64 KiB for each pause`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let size: Int64 = 64 << 20
+        let content = StoreFixture.ramp(Int(size))
+        let urls = try await fixture.presigned(content)
+        var options = StoreFixture.options(recordDirectory: fixture.path("records"))
+        options.progressInterval = .microseconds(200)
+        var generator = SeededGenerator(seed: 64)
+        let positions = (0..<1_000).map { _ in Int64.random(in: 0..<size, using: &generator) }
+            .sorted()
+        // Faster, and the pause comes long after its position.
+        try fixture.slow(3_000_000)
+        fixture.server.clearRequestLog()
+        var pauses = 0
+        var download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        for (number, position) in positions.enumerated() {
+            // Every tenth time as if in a new process.
+            if number % 10 == 9 {
+                download = try ResumableDownload(
+                    from: .presigned(urls),
+                    to: fixture.path("file"),
+                    options: options
+                )
+            }
+            let current = download
+            async let outcome = current.resume()
+            await current.reaching(position)
+            await current.pause()
+            if case .paused = try await outcome { pauses += 1 } else { break }
+        }
+        if download.state != .finished { _ = try await download.resume() }
+        #expect(fixture.content("file") == content)
+        let sent = fixture.bytesSent
+        let lost = sent - size
+        #expect(lost <= Int64(pauses) * 65_536)
+        #expect(pauses >= 900)
+        #expect(fixture.names(in: "records") == [])
+    }
+
+    @Test func `by URLs that expire on the way asks for new ones, once for all streams`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "occurrence": 6},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied",
+                                  "message": "Request has expired."}}}]
+            """
+        )
+        let asked = Mutex(0)
+        let fresh = try await fixture.client().presignedURL(
+            .get,
+            key: "key",
+            lifetime: .seconds(60)
+        )
+        let download = try ResumableDownload(
+            from: .presigned(urls) {
+                asked.withLock { $0 += 1 }
+                return PresignedURLs(get: fresh)
+            },
+            to: fixture.path("file")
+        )
+        _ = try await download.resume()
+        #expect(asked.withLock { $0 } == 1)
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    @Test func `by URLs that have expired and cannot be renewed says so without them`() async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([1], to: "key")
+        let url = try await client.presignedURL(.get, key: "key", lifetime: .seconds(60))
+        let broken = url.replacing("x-oss-signature=", with: "x-oss-signature=0")
+        for renewal in [nil, { throw Refusal() }] as [(@Sendable () async throws -> PresignedURLs)?]
+        {
+            let download = try ResumableDownload(
+                from: .presigned(PresignedURLs(get: broken), renewal: renewal),
+                to: fixture.path("file")
+            )
+            let error = await #expect(throws: SyncError.self) { try await download.resume() }
+            #expect(error?.code == .credentials)
+            let text = String(reflecting: error)
+            #expect(!text.contains("x-oss-signature") && !text.contains("Credential="))
+            #expect(renewal == nil || error?.message.contains("Refusal()") == true)
+        }
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func `is not led to another host`() async throws {
+        let fixture = try StoreFixture()
+        let elsewhere = try StoreFixture()
+        defer {
+            fixture.stop()
+            elsewhere.stop()
+        }
+        let urls = try await fixture.presigned(Self.content)
+        let others = try await elsewhere.presigned(Self.content)
+        #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(PresignedURLs(get: urls.get, head: others.head))
+        }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "first": 1},
+              "effect": {"fail": {"status": 307, "code": "TemporaryRedirect",
+                                  "headers": {"Location": "\(others.get)"}}}},
+             {"match": {"operation": "GetObject", "from": 2},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+            """
+        )
+        elsewhere.server.clearRequestLog()
+        for code in [SyncError.Code.remoteUnreachable, .credentials] {
+            let download = try ResumableDownload(
+                from: .presigned(urls) { others },
+                to: fixture.path("file")
+            )
+            let error = await #expect(throws: SyncError.self) { try await download.resume() }
+            #expect(error?.code == code)
+        }
+        #expect(elsewhere.server.requestLog.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            "ftp://host/key", "https://", "key", "https://host/a b", "https://host/#x",
+            "https://user@host/key", "http://example.com/key?Signature=secret",
+        ]
+    )
+    func `refuses what is no address to send`(url: String) {
+        let error = #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(PresignedURLs(get: url))
+        }
+        #expect(error?.code == .configuration)
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test func `goes on by itself when the connection was lost, if it is asked to`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var connection = ConnectionSettings()
+        connection.retries = 0
+        let faults = """
+            [{"match": {"operation": "GetObject", "occurrence": 5},
+              "effect": {"cut": {"at": 1000, "how": "rst"}}},
+             {"match": {"operation": "HeadObject", "occurrence": 2},
+              "effect": {"close": {"when": "before", "how": "rst"}}}]
+            """
+        try fixture.setFaults(faults)
+        let source = try DownloadSource.presigned(urls, connection: connection)
+        let plain = try ResumableDownload(from: source, to: fixture.path("file"))
+        let error = await #expect(throws: SyncError.self) { try await plain.resume() }
+        #expect(error?.code == .remoteUnreachable)
+        #expect(plain.state == .failed)
+        try await plain.cancel()
+
+        try fixture.setFaults(faults)
+        let notices = Notices()
+        var options = DownloadOptions()
+        options.reconnects = ReconnectPolicy(
+            firstPause: .milliseconds(10),
+            longestPause: .milliseconds(15),
+            attempts: 3
+        )
+        let download = try ResumableDownload(
+            from: source,
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+        _ = try await download.resume()
+        #expect(fixture.content("file") == Self.content)
+        let pauses = notices.all.compactMap {
+            if case .waiting(let pause, _) = $0 { pause } else { nil }
+        }
+        #expect(pauses == [.milliseconds(10), .milliseconds(15)])
+        #expect(notices.all.contains { if case .resumed = $0 { true } else { false } })
+    }
+
+    @Test func `that waits for the network can be paused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var connection = ConnectionSettings()
+        connection.retries = 0
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject"},
+              "effect": {"close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        var options = DownloadOptions()
+        options.reconnects = ReconnectPolicy(
+            firstPause: .seconds(3_600),
+            longestPause: .seconds(3_600),
+            attempts: 3
+        )
+        let (waiting, waits) = AsyncStream.makeStream(of: Void.self)
+        let download = try ResumableDownload(
+            from: .presigned(urls, connection: connection),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: { _ in waits.yield() }
+        )
+        async let outcome = download.resume()
+        for await _ in waiting { break }
+        await download.pause()
+        #expect(try await outcome == .paused(nil))
+    }
+
+    @Test func `whose bytes come wrong twice leaves the old file`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1, 2, 3])
+        try fixture.write("file", [9])
+        let notices = Notices()
+        for (faults, isRight) in [("first", true), ("from", false)] {
+            try fixture.setFaults(
+                #"[{"match": {"operation": "GetObject", "\#(faults)": 1}, "effect": {"flip": 1}}]"#
+            )
+            let download = try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path(isRight ? "other" : "file"),
+                onNotice: notices.add
+            )
+            if isRight {
+                _ = try await download.resume()
+                #expect(fixture.content("other") == [1, 2, 3])
+                #expect(notices.all == [.startedOver(.wrongContent)])
+            } else {
+                let error = await #expect(throws: SyncError.self) { try await download.resume() }
+                #expect(error?.code == .corrupt)
+                #expect(fixture.content("file") == [9])
+            }
+        }
+    }
+
+    @Test func `of what is not there says so`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let download = try ResumableDownload(
+            from: .object(client, key: "absent"),
+            to: fixture.path("file")
+        )
+        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        #expect(error?.code == .notFound)
+        let nowhere = try ResumableDownload(
+            from: .object(client, key: "absent"),
+            to: fixture.path("no/where")
+        )
+        let local = await #expect(throws: SyncError.self) { try await nowhere.resume() }
+        #expect(local?.code == .localState)
+        #expect(throws: SyncError.self) {
+            try ResumableDownload(from: .object(client, key: "k"), to: fixture.path("dir") + "/")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import OSSSync
+import StorageServer
+import Synchronization
+
+/// Collects what a transfer says.
+final class Notices: Sendable {
+    private let notices = Mutex<[TransferNotice]>([])
+
+    @Sendable func add(_ notice: TransferNotice) { notices.withLock { $0.append(notice) } }
+
+    var all: [TransferNotice] { notices.withLock { $0 } }
+}
+
+extension DownloadOutcome {
+    var file: DownloadedFile? {
+        if case .finished(let file) = self { file } else { nil }
+    }
+}
+
+extension ResumableDownload {
+    /// Returns when another task runs the download and so many bytes are there, or nothing more
+    /// will come.
+    func reaching(_ bytes: Int64) async {
+        // A pause before the beginning would pause nothing.
+        while state != .running, state != .finished { await Task.yield() }
+        for await progress in progress where progress.completedBytes >= bytes { return }
+    }
+
+    var keptCheckpoint: Checkpoint? {
+        get async { await checkpoint }
+    }
+}
+
+extension StoreFixture {
+    /// URLs of an object that has this content.
+    func presigned(_ content: [UInt8], _ key: String = "key") async throws -> PresignedURLs {
+        let client = try client()
+        try await client.put(content, to: key)
+        return PresignedURLs(
+            get: try await client.presignedURL(.get, key: key, lifetime: .seconds(600)),
+            head: try await client.presignedURL(.head, key: key, lifetime: .seconds(600))
+        )
+    }
+
+    /// Options by which progress is told soon.
+    static func options(recordDirectory: String? = nil) -> DownloadOptions {
+        var options = DownloadOptions()
+        options.progressInterval = .milliseconds(1)
+        options.recordDirectory = recordDirectory
+        return options
+    }
+
+    /// Makes every read so slow that it can be met on its way.
+    func slow(_ bytesPerSecond: Int = 4_000_000) throws {
+        try setFaults(
+            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": \#(bytesPerSecond)}}]"#
+        )
+    }
+
+    /// Runs until so many bytes are there, pauses, and returns the checkpoint; nil if it finished
+    /// before.
+    func pause(_ download: ResumableDownload, at bytes: Int64) async throws -> Checkpoint? {
+        try slow()
+        async let outcome = download.resume()
+        await download.reaching(bytes)
+        await download.pause()
+        try setFaults("[]")
+        guard case .paused(let checkpoint) = try await outcome else { return nil }
+        return checkpoint
+    }
+
+    /// Bytes of content that were asked for and sent.
+    var bytesSent: Int64 {
+        server.requestLog.filter { $0.operation == "GetObject" }.reduce(0) { $0 + $1.bytesSent }
+    }
+
+    /// A download that was paused and whose partial file was changed by `change` since.
+    func damaged(
+        _ content: [UInt8],
+        _ change: (URL) throws -> Void
+    ) async throws -> (Notices, ResumableDownload) {
+        let urls = try await presigned(content)
+        let notices = Notices()
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: path("file"),
+            options: Self.options(),
+            onNotice: notices.add
+        )
+        _ = try await pause(download, at: 1_000_000)
+        for name in names(in: ".") where name.hasPrefix(".osssync-") {
+            try change(folder.appendingPathComponent(name))
+        }
+        return (notices, download)
+    }
+}

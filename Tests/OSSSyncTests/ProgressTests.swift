@@ -1,0 +1,98 @@
+import OSSSync
+import StorageServer
+import Testing
+
+@Suite("Progress of a download")
+struct DownloadProgressTests {
+    private static let content = StoreFixture.ramp(2_000_000)
+
+    @Test func `sums to what moved and ends with the whole`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: StoreFixture.options()
+        )
+        let told = Task {
+            var told: [TransferProgress] = []
+            for await progress in download.progress { told.append(progress) }
+            return told
+        }
+        _ = try #require(try await fixture.pause(download, at: 500_000))
+        _ = try await download.resume()
+        let all = await told.value
+        let last = try #require(all.last)
+        #expect(last.completedBytes == 2_000_000)
+        #expect(all.allSatisfy { $0.totalBytes == 2_000_000 })
+        #expect(all.reduce(0) { $0 + $1.stepBytes } == 2_000_000)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedBytes <= $1.completedBytes })
+        #expect(all.count > 2)
+    }
+
+    @Test func `of a resumed one counts what is there as completed and not as moved`() async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let first = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: StoreFixture.options()
+        )
+        let checkpoint = try #require(try await fixture.pause(first, at: 500_000))
+        let second = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            checkpoint: checkpoint,
+            options: StoreFixture.options()
+        )
+        let told = Task {
+            var told: [TransferProgress] = []
+            for await progress in second.progress { told.append(progress) }
+            return told
+        }
+        _ = try await second.resume()
+        let all = await told.value
+        #expect(all.last?.completedBytes == 2_000_000)
+        #expect(all.reduce(0) { $0 + $1.stepBytes } == 2_000_000 - checkpoint.receivedLength)
+    }
+
+    @Test func `is told no more often than its interval`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        try fixture.slow(2_000_000)
+        var options = DownloadOptions()
+        options.progressInterval = .seconds(3_600)
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        let told = Task {
+            var told: [TransferProgress] = []
+            for await progress in download.progress { told.append(progress) }
+            return told
+        }
+        _ = try await download.resume()
+        // Of the beginning, and of the end, which no interval holds back.
+        let all = await told.value
+        #expect((1...2).contains(all.count))
+        #expect(all.last?.completedBytes == 2_000_000)
+    }
+
+    @Test func `ends with the download that nobody holds any more`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1])
+        var download: ResumableDownload? = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file")
+        )
+        let progress = try #require(download?.progress)
+        download = nil
+        for await _ in progress { Issue.record("nothing was done") }
+    }
+}
