@@ -233,6 +233,7 @@ extension Downloader {
                 object: object,
                 // A row that vouches for content nobody verified would make copies that lie.
                 checksum: shell.isProven ? checksum : nil,
+                received: checksum,
                 modified: ModificationTime.of(
                     userMetadata: shell.metadata?.userMetadata ?? [:],
                     lastModified: shell.metadata?.lastModified

@@ -9,6 +9,8 @@ struct FinishedDownload: Sendable {
     let object: PinnedObject
     /// Of the bytes received; nil where the store had nothing to hold them against.
     let checksum: CRC64?
+    /// Of the bytes received, proven or not.
+    let received: CRC64
     /// What the file's mtime becomes; nil if the object has none.
     let modified: Timestamp?
     let lastModified: Timestamp?

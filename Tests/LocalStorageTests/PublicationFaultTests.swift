@@ -198,12 +198,12 @@ struct PublicationFaultTests {
                 )
             ]
         )
-        publisher.prepare()
+        publisher.prepare(synchronizesEach: false)
         publisher.keepOldVersions()
         #expect(publisher.hasKeptVersions)
         try temporary.remove("f")
         try temporary.write("f", "mine")
-        publisher.commit()
+        publisher.commit(synchronizesEach: false)
         #expect(publisher.outcomes == [.failed(.targetChanged(try relative("f")))])
         #expect(temporary.read("f") == "mine")
     }

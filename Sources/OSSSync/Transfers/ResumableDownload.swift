@@ -23,6 +23,9 @@ public struct DownloadedFile: Sendable, Hashable {
     public let info: ObjectInfo
     /// CRC-64 of the file.
     public let crc64: UInt64
+    /// False if the store states nothing of the content, neither CRC-64 nor another digest: then
+    /// only its length was compared.
+    public let isVerified: Bool
 }
 
 /// One object on its way to one file, which can be paused and resumed, also by another process.
@@ -259,7 +262,8 @@ extension ResumableDownload {
                 String(decoding: source.key.bytes, as: UTF8.self),
                 finished.metadata
             ),
-            crc64: finished.checksum.value
+            crc64: finished.checksum.value,
+            isVerified: finished.isVerified
         )
     }
 }

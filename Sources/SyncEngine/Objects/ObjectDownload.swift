@@ -45,6 +45,8 @@ package struct ObjectDownload: Sendable {
         package let etag: ETag
         package let size: Int64
         package let checksum: CRC64
+        /// False if the store had nothing to hold the bytes against.
+        package let isVerified: Bool
         package let metadata: ObjectMetadata
     }
 
@@ -132,7 +134,10 @@ package struct ObjectDownload: Sendable {
         return Finished(
             etag: finished.object.etag,
             size: finished.object.size,
-            checksum: finished.checksum,
+            checksum: finished.received,
+            isVerified: finished.checksum != nil
+                && (!settings.store.dialect.computesChecksum || finished.object.crc64 != nil
+                    || finished.object.size == 0),
             metadata: finished.metadata ?? head.metadata
         )
     }
