@@ -24,6 +24,10 @@ enum Main {
         case .help(let name):
             say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
         case .run(let arguments):
+            if let problem = DescriptorLimit.raised().problem {
+                complain(problem)
+                exit(ExitCode.localState.rawValue)
+            }
             // The one unstructured task: a signal cancels it, and it is awaited at once.
             let task = Task { await CommandRunner.run(arguments, environment: environment) }
             StopSignals.install { task.cancel() }

@@ -6,7 +6,8 @@ struct RunCommand: Sendable {
     let direction: SyncDirection
 
     func run() async throws -> ExitCode {
-        let options = try RunOptions(context.arguments)
+        var options = try RunOptions(context.arguments)
+        options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let mirror = try context.mirror()
         let reporter = Reporter(
             options: context.output,

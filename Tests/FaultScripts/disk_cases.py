@@ -1,0 +1,156 @@
+"""Rows F070 to F076, and F097: disks that are full, read-only or closed."""
+
+import os
+
+from case_table import case, equal, expect
+from machine import Disk, stranger, under
+from scenes import NEW, OLD, OTHER, pulled
+from stage import ramp
+
+
+def small_disk(place, options):
+    """A mirror in step on a small disk, and changes that do not fit."""
+    disk = Disk(place)
+    disk.memory(place.directory, options)
+    for key, content in {"victim": OLD, "gone": OTHER, "kept": OTHER}.items():
+        place.put(key, content)
+    place.in_step(disk.run("pull"))
+    place.delete("gone")
+    return disk
+
+
+def grown(place, disk, options, tree):
+    """With room, one run is enough."""
+    disk.mount("-o", "remount," + options, place.directory)
+    place.in_step(disk.run("pull", "--delete"))
+    equal(disk.tree(), tree, "the tree on the larger disk")
+
+
+@case("F070", "a disk that is full keeps what it has, and the run goes on when there is room")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = small_disk(place, "size=2m")
+    place.put("victim", ramp(3_000_000))
+    place.put("other", NEW)
+    result = disk.run("pull", "--delete")
+    expect(result.status in (1, 5), f"the exit status of {result}")
+    equal(result.count("deleted"), 0, f"deletions of {result}")
+    said = result.said("victim") + result.error.get("message", "")
+    expect("disk is full" in said, f"what was said: {said} {result}")
+    found = disk.tree()
+    equal([found["victim"], found["gone"], found["kept"]], [OLD, OTHER, OTHER], "what was there")
+    grown(place, disk, "size=20m", {"victim": ramp(3_000_000), "other": NEW, "kept": OTHER})
+
+
+@case("F071", "a disk without inodes is said to lack them")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = small_disk(place, "size=20m,nr_inodes=40")
+    names = [f"f{number}" for number in range(50)]
+    for name in names:
+        place.put(name, OTHER)
+    result = disk.run("pull", "--delete")
+    expect(result.status in (1, 5), f"the exit status of {result}")
+    equal(result.count("deleted"), 0, f"deletions of {result}")
+    texts = [line.get("error", "") for line in result.all("item")]
+    texts.append(result.error.get("message", ""))
+    expect(any("inode" in text for text in texts), f"no word on inodes: {result} {texts[-3:]}")
+    equal(disk.tree()["victim"], OLD, "the victim")
+    grown(place, disk, "nr_inodes=1000",
+          {**dict.fromkeys(names, OTHER), "victim": OLD, "kept": OTHER})
+
+
+@case("F074", "a disk that cannot be written to ends the run before it asks for content")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = small_disk(place, "size=20m")
+    place.put("victim", NEW)
+    disk.mount("-o", "remount,ro", place.directory)
+    place.server.forget_requests()
+    result = disk.run("pull", "--delete")
+    equal(result.status, 5, f"the exit status of {result}")
+    expect("ead-only" in result.error["message"], f"what was said: {result}")
+    equal(place.requests("GetObject"), [], "content that was asked for")
+    equal(disk.tree()["victim"], OLD, "the victim")
+    grown(place, disk, "rw", {"victim": NEW, "kept": OTHER})
+
+
+@case("F076", "another disk within the mirror is named, and the rest is done")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    os.mkdir(place.directory)
+    disk.memory(place.path("mounted"), "size=20m")
+    place.put("mounted/victim", NEW)
+    place.put("other", OTHER)
+    for _ in range(2):
+        result = disk.run("pull", "--delete")
+        equal(result.status, 1, f"the exit status of {result}")
+        said = result.said("mounted/victim")
+        expect("file system" in said or "mount" in said, f"what was said: {said}")
+        equal(disk.tree(), {"other": OTHER}, "the tree")
+
+
+@case("F075", "what permissions forbid is reported, and never changed to get through")
+def _(place):
+    tree = pulled(place)
+    place.put("closed/inner", OLD)
+    place.in_step(place.pull())
+    place.put("closed/inner", NEW)
+    place.put("victim", ramp(88))
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.chmod(place.path("closed"), 0o500)
+    try:
+        result = under(place, wrapper, "pull", "--delete")
+        equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0),
+              f"the end of {result}")
+        expect("ermission" in result.said("closed/inner"), f"what was said: {result}")
+        equal(os.stat(place.path("closed")).st_mode & 0o7777, 0o500, "the directory's mode")
+        equal(place.tree()["closed/inner"], OLD, "the file in the closed directory")
+        equal(place.tree()["victim"], ramp(88), "the victim")
+    finally:
+        os.chmod(place.path("closed"), 0o700)
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    equal(place.tree(), {"victim": ramp(88), "other": OTHER, "kept": OTHER, "closed/inner": NEW},
+          f"the tree of {sorted(tree)} and the closed one")
+
+
+@case("F075", "state that may not be written ends the run before any transfer")
+def _(place):
+    pulled(place)
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    state = place.path(".osssync")
+    os.chmod(state, 0o500)
+    os.chmod(os.path.join(state, "manifest.db"), 0o400)
+    result = under(place, wrapper, "pull", "--delete")
+    equal(result.status, 5, f"the exit status of {result}")
+    equal(place.requests("GetObject"), [], "content that was asked for")
+    equal(place.tree()["gone"], OTHER, "what would have been deleted")
+
+
+@case("F097", "a directory that may not be read deletes nothing in the remote")
+def _(place):
+    for name in ("closed/inner", "a", "z"):
+        place.write(name, OTHER)
+    place.in_step(place.push())
+    os.remove(place.path("z"))
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.chmod(place.path("closed"), 0)
+    try:
+        result = under(place, wrapper, "push", "--delete")
+    finally:
+        os.chmod(place.path("closed"), 0o700)
+    equal((result.status, result.count("deleted")), (1, 0), f"the end of {result}")
+    equal([place.get(key) for key in ("closed/inner", "a", "z")], [OTHER] * 3, "the objects")
+    place.in_step(under(place, wrapper, "push", "--delete"))
+    equal(place.get("z"), None, "what was deleted at last")

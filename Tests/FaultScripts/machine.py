@@ -1,0 +1,157 @@
+"""Runs under limits, as another user, in a mount namespace, and runs that get signals."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import program
+from case_table import expect
+from stage import BUCKET
+
+# Nobody's processes count against the limits of this user.
+STRANGER = 61234
+
+
+def arguments(place, command, *options):
+    quick = [] if "--timeout" in options else ["--timeout", "10"]
+    return [place.server.osssync, command, place.directory, f"oss://{BUCKET}/{place.prefix}",
+            "--json", "--retry-wait", "0.05", *quick, *options]
+
+
+def under(place, wrapper, command, *options, limit=60):
+    """One run that another program starts."""
+    line = [*wrapper, *arguments(place, command, *options)]
+    return program.run(line[0], line[1:], place.full_environment(), limit)
+
+
+def until(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        expect(time.monotonic() < end, f"{what} did not happen in {seconds} s")
+        time.sleep(0.01)
+    return found
+
+
+class Running:
+    """A run that goes on while the case does something else."""
+
+    def __init__(self, place, command, *options):
+        self.arguments = arguments(place, command, *options)
+        self.begun = time.monotonic()
+        self.process = subprocess.Popen(self.arguments, env=place.full_environment(),
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        place.closers.append(self.close)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def send(self, number):
+        self.process.send_signal(number)
+        return time.monotonic()
+
+    def kill(self):
+        self.send(signal.SIGKILL)
+        self.process.communicate()
+
+    def wait(self, limit=30):
+        """What it left behind, which a run that was cut off need not explain."""
+        try:
+            output, errors = self.process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            self.close()
+            raise AssertionError(f"{self.arguments} did not end in {limit} s") from None
+        return program.Result(self.arguments, self.process.returncode, output.decode(),
+                              errors.decode(), time.monotonic() - self.begun)
+
+    def finish(self):
+        return self.wait().check()
+
+
+def runnable(*command):
+    """True if a program exists here and may do this."""
+    if not shutil.which(command[0]):
+        return False
+    return subprocess.run(command, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def skipped(reason):
+    print(f"skipped: {reason}", flush=True)
+
+
+class Disk:
+    """A namespace with mounts of its own, which need no privileges."""
+
+    def __init__(self, place):
+        self.place = place
+        self.holder = subprocess.Popen(["unshare", "-Urm", "sh", "-c", "echo ready; exec cat"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        place.closers.append(self.close)
+        self.holder.stdout.readline()
+        self.enter = ["nsenter", "-t", str(self.holder.pid), "-U", "-m", "--preserve-credentials",
+                      "--"]
+
+    @staticmethod
+    def is_possible():
+        if runnable("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/mnt"):
+            return True
+        skipped("mounts of one's own need user namespaces")
+        return False
+
+    def close(self):
+        self.holder.stdin.close()
+        self.holder.wait()
+        self.holder.stdout.close()
+
+    def mount(self, *options):
+        subprocess.run([*self.enter, "mount", *options], check=True)
+
+    def memory(self, path, options):
+        os.makedirs(path, exist_ok=True)
+        self.mount("-t", "tmpfs", "-o", options, "none", path)
+
+    def run(self, command, *options):
+        return under(self.place, self.enter, command, *options)
+
+    @contextlib.contextmanager
+    def inside(self):
+        """Within, the place's directory is the one that runs see."""
+        outside = self.place.directory
+        self.place.directory = f"/proc/{self.holder.pid}/root{outside}"
+        try:
+            yield self.place
+        finally:
+            self.place.directory = outside
+
+    def tree(self):
+        with self.inside() as place:
+            return place.tree()
+
+
+def stranger(place):
+    """How to start a program whom permissions bind; None where that is not possible."""
+    if os.getuid() != 0:
+        return ["env"]
+    wrapper = ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"]
+    if not runnable(*wrapper, "test", "-x", place.server.osssync):
+        skipped("no other user can be")
+        return None
+    os.chmod(place.server.folder, 0o711)
+    owned(place.folder)
+    return wrapper
+
+
+def owned(folder):
+    """Gives a tree to the stranger."""
+    if os.getuid() != 0:
+        return
+    os.chown(folder, STRANGER, STRANGER)
+    for base, folders, files in os.walk(folder):
+        for name in folders + files:
+            os.chown(os.path.join(base, name), STRANGER, STRANGER, follow_symlinks=False)

@@ -1,0 +1,215 @@
+"""Rows F057 to F069: signals, limits, and output that nobody takes."""
+
+import os
+import pty
+import signal
+import subprocess
+import time
+
+from case_table import case, equal, expect
+from machine import Running, arguments, runnable, skipped, stranger, under, until
+from scenes import OTHER, ends_in_step, pulled, recovers
+from stage import ramp
+from wire import CLOSE, HANG, KEEP
+
+
+def hanging(place, command="pull", operation="GetObject", key="victim"):
+    """A run that waits for an answer that does not come."""
+    between = place.wire()
+    between.on(operation, lambda request, forward: [HANG], key)
+    running = Running(place, command, "--delete")
+    until(lambda: between.seen(operation, key), f"{operation} of {key}")
+    between.clear()
+    return running
+
+
+@case("F057 F058 F062", "the first signal ends a run soon, and the next run goes on")
+def _(place):
+    for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143):
+        place.prefix += "x"
+        place.directory += "x"
+        tree = pulled(place)
+        running = hanging(place)
+        sent = running.send(number)
+        result = running.finish()
+        expect(time.monotonic() - sent < 5, f"{time.monotonic() - sent} s to end: {result}")
+        equal(result.status, status, f"the exit status of {result}")
+        expect("again" in result.error["message"] or "go on" in result.error["message"],
+               f"no word on how to go on: {result}")
+        equal(result.summary.get("in_step"), False, f"in_step of {result}")
+        found = place.tree()
+        expect(found["gone"] == OTHER, f"something was deleted: {result}")
+        recovers(place, tree)
+
+
+@case("F058", "a second signal right after the first does no harm")
+def _(place):
+    tree = pulled(place)
+    running = hanging(place)
+    for _ in range(3):
+        running.send(signal.SIGTERM)
+    equal(running.wait().status, 143, "the exit status")
+    recovers(place, tree)
+
+
+@case("F062", "a terminal that is closed ends the run as a signal does")
+def _(place):
+    tree = pulled(place)
+    between = place.wire()
+    between.on("GetObject", lambda request, forward: [HANG], "victim")
+    process, terminal = pty.fork()
+    if process == 0:
+        line = [word for word in arguments(place, "pull") if word != "--json"]
+        os.execve(line[0], line, place.full_environment())
+    try:
+        until(lambda: between.seen("GetObject", "victim"), "the request")
+    finally:
+        between.clear()
+        os.close(terminal)
+    def ended():
+        found, status = os.waitpid(process, os.WNOHANG)
+        return found and (os.waitstatus_to_exitcode(status),)
+    equal(until(ended, "the end"), (143,), "the exit status")
+    recovers(place, tree)
+
+
+@case("F063", "a run that was stopped for longer than its time-out goes on")
+def _(place):
+    tree = pulled(place)
+    between = place.wire()
+    between.on("GetObject", lambda request, forward: [0.5, forward().bytes(), KEEP], "victim")
+    running = Running(place, "pull", "--delete", "--timeout", "1")
+    until(lambda: between.seen("GetObject", "victim"), "the request")
+    running.send(signal.SIGSTOP)
+    time.sleep(2.5)
+    running.send(signal.SIGCONT)
+    ends_in_step(place, running.finish(), tree)
+
+
+def killed_at(place, command, number, moment):
+    """Kills a run at its n-th request; False if it has fewer."""
+    between = place.wire()
+    runs = []
+
+    def kill(request, forward):
+        if moment == "after":
+            forward()
+        until(lambda: runs, "the start")
+        runs[0].send(signal.SIGKILL)
+        return [CLOSE]
+    between.on(None, kill, only=number)
+    running = Running(place, command, "--delete", "--part-size", "1M", "--jobs", "1")
+    runs.append(running)
+    running.process.communicate(timeout=30)
+    between.close()
+    place.closers.remove(between.close)
+    place.endpoint = place.server.url
+    equal(running.process.returncode in (0, -signal.SIGKILL), True, "how it ended")
+    return running.process.returncode != 0
+
+
+@case("F059 F061", "a pull that is killed at any request is made up for by the next")
+def _(place):
+    for moment in ("before", "after"):
+        for number in range(1, 30):
+            place.put("large", ramp(1_500_000, number))
+            place.put("small", ramp(100, number))
+            place.put(f"gone{number}", OTHER)
+            place.delete(f"gone{number - 1}")
+            was_killed = killed_at(place, "pull", number, moment)
+            result = place.in_step(place.pull("--delete"))
+            equal(place.tree(), {"large": ramp(1_500_000, number), "small": ramp(100, number),
+                                 f"gone{number}": OTHER}, f"{moment} request {number}: {result}")
+            if not was_killed:
+                break
+        place.delete(f"gone{number}")
+        expect(number > 3, f"only {number} requests")
+
+
+@case("F060 F061", "a push that is killed at any request is made up for by the next")
+def _(place):
+    for moment in ("before", "after"):
+        for number in range(1, 30):
+            place.write("large", ramp(1_500_000, number))
+            place.write("small", ramp(100, number))
+            place.write(f"gone{number}", OTHER)
+            if number > 1:
+                os.remove(place.path(f"gone{number - 1}"))
+            was_killed = killed_at(place, "push", number, moment)
+            result = place.in_step(place.push("--delete", "--part-size", "1M"))
+            equal([place.get(name) for name in ("large", "small", f"gone{number}")],
+                  [ramp(1_500_000, number), ramp(100, number), OTHER], f"{moment} {number}")
+            equal(place.get(f"gone{number - 1}"), None, f"what was deleted: {result}")
+            equal(place.uploads(), 0, f"uploads left after {moment} request {number}: {result}")
+            if not was_killed:
+                break
+        os.remove(place.path(f"gone{number}"))
+        place.in_step(place.push("--delete"))
+        expect(number > 5, f"only {number} requests")
+
+
+@case("F065", "a large object and many keys take little memory")
+def _(place):
+    place.put("large", ramp(40_000_000))
+    measure = ["python3", "-c", "import os, resource, subprocess, sys\n"
+               "status = subprocess.call(sys.argv[1:])\n"
+               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
+               "sys.exit(status)"]
+    result = place.in_step(under(place, measure, "pull"))
+    peak = int(result.errors.split()[-1])
+    expect(peak < 128 * 1024, f"{peak} KiB for one object")
+    equal(place.tree(), {"large": ramp(40_000_000)}, "the tree")
+
+
+@case("F066", "thirty-two descriptors are enough")
+def _(place):
+    if not runnable("prlimit", "--nofile=32", "true"):
+        return skipped("no prlimit")
+    names = [f"d{number}/f" for number in range(40)]
+    for name in names:
+        place.put(name, OTHER)
+    place.in_step(under(place, ["prlimit", "--nofile=32"], "pull", "--jobs", "16"))
+    equal(place.tree(), dict.fromkeys(names, OTHER), "the tree")
+
+
+@case("F066", "fewer descriptors than a run needs are a reason not to begin")
+def _(place):
+    if not runnable("prlimit", "--nofile=12", "true"):
+        return skipped("no prlimit")
+    tree = pulled(place)
+    for count in (10, 16, 23):
+        result = under(place, ["prlimit", f"--nofile={count}"], "pull")
+        equal(result.status, 5, f"the exit status with {count} descriptors: {result}")
+        expect("ulimit -n" in result.errors, f"what was said: {result}")
+        equal(place.tree()["kept"], OTHER, f"what was there: {result}")
+    recovers(place, tree)
+
+
+@case("F069", "a run without any output does its work")
+def _(place):
+    tree = pulled(place)
+    line = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *arguments(place, "pull", "--delete")]
+    status = subprocess.run(line, env=place.full_environment(), timeout=30).returncode
+    expect(status in (0, 1), f"it ended with {status}")
+    equal(place.tree(), tree, "the tree")
+    with open("/dev/full", "wb") as full:
+        place.put("victim", ramp(77))
+        line = arguments(place, "pull", "--delete")
+        status = subprocess.run(line, env=place.full_environment(), stdout=full, stderr=full,
+                                timeout=30).returncode
+    equal(status, 1, "the exit status where the report could not be written")
+    equal(place.tree(), {**tree, "victim": ramp(77)}, "the tree")
+
+
+@case("F067", "with ten threads a run ends by itself and harms nothing")
+def _(place):
+    wrapper = stranger(place)
+    if wrapper is None or not runnable("prlimit", "--nproc=4", "true"):
+        return skipped("no prlimit")
+    tree = pulled(place)
+    stranger(place)
+    result = under(place, ["prlimit", "--nproc=10", *wrapper], "pull")
+    expect(result.status in (0, 1, 5, 6), f"with ten threads: {result}")
+    equal(place.tree()["kept"], OTHER, "what was there")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    equal(place.tree(), tree, "the tree")
