@@ -68,6 +68,7 @@ let package = Package(
     products: [
         .executable(name: "osssync", targets: ["OSSSyncCLI"]),
         .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
+        .executable(name: "osssync-simulator", targets: ["Simulator"]),
         .library(name: "OSSSync", targets: ["OSSSync"]),
     ],
     targets: [
@@ -119,6 +120,15 @@ let package = Package(
             name: "VirtualFilesCheck",
             dependencies: ["CVirtualFiles", "CVirtualFilesChecks"],
             path: "Tests/VirtualFilesCheck/Program",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "Simulator",
+            dependencies: [
+                "SyncEngine", "SyncModel", "ObjectStorage", "LocalStorage", "ManifestStore",
+                "SyncTestSupport", "CSystem", "CVirtualFiles",
+            ],
+            path: "Tests/Simulator",
             swiftSettings: swiftSettings
         ),
         tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),

@@ -1,0 +1,15 @@
+internal import CVirtualFiles
+
+/// What kind of disk a history is played on.
+enum DiskSettings {
+    static func apply(_ setup: Setup) {
+        virtual_files_set_inode_reuse(setup.reusesInodes)
+        virtual_files_set_fsync_names(setup.syncsNames)
+        virtual_files_set_directory_order(setup.directoryOrder)
+        virtual_files_set_capacity(setup.capacity ?? -1, -1)
+    }
+
+    static func liftLimits() {
+        virtual_files_set_capacity(-1, -1)
+    }
+}

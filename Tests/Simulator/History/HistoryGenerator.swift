@@ -1,0 +1,275 @@
+internal import SyncModel
+internal import SyncTestSupport
+
+/// Makes the history that a seed stands for.
+struct HistoryGenerator {
+    private var generator: SeededGenerator
+    private let seed: UInt64
+    private var names: [Name] = []
+    /// Classes of faults that this history has at all.
+    private var kinds: [FaultKind] = []
+    private var mayInterrupt = false
+    private var mayCutPower = false
+
+    init(seed: UInt64) {
+        self.seed = seed
+        generator = SeededGenerator(seed: seed)
+    }
+
+    static func history(seed: UInt64) -> History {
+        var maker = HistoryGenerator(seed: seed)
+        return maker.make()
+    }
+
+    private mutating func make() -> History {
+        let setup = makeSetup()
+        names = makeNames()
+        let isQuiet = generator.oneIn(4)
+        if !isQuiet {
+            kinds = FaultKind.allCases.filter { _ in generator.oneIn(4) }
+        }
+        mayInterrupt = !generator.oneIn(3)
+        mayCutPower = mayInterrupt && generator.oneIn(2)
+        let ending: ToolRun.Direction = generator.oneIn(3) ? .push : .pull
+        var operations: [Operation] = []
+        let count = 40 + generator.below(80)
+        for _ in 0..<(3 + generator.below(6)) { operations.append(.world(makeStart(ending))) }
+        while operations.count < count {
+            if generator.oneIn(4) {
+                operations.append(.run(makeRun(ending)))
+            } else {
+                operations.append(.world(makeChange()))
+            }
+        }
+        return History(seed: seed, setup: setup, operations: operations, ending: ending)
+    }
+
+    private mutating func makeSetup() -> Setup {
+        var setup = Setup()
+        setup.dialect = generator.oneIn(4) ? .s3 : .oss
+        setup.pageSize = 1 + generator.below(8)
+        setup.reusesInodes = generator.oneIn(2)
+        setup.syncsNames = generator.oneIn(2)
+        setup.directoryOrder = generator.oneIn(2) ? 0 : generator.next() >> 12
+        setup.capacity = generator.oneIn(12) ? Int64(200_000 + generator.below(400_000)) : nil
+        setup.pieceSize = 64 << generator.below(6)
+        setup.usesOpenat2 = !generator.oneIn(5)
+        setup.attempts = 1 + generator.below(4)
+        setup.uncheckpointed = 256 << Int64(generator.below(5))
+        setup.smallestWorthAsking = generator.oneIn(2) ? 512 : 1 << 20
+        setup.batch = 1 + generator.below(9)
+        setup.publicationGroup = 1 + generator.below(6)
+        setup.rowsPerListing = generator.oneIn(3) ? 2 : 8_000
+        setup.minimumPartSize = 64 << Int64(generator.below(5))
+        setup.maximumCopySize = generator.oneIn(4) ? 700 : 1_000_000
+        return setup
+    }
+
+    // MARK: - Names
+
+    private static let segments = [
+        "a", "A", "b", "c.txt", "d", "\u{E9}", "e\u{301}", "con", "%2e", "x y", "a-b",
+    ]
+
+    private static let hostileSegments = [
+        "", ".", "..", "..\u{301}", ".osssync", ".OSSSYNC", "\n", "\u{1B}[2J", "\u{202E}x", "-rf",
+        "C:", "a\\b", "+", "&", "?", "#",
+    ]
+
+    private mutating func makeNames() -> [Name] {
+        let isHostile = generator.oneIn(3)
+        return (0..<(4 + generator.below(9))).map { _ in
+            let parts = (0..<(1 + generator.below(3))).map { _ -> [UInt8] in
+                if isHostile, generator.oneIn(4) { return makeHostileSegment() }
+                return [UInt8](generator.pick(Self.segments).utf8)
+            }
+            return Name(ObjectKey([UInt8](parts.joined(separator: [UInt8(ascii: "/")]))))
+        }
+        .filter { !$0.key.isEmpty }
+    }
+
+    private mutating func makeHostileSegment() -> [UInt8] {
+        switch generator.below(20) {
+        case 0: [UInt8](repeating: UInt8(ascii: "x"), count: 255)
+        case 1: [UInt8](repeating: UInt8(ascii: "x"), count: 256)
+        case 2: [0x61, 0, 0x62]
+        case 3: [0xFF, 0xFE]
+        default: [UInt8](generator.pick(Self.hostileSegments).utf8)
+        }
+    }
+
+    private mutating func name() -> Name {
+        names.isEmpty ? Name("a") : generator.pick(names)
+    }
+
+    private mutating func size() -> Int {
+        switch generator.below(8) {
+        case 0: 0
+        case 1: 8 + generator.below(9)
+        case 2, 3: 16 + generator.below(500)
+        case 4, 5: 512 << generator.below(5)
+        default: 1_000 + generator.below(12_000)
+        }
+    }
+}
+
+// MARK: - The world
+
+extension HistoryGenerator {
+    private mutating func makeStart(_ ending: ToolRun.Direction) -> WorldChange {
+        ending == .push
+            ? .local(.write(name(), size: size())) : .remote(.put(name(), size: size()))
+    }
+
+    private mutating func makeChange() -> WorldChange {
+        switch generator.below(20) {
+        case 0...9: .remote(makeRemoteChange())
+        case 10...17: .local(makeLocalChange())
+        default: .state(makeStateChange())
+        }
+    }
+
+    private mutating func makeRemoteChange() -> RemoteChange {
+        switch generator.below(38) {
+        case 0..<8: .put(name(), size: size())
+        case 8..<11: .putOpaquely(name(), size: size())
+        case 11..<16: .alter(name())
+        case 16..<18: .append(name(), size: 1 + generator.below(600))
+        case 18..<24: .delete(name())
+        case 24: .deleteBelow(name())
+        case 25, 26: .retag(name())
+        case 27, 28: .copy(from: name(), to: name())
+        case 29: .archive(name())
+        case 30: .restore(name())
+        case 31: .link(name(), to: name())
+        case 32: .marker(name())
+        case 33: .foreignUpload(name())
+        case 34: .abortUploads
+        default: .put(beside(name()), size: size())
+        }
+    }
+
+    /// A name above or beneath another, so that a file is in a directory's way.
+    private mutating func beside(_ name: Name) -> Name {
+        let bytes = name.key.bytes
+        if generator.oneIn(2), let slash = bytes.lastIndex(of: UInt8(ascii: "/")), slash > 0 {
+            return Name(ObjectKey([UInt8](bytes[..<slash])))
+        }
+        return Name(ObjectKey(bytes + [UInt8]("/b".utf8)))
+    }
+
+    private mutating func makeLocalChange() -> LocalChange {
+        switch generator.below(24) {
+        case 0..<4: .write(name(), size: size())
+        case 4, 5: .replace(name(), size: size())
+        case 6..<9: .alter(name())
+        case 9: .append(name(), size: 1 + generator.below(600))
+        case 10, 11: .touch(name())
+        case 12..<15: .delete(name())
+        case 15, 16: .rename(from: name(), to: name())
+        case 17: .copy(from: name(), to: name())
+        case 18: .makeDirectory(name())
+        case 19: .chmod(name(), mode: generator.pick([0o600, 0o644, 0o755]))
+        case 20: .replaceByLink(name())
+        case 21: .replaceByFIFO(name())
+        case 22: .replaceByDirectory(name())
+        default: .write(beside(name()), size: size())
+        }
+    }
+
+    private mutating func makeStateChange() -> StateChange {
+        switch generator.below(20) {
+        case 0, 1: .deleteManifest
+        case 2, 3: .saveManifest
+        case 4: .restoreManifest
+        case 5, 6: .flipByte(seed: generator.next() >> 12)
+        case 7: .truncateManifest
+        case 8: .deleteLog
+        case 9, 10: .spoilPartial(seed: generator.next() >> 12)
+        case 11: .deletePartials
+        case 12, 13: .setClock(by: generator.pick([-31_536_000, -3_600, 0, 5, 31_536_000]))
+        case 14, 15: .wait(Int64(generator.pick([1, 60, 90_000, 864_000])))
+        case 16: .renameRemote
+        default: .synchronizeDisk
+        }
+    }
+}
+
+// MARK: - Runs
+
+extension HistoryGenerator {
+    private mutating func makeRun(_ ending: ToolRun.Direction) -> ToolRun {
+        let direction: ToolRun.Direction =
+            generator.oneIn(4) ? generator.pick([.pull, .push]) : ending
+        var run = ToolRun(
+            direction: direction,
+            seed: generator.next() >> 12,
+            faults: makeFaults()
+        )
+        run.deletesKnown = generator.oneIn(2)
+        run.deletesExtra = generator.oneIn(12)
+        run.allowsEmpty = generator.oneIn(4)
+        run.allowsRebinding = generator.oneIn(2)
+        run.replacesLocalChanges = generator.oneIn(8)
+        run.conflicts = generator.oneIn(2) ? .keepBoth : generator.pick(
+            ToolRun.Conflicts.allCases
+        )
+        run.comparesContent = generator.oneIn(8)
+        run.connections = 1 + generator.below(8)
+        run.partSize = 64 << Int64(generator.below(8))
+        run.isDurable = !generator.oneIn(3)
+        run.trashDays = generator.pick([0, 1, 7, 7])
+        run.deletionPercent = generator.pick([50, 50, 100])
+        run.isDryRun = generator.oneIn(16)
+        run.order = generator.pick([.random, .random, .random, .oldestFirst, .newestFirst])
+        if mayInterrupt, generator.oneIn(3) { run.interruption = makeInterruption() }
+        if generator.oneIn(4) {
+            run.meanwhile = (0..<(1 + generator.below(3))).map { _ in
+                let change: WorldChange = generator.oneIn(3)
+                    ? .local(makeLocalChange()) : .remote(makeRemoteChange())
+                return ToolRun.Meanwhile(request: 1 + generator.below(20), change: change)
+            }
+        }
+        return run
+    }
+
+    private mutating func makeFaults() -> FaultPlan {
+        guard !kinds.isEmpty, !generator.oneIn(3) else { return .none }
+        var rates: [String: Int] = [:]
+        for kind in kinds where generator.oneIn(2) {
+            // A call on the disk comes a hundred times where a request comes once.
+            let levels = kind.isOfDisk ? [2, 10, 60, -1] : [20, 100, 1_000, -1]
+            rates[kind.rawValue] = generator.pick(levels)
+        }
+        return FaultPlan(seed: generator.next() >> 12, rates: rates)
+    }
+
+    private mutating func makeInterruption() -> ToolRun.Interruption {
+        let kind: ToolRun.Interruption.Kind
+        switch generator.below(4) {
+        case 0: kind = .cancel
+        case 1, 2: kind = mayCutPower ? .powerCut : .kill
+        default: kind = .kill
+        }
+        let place = generator.pick(
+            [.call, .change, .change, .request, .answer, .step]
+                as [ToolRun.Interruption.Place]
+        )
+        let most =
+            switch place {
+            case .call: 700
+            case .change: 250
+            case .request, .answer: 25
+            case .step: 900
+            }
+        // Early moments as often as late ones.
+        let number = 1 + generator.below(1 + generator.below(most))
+        return ToolRun.Interruption(
+            kind: kind,
+            place: place,
+            number: number,
+            seed: generator.next() >> 12,
+            mode: generator.pick([0, 0, 1, 2])
+        )
+    }
+}

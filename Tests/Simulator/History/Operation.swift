@@ -1,0 +1,174 @@
+/// What others do to the bucket.
+enum RemoteChange: Codable, Hashable, Sendable {
+    case put(Name, size: Int)
+    /// As an object of several parts, whose tag is no digest.
+    case putOpaquely(Name, size: Int)
+    /// Other content of the same size.
+    case alter(Name)
+    case append(Name, size: Int)
+    /// The same bytes under another tag.
+    case retag(Name)
+    /// The bytes of another object.
+    case copy(from: Name, to: Name)
+    case delete(Name)
+    case deleteBelow(Name)
+    case archive(Name)
+    case restore(Name)
+    case link(Name, to: Name)
+    case marker(Name)
+    /// Somebody else begins an upload of this key and sends a part.
+    case foreignUpload(Name)
+    /// The service forgets every unfinished upload, as its rules may tell it to.
+    case abortUploads
+}
+
+/// What a user or other programs do to the directory.
+enum LocalChange: Codable, Hashable, Sendable {
+    case write(Name, size: Int)
+    /// As an editor does that renames a new file over the old one.
+    case replace(Name, size: Int)
+    case alter(Name)
+    case append(Name, size: Int)
+    case touch(Name)
+    case delete(Name)
+    case rename(from: Name, to: Name)
+    case copy(from: Name, to: Name)
+    case makeDirectory(Name)
+    case chmod(Name, mode: UInt32)
+    case replaceByLink(Name)
+    case replaceByFIFO(Name)
+    case replaceByDirectory(Name)
+}
+
+/// What happens to the state, the machine and the remote's name.
+enum StateChange: Codable, Hashable, Sendable {
+    case deleteManifest
+    /// Keeps a copy of the manifest, for `restoreManifest`.
+    case saveManifest
+    case restoreManifest
+    case flipByte(seed: UInt64)
+    case truncateManifest
+    case deleteLog
+    /// Damages a file that waits in `partial`.
+    case spoilPartial(seed: UInt64)
+    case deletePartials
+    /// The wall clock is set; seconds.
+    case setClock(by: Int64)
+    /// Time passes; seconds.
+    case wait(Int64)
+    /// The bucket is another one by its endpoint's name; and back.
+    case renameRemote
+    /// Everything is written to the disk, as the system does from time to time.
+    case synchronizeDisk
+}
+
+enum WorldChange: Codable, Hashable, Sendable {
+    case remote(RemoteChange)
+    case local(LocalChange)
+    case state(StateChange)
+}
+
+/// One step of a history.
+enum Operation: Codable, Hashable, Sendable {
+    case world(WorldChange)
+    case run(ToolRun)
+}
+
+/// One use of the program.
+struct ToolRun: Codable, Hashable, Sendable {
+    enum Direction: String, Codable, Sendable { case pull, push, sync }
+    enum Conflicts: String, Codable, Sendable, CaseIterable {
+        case keepBoth, local, remote, skip, fail
+    }
+
+    /// Ends the run early.
+    struct Interruption: Codable, Hashable, Sendable {
+        enum Kind: String, Codable, Sendable { case kill, powerCut, cancel }
+        enum Place: String, Codable, Sendable {
+            /// The n-th call on the disk.
+            case call
+            /// The n-th call that changes the disk.
+            case change
+            /// Before the n-th request reaches the service.
+            case request
+            /// After the service carried out the n-th request, before its answer comes.
+            case answer
+            /// The n-th piece of work.
+            case step
+        }
+        var kind: Kind
+        var place: Place
+        var number: Int
+        /// Of the power cut's choices.
+        var seed: UInt64
+        /// How names that were not synced are lost: 0 to 2.
+        var mode: Int
+    }
+
+    /// A change of the world while the run goes on.
+    struct Meanwhile: Codable, Hashable, Sendable {
+        /// Before the n-th request.
+        var request: Int
+        var change: WorldChange
+    }
+
+    var direction: Direction
+    var deletesKnown = false
+    var deletesExtra = false
+    var allowsEmpty = false
+    var allowsRebinding = false
+    var replacesLocalChanges = false
+    var conflicts = Conflicts.keepBoth
+    var comparesContent = false
+    var connections = 4
+    var partSize: Int64 = 4_096
+    var isDurable = true
+    var trashDays = 7
+    /// The share of the rows that may be deleted.
+    var deletionPercent = 50
+    var isDryRun = false
+    /// Of the order in which things happen.
+    var seed: UInt64
+    var order = Scheduler.Order.random
+    var faults: FaultPlan
+    var interruption: Interruption?
+    var meanwhile: [Meanwhile] = []
+}
+
+/// A whole simulation, as data: what a seed stands for, and what a shrunk failure is kept as.
+struct History: Codable, Hashable, Sendable {
+    var seed: UInt64
+    var setup: Setup
+    var operations: [Operation]
+    /// How the last runs go, when everything is quiet.
+    var ending: ToolRun.Direction
+}
+
+/// What holds for a whole history.
+struct Setup: Codable, Hashable, Sendable {
+    enum Dialect: String, Codable, Sendable { case oss, s3 }
+
+    var dialect = Dialect.oss
+    /// Objects on a page.
+    var pageSize = 5
+    var reusesInodes = false
+    /// As ext4: fsync of a file makes its new name durable, too.
+    var syncsNames = false
+    /// 0: as names came.
+    var directoryOrder: UInt64 = 0
+    /// Bytes; nil: no limit.
+    var capacity: Int64?
+    /// The largest piece in which a body comes.
+    var pieceSize = 700
+    var usesOpenat2 = true
+    /// Attempts of one request.
+    var attempts = 3
+    /// Bytes of one stream that a kill may cost.
+    var uncheckpointed: Int64 = 2_048
+    var smallestWorthAsking: Int64 = 512
+    var batch = 7
+    var publicationGroup = 4
+    var rowsPerListing = 8_000
+    var minimumPartSize: Int64 = 256
+    var maximumCopySize: Int64 = 1_000_000
+}

@@ -1,0 +1,168 @@
+internal import SyncModel
+
+/// What may be where: plain dictionaries, and no idea of how the engine gets there.
+///
+/// It does not predict the order of things. For each path it knows the contents that may be there,
+/// for each key the versions that were, and which of the user's contents must not be lost. Keys are
+/// without the remote's prefix.
+struct Model {
+    /// A content that a user put at a path and that no run has mirrored there since.
+    struct Held: Hashable {
+        let path: ObjectKey
+        let content: ContentID
+    }
+
+    var contents = Contents()
+    /// The content of every version that a key ever had, by its tag.
+    fileprivate(set) var versions: [ObjectKey: [String: ContentID]] = [:]
+    /// What may be found at a path: its versions, and what a user put there.
+    private(set) var allowed: [ObjectKey: Set<ContentID>] = [:]
+    /// What must not be lost without a flag that allows it.
+    private(set) var kept: Set<Held> = []
+    /// Links and special files, which are left alone.
+    private(set) var keptOthers: Set<ObjectKey> = []
+    /// The directory as it was last seen.
+    var tree: [ObjectKey: DiskEntry] = [:]
+    /// The objects' contents as they are.
+    private(set) var remote: [ObjectKey: ContentID] = [:]
+    /// What was at a path at any time.
+    private var everLocal: [ObjectKey: Set<ContentID>] = [:]
+    /// What was at a path at some time of this run.
+    private(set) var seenInRun: [ObjectKey: Set<ContentID>] = [:]
+    /// Paths that the user emptied, until there is something again.
+    private(set) var removedByUser: Set<ObjectKey> = []
+    /// Paths that the user emptied in this run and did not fill again.
+    private(set) var removedInRun: Set<ObjectKey> = []
+    /// Paths without a file at some time of this run.
+    private(set) var absentInRun: Set<ObjectKey> = []
+
+    // MARK: - The remote
+
+    mutating func wrote(_ key: ObjectKey, _ content: ContentID, tag: String) {
+        versions[key, default: [:]][tag] = content
+        allowed[key, default: []].insert(content)
+        remote[key] = content
+        // Both sides have it: whoever replaces it replaces what is mirrored.
+        kept.remove(Held(path: key, content: content))
+    }
+
+    mutating func deleted(_ key: ObjectKey) { remote.removeValue(forKey: key) }
+
+    // MARK: - The user
+
+    mutating func userPut(_ path: ObjectKey, _ content: ContentID) {
+        release(path)
+        allowed[path, default: []].insert(content)
+        seenInRun[path, default: []].insert(content)
+        removedInRun.remove(path)
+        if remote[path] != content, content != Contents.empty {
+            kept.insert(Held(path: path, content: content))
+        }
+    }
+
+    mutating func userPutOther(_ path: ObjectKey) {
+        release(path)
+        absentInRun.insert(path)
+        removedInRun.insert(path)
+        keptOthers.insert(path)
+    }
+
+    /// The user removed what was at a path, or at a directory and beneath it.
+    mutating func userRemoved(_ path: ObjectKey) {
+        let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
+        for gone in tree.keys where gone == path || gone.hasPrefix(beneath) {
+            release(gone)
+            absentInRun.insert(gone)
+            removedInRun.insert(gone)
+            removedByUser.insert(gone)
+        }
+        for other in keptOthers where other == path || other.hasPrefix(beneath) {
+            keptOthers.remove(other)
+        }
+    }
+
+    private mutating func release(_ path: ObjectKey) {
+        kept = kept.filter { $0.path != path }
+        keptOthers.remove(path)
+    }
+
+    /// Gives up what a flag allowed a run to take, and what the trash has kept.
+    mutating func giveUp(_ held: Held) { kept.remove(held) }
+
+    // MARK: - Runs
+
+    mutating func beginRun() {
+        seenInRun = [:]
+        absentInRun = []
+        removedInRun = []
+        for (path, entry) in tree {
+            if case .file(let content?) = entry { seenInRun[path] = [content] }
+        }
+    }
+
+    mutating func saw(_ path: ObjectKey, _ content: ContentID) {
+        seenInRun[path, default: []].insert(content)
+    }
+
+    mutating func sawAbsent(_ path: ObjectKey) { absentInRun.insert(path) }
+
+    /// True if there was a time in this run without a file at the path.
+    func wasAbsent(_ path: ObjectKey) -> Bool {
+        if absentInRun.contains(path) { return true }
+        if case .file? = tree[path] { return false }
+        return true
+    }
+
+    /// True if the content may be at the path.
+    ///
+    /// A conflict's second name may have what was at the first one.
+    func mayHold(_ path: ObjectKey, _ content: ContentID) -> Bool {
+        if content == Contents.empty || allowed[path]?.contains(content) == true { return true }
+        guard let first = Self.nameBesideConflict(path) else { return false }
+        return mayHold(first, content)
+    }
+
+    /// `a.txt` of `a.conflict-20260102T030405Z-host.txt`; nil of every other name.
+    static func nameBesideConflict(_ path: ObjectKey) -> ObjectKey? {
+        let mark = [UInt8](".conflict-".utf8)
+        let bytes = path.bytes
+        guard bytes.count > mark.count else { return nil }
+        let start = (0...(bytes.count - mark.count)).last { index in
+            bytes[index..<(index + mark.count)].elementsEqual(mark)
+        }
+        guard let start else { return nil }
+        let rest = bytes[(start + mark.count)...]
+        let end = rest.firstIndex(of: UInt8(ascii: ".")) ?? rest.endIndex
+        return ObjectKey([UInt8](bytes[..<start]) + [UInt8](bytes[end...]))
+    }
+
+    mutating func allow(_ path: ObjectKey, _ content: ContentID) {
+        allowed[path, default: []].insert(content)
+    }
+}
+
+extension Model {
+    /// True if a run could find that a file has the object's content without asking for it.
+    func mayHaveBeenLocal(_ path: ObjectKey, _ content: ContentID) -> Bool {
+        everLocal[path]?.contains(content) == true
+    }
+
+    /// Takes the directory as it is now.
+    mutating func look(_ entries: [ObjectKey: DiskEntry]) {
+        for path in tree.keys where entries[path] == nil { absentInRun.insert(path) }
+        removedByUser.subtract(entries.keys)
+        for (path, entry) in entries {
+            guard case .file(let content?) = entry else { continue }
+            seenInRun[path, default: []].insert(content)
+            everLocal[path, default: []].insert(content)
+        }
+        tree = entries
+    }
+}
+
+extension Model {
+    /// A version that is read at this key although it is another's, by a link.
+    mutating func noteVersion(_ key: ObjectKey, _ content: ContentID, tag: String) {
+        versions[key, default: [:]][tag] = content
+    }
+}

@@ -1,0 +1,59 @@
+/// What the program is asked to do.
+struct Arguments {
+    var seeds: Range<UInt64> = 1..<101
+    var jobs = 2
+    var minutes: Int?
+    var single: UInt64?
+    var showsTrace = false
+    var replays: [String] = []
+    var regressions: String?
+    var isWorker = false
+    /// Where shrunk failures are written.
+    var keep = "Tests/Regressions"
+    var shrinks = true
+
+    static let usage = """
+        usage: osssync-simulator [--seeds A..<B | --from A --count N] [--jobs N] [--no-shrink]
+                                 [--minutes N] [--keep DIR]
+               osssync-simulator --seed N [--trace]
+               osssync-simulator --replay FILE [--trace]
+               osssync-simulator --regressions DIR
+        """
+
+    /// Nil if they make no sense.
+    init?(_ words: [String]) {
+        var rest = words[...]
+        var from: UInt64 = 1
+        var count: UInt64?
+        while let word = rest.popFirst() {
+            switch word {
+            case "--trace": showsTrace = true
+            case "--worker": isWorker = true
+            case "--no-shrink": shrinks = false
+            default:
+                guard let value = rest.popFirst() else { return nil }
+                switch word {
+                case "--seeds":
+                    guard let range = Self.range(value) else { return nil }
+                    seeds = range
+                case "--from": from = UInt64(value) ?? 1
+                case "--count": count = UInt64(value)
+                case "--jobs": jobs = max(1, Int(value) ?? 2)
+                case "--minutes": minutes = Int(value)
+                case "--seed": single = UInt64(value)
+                case "--replay": replays.append(value)
+                case "--regressions": regressions = value
+                case "--keep": keep = value
+                default: return nil
+                }
+            }
+        }
+        if let count { seeds = from..<(from + count) }
+    }
+
+    private static func range(_ text: String) -> Range<UInt64>? {
+        let numbers = text.split(separator: "..<").compactMap { UInt64($0) }
+        guard numbers.count == 2, numbers[0] < numbers[1] else { return nil }
+        return numbers[0]..<numbers[1]
+    }
+}

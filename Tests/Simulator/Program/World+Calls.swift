@@ -1,0 +1,170 @@
+internal import Glibc
+internal import SyncEngine
+internal import SyncModel
+
+/// What the engine does to the disk, call by call.
+extension World {
+    /// Judges a call before it happens, and what the one before it did.
+    func judge(_ call: VirtualDisk.Call) -> Int32 {
+        guard let run, !run.isDead else { return 0 }
+        if run.treeNeedsLook { look(run) }
+        run.calls += 1
+        if call.changes { run.changes += 1 }
+        scheduler.trace.note(call.number)
+        scheduler.trace.say("  \(call.name) \(call.place) \(call.bytes)")
+        let place = call.changes ? call.place : ""
+        if call.changes, !place.hasPrefix(VirtualDisk.mirror) {
+            report(.outside, "\(call.name) of '\(place)'")
+        }
+        if hits(call, run) { return EIO }
+        if let code = fault(call, run, place) { return code }
+        if call.changes, concernsMirror(call, place) { run.treeNeedsLook = true }
+        return 0
+    }
+
+    /// True if the process or the machine dies before this call.
+    private func hits(_ call: VirtualDisk.Call, _ run: RunState) -> Bool {
+        guard let interruption = run.options.interruption else { return false }
+        let count: Int
+        switch interruption.place {
+        case .call: count = run.calls
+        case .change:
+            guard call.changes else { return false }
+            count = run.changes
+        case .request, .answer, .step: return false
+        }
+        guard count == interruption.number else { return false }
+        interrupt(interruption, at: "\(call.name) \(area(call.place))")
+        return run.isDead
+    }
+
+    /// The part of the mirror that a path is in, for the names of crash points.
+    private func area(_ place: String) -> String {
+        let rest = place.dropFirst(VirtualDisk.mirror.count)
+        guard rest.hasPrefix("/.osssync") else { return "tree" }
+        let name = rest.split(separator: "/").dropFirst().first.map(String.init) ?? "state"
+        return name.hasPrefix("manifest.corrupt") ? "manifest.corrupt" : name
+    }
+
+    private func fault(_ call: VirtualDisk.Call, _ run: RunState, _ place: String) -> Int32? {
+        let dice = run.dice
+        guard dice.isOn, !run.options.faults.isEmpty else { return nil }
+        if run.options.faults.mayConcern(.manifestError),
+            [.read, .write, .sync, .resize, .open].contains(call.kind),
+            call.place.hasPrefix(VirtualDisk.stateDirectory + "/manifest"),
+            dice.rolls(.manifestError)
+        {
+            return [EIO, ENOSPC, EMFILE][Int(dice.choice(.manifestError) % 3)]
+        }
+        switch call.kind {
+        case .open where dice.rolls(.openError): return pick([EMFILE, EACCES, EIO], .openError)
+        case .read where dice.rolls(.readError): return EIO
+        case .write where dice.rolls(.writeError): return pick([EIO, ENOSPC, EDQUOT], .writeError)
+        case .resize where dice.rolls(.resizeError): return pick([ENOSPC, EIO], .resizeError)
+        case .sync where dice.rolls(.syncError): return pick([EIO, ENOSPC], .syncError)
+        case .name where dice.rolls(.nameError):
+            return pick([EIO, ENOSPC, EACCES, EINTR], .nameError)
+        case .status where dice.rolls(.statusError): return pick([EIO, EACCES], .statusError)
+        case .walk where dice.rolls(.walkError): return EIO
+        case .read where call.bytes > 1 && dice.rolls(.shortTransfer),
+            .write where call.bytes > 1 && dice.rolls(.shortTransfer):
+            let most = UInt64(min(call.bytes, 4_096) - 1)
+            return -Int32(1 + dice.choice(.shortTransfer) % most)
+        default: return nil
+        }
+    }
+
+    private func pick(_ codes: [Int32], _ kind: FaultKind) -> Int32 {
+        codes[Int((run?.dice.choice(kind) ?? 0) % UInt64(codes.count))]
+    }
+
+    /// True if it may change what a user sees.
+    private func concernsMirror(_ call: VirtualDisk.Call, _ place: String) -> Bool {
+        // A rename can lead out of the state.
+        if call.name.hasPrefix("rename") || call.name.hasPrefix("link") { return true }
+        return !place.hasPrefix(VirtualDisk.stateDirectory)
+    }
+
+    // MARK: - Interruptions
+
+    func interrupt(at place: ToolRun.Interruption.Place, _ number: Int, _ point: String) {
+        guard let run, let interruption = run.options.interruption, interruption.place == place,
+            interruption.number == number
+        else { return }
+        interrupt(interruption, at: point)
+    }
+
+    func interrupt(_ interruption: ToolRun.Interruption, at point: String) {
+        guard let run, !run.isDead, run.cancelledAt == nil else { return }
+        run.crashPoint = "\(run.options.direction.rawValue) \(point)"
+        switch interruption.kind {
+        case .kill, .powerCut:
+            run.isDead = true
+            disk.freeze()
+        case .cancel:
+            run.cancelledAt = scheduler.elapsed
+            run.wantsCancel = true
+        }
+    }
+
+    // MARK: - The tree
+
+    /// Looks at the directory as it is between two calls.
+    func look(_ run: RunState) {
+        run.treeNeedsLook = false
+        disk.unseen { tree.scan(model.contents) }
+        for (path, bytes) in tree.strangers.sorted(by: { $0.key < $1.key }) {
+            guard !spoilt.contains(path) else { continue }
+            report(.oldOrNew, "'\(path.display)' holds \(model.contents.describe(bytes))")
+        }
+        for (path, entry) in tree.entries {
+            guard model.tree[path] != entry else { continue }
+            judgeAppearance(of: entry, at: path, run)
+        }
+        judgeKept(run)
+        model.look(tree.entries)
+    }
+
+    private func judgeAppearance(of entry: DiskEntry, at path: ObjectKey, _ run: RunState) {
+        if run.options.direction == .push || run.options.isDryRun {
+            report(.userData, "a push changed '\(path.display)'")
+        }
+        switch entry {
+        case .file(let content?):
+            guard model.mayHold(path, content) else {
+                report(
+                    .oldOrNew,
+                    "'\(path.display)' holds content \(content.number), which never was there"
+                )
+                return
+            }
+            model.allow(path, content)
+        case .file(nil), .directory: break
+        case .link, .other: report(.outside, "'\(path.display)' became a link or a device")
+        }
+    }
+
+    /// What the user changed is there, or where a flag allowed it to go.
+    func judgeKept(_ run: RunState) {
+        var visible: Set<ContentID> = []
+        for case .file(let content?) in tree.entries.values { visible.insert(content) }
+        for held in model.kept.sorted(by: { ($0.path, $0.content) < ($1.path, $1.content) }) {
+            if visible.contains(held.content) { continue }
+            if run.mayTakeUserData {
+                if run.options.trashDays == 0 || tree.trash.contains(held.content) {
+                    model.giveUp(held)
+                    continue
+                }
+            }
+            report(
+                .userData,
+                "the user's content \(held.content.number) of '\(held.path.display)' is gone"
+            )
+            model.giveUp(held)
+        }
+        for path in model.keptOthers.sorted() where tree.entries[path] != .link {
+            guard tree.entries[path] != .other else { continue }
+            report(.userData, "the link or special file '\(path.display)' was replaced")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+internal import CVirtualFiles
+internal import SyncModel
+
+/// What others do, while a run goes on or between runs.
+extension World {
+    func apply(_ change: WorldChange) {
+        trace("world \(change)")
+        scheduler.advance(by: .milliseconds(20))
+        service.now = now
+        disk.setTime(wallTime)
+        switch change {
+        case .remote(let change): apply(change)
+        case .local(let change):
+            disk.unseen {
+                apply(change)
+                // A power cut may take what others have not synced, which is their own affair.
+                DiskEdits.synchronize(VirtualDisk.mirror)
+            }
+            lookAfterWorld()
+        case .state(let change): disk.unseen { apply(change) }
+        }
+    }
+
+    /// Takes the directory as others left it.
+    private func lookAfterWorld() {
+        disk.unseen { tree.scan(model.contents) }
+        model.look(tree.entries)
+    }
+}
+
+// MARK: - The bucket
+
+extension World {
+    private func apply(_ change: RemoteChange) {
+        staleBucket = service.bucket
+        switch change {
+        case .put(let name, let size): put(name, model.contents.make(size: size), parts: nil)
+        case .putOpaquely(let name, let size):
+            put(name, model.contents.make(size: size), parts: 2 + size % 3)
+        case .alter(let name):
+            guard let content = model.remote[name.key] else { return }
+            put(name, model.contents.makeAltered(content), parts: nil)
+        case .append(let name, let size):
+            guard let content = model.remote[name.key] else { return }
+            put(name, model.contents.makeLonger(content, by: size), parts: nil)
+        case .retag(let name):
+            guard let content = model.remote[name.key] else { return }
+            put(name, content, parts: 7)
+        case .copy(let source, let destination):
+            guard let content = model.remote[source.key] else { return }
+            put(destination, content, parts: nil)
+        case .delete(let name): delete(name.key)
+        case .deleteBelow(let name):
+            let beneath = ObjectKey(name.key.bytes + [UInt8(ascii: "/")])
+            for key in model.remote.keys.sorted() where key.hasPrefix(beneath) { delete(key) }
+        case .archive(let name): service.bucket.setClass(Self.whole(name.key), "Archive")
+        case .restore(let name): service.bucket.setClass(Self.whole(name.key), "Standard")
+        case .link(let name, let target):
+            guard service.isOSS else { return }
+            service.bucket.link(Self.whole(name.key), to: Self.whole(target.key), now: now)
+            model.deleted(name.key)
+        case .marker(let name):
+            put(Name(ObjectKey(name.key.bytes + [UInt8(ascii: "/")])), Contents.empty, parts: nil)
+        case .foreignUpload(let name):
+            let id = service.bucket.initiate(
+                Self.whole(name.key),
+                metadata: [:],
+                now: now,
+                author: .world
+            )
+            _ = service.bucket.setPart(1, of: id, bytes: [1, 2, 3, 4])
+            foreignUploads.insert(id)
+        case .abortUploads:
+            for id in service.bucket.uploads.keys.sorted() { service.bucket.abort(id) }
+        }
+    }
+
+    private func put(_ name: Name, _ content: ContentID, parts: Int?) {
+        let key = Self.whole(name.key)
+        let bytes = model.contents[content]
+        // Half of the world's objects were written by tools that note the time.
+        let metadata = content.number % 2 == 0 ? ["mtime": "\(now.seconds).5"] : [:]
+        if let parts {
+            service.bucket.putOpaquely(
+                key,
+                bytes: bytes,
+                metadata: metadata,
+                parts: parts,
+                now: now,
+                author: .world
+            )
+        } else {
+            service.bucket.put(key, bytes: bytes, metadata: metadata, now: now, author: .world)
+        }
+        model.wrote(name.key, content, tag: service.bucket.objects[key]?.etag ?? "")
+        // What points here is read as this.
+        for (link, object) in service.bucket.objects where object.target == key {
+            guard let path = Self.relative(link) else { continue }
+            model.allow(path, content)
+            model.noteVersion(path, content, tag: service.bucket.objects[key]?.etag ?? "")
+        }
+    }
+
+    private func delete(_ key: ObjectKey) {
+        service.bucket.delete(Self.whole(key))
+        model.deleted(key)
+    }
+}
+
+// MARK: - The directory
+
+extension World {
+    private func apply(_ change: LocalChange) {
+        switch change {
+        case .write(let name, let size): put(name, model.contents.make(size: size))
+        case .replace(let name, let size):
+            put(name, model.contents.make(size: size), byRename: true)
+        case .alter(let name):
+            guard let content = content(name) else { return }
+            put(name, model.contents.makeAltered(content))
+        case .append(let name, let size):
+            guard let content = content(name) else { return }
+            put(name, model.contents.makeLonger(content, by: size))
+        case .touch(let name):
+            guard content(name) != nil else { return }
+            DiskEdits.setModified(DiskEdits.full(name.key), wallTime)
+        case .delete(let name):
+            guard model.tree[name.key] != nil else { return }
+            model.userRemoved(name.key)
+            DiskEdits.remove(DiskEdits.full(name.key))
+        case .rename(let source, let destination):
+            guard let content = content(source),
+                makePlace(destination)
+            else { return }
+            let isDone = DiskEdits.rename(
+                DiskEdits.full(source.key),
+                DiskEdits.full(destination.key)
+            )
+            guard isDone else { return }
+            model.userRemoved(source.key)
+            model.userPut(destination.key, content)
+        case .copy(let source, let destination):
+            guard let content = content(source) else { return }
+            put(destination, content)
+        case .makeDirectory(let name):
+            guard makePlace(name) else { return }
+            DiskEdits.makeDirectory(DiskEdits.full(name.key))
+        case .chmod(let name, let mode):
+            guard content(name) != nil else { return }
+            DiskEdits.setMode(DiskEdits.full(name.key), mode)
+        case .replaceByLink(let name):
+            replace(name) { DiskEdits.link($0, to: "../outside/canary") }
+        case .replaceByFIFO(let name): replace(name) { DiskEdits.makeFIFO($0) }
+        case .replaceByDirectory(let name):
+            guard isUsable(name) else { return }
+            model.userRemoved(name.key)
+            DiskEdits.remove(DiskEdits.full(name.key))
+            guard makePlace(name) else { return }
+            DiskEdits.makeDirectory(DiskEdits.full(name.key))
+        }
+    }
+
+    /// What a file holds now; nil where there is none.
+    private func content(_ name: Name) -> ContentID? {
+        guard case .file(let content?) = model.tree[name.key] else { return nil }
+        return content
+    }
+
+    /// False for names that no program could give to a file here.
+    private func isUsable(_ name: Name) -> Bool {
+        guard let path = try? RelativePath(key: name.key) else { return false }
+        return !path.isDirectory
+    }
+
+    /// Makes the directories above a path; false where a file is in the way of one.
+    private func makePlace(_ name: Name) -> Bool {
+        isUsable(name) && DiskEdits.makeParents(of: DiskEdits.full(name.key))
+    }
+
+    private func put(_ name: Name, _ content: ContentID, byRename: Bool = false) {
+        guard makePlace(name) else { return }
+        let path = DiskEdits.full(name.key)
+        let bytes = model.contents[content]
+        let isDone = byRename
+            ? DiskEdits.replace(path, bytes) : DiskEdits.write(path, bytes, truncates: false)
+        guard isDone else { return }
+        model.userPut(name.key, content)
+    }
+
+    private func replace(_ name: Name, _ make: ([UInt8]) -> Void) {
+        guard isUsable(name) else { return }
+        model.userRemoved(name.key)
+        DiskEdits.remove(DiskEdits.full(name.key))
+        guard makePlace(name) else { return }
+        make(DiskEdits.full(name.key))
+        model.userPutOther(name.key)
+    }
+}

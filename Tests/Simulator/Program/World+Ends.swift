@@ -1,0 +1,210 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// What is judged when a run has ended, by itself or not.
+extension World {
+    /// An event of the run; whatever a user is shown is looked at.
+    func heard(_ event: SyncEvent, _ run: RunState) {
+        guard !run.isDead else { return }
+        switch event {
+        case .item(let item):
+            run.items.append(item)
+            scheduler.trace.say("    \(item.action) \(item.state) \(item.key) \(item.message ?? "")")
+            judgeText(item.key)
+            judgeText(item.message ?? "")
+        case .warning(let message):
+            run.warnings.append(message)
+            scheduler.trace.say("    warning: \(message)")
+            judgeText(message)
+        case .started(_, let directory, let remote):
+            judgeText(directory)
+            judgeText(remote)
+        case .progress: break
+        case .finished(let summary): judgeText(summary.deletionsHeldBack ?? "")
+        }
+    }
+
+    private func judgeText(_ text: String) {
+        let isSafe = text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: false
+            default: true
+            }
+        }
+        if !isSafe { report(.safeOutput, "a text has control characters: \(displayText(text.utf8))") }
+        if text.contains(Self.canarySecret) { report(.safeOutput, "a text has the secret") }
+    }
+
+    // MARK: - A run that ended by itself
+
+    func judgeEnd(of run: RunState) {
+        judgeText(run.failure?.message ?? "")
+        judgeVanished(run)
+        judgeOutside()
+        judgeManifest()
+        judgeSummary(run)
+        if run.options.direction != .push {
+            judgeWaste(run)
+            received.forget()
+        }
+    }
+
+    /// Every file that was there is there, or its deletion was proven right.
+    private func judgeVanished(_ run: RunState) {
+        for (path, _) in model.seenInRun.sorted(by: { $0.key < $1.key }) {
+            if case .file? = tree.entries[path] { continue }
+            guard !model.removedInRun.contains(path) else { continue }
+            // What never was at the path but for a moment of this run is nobody's loss.
+            guard model.seenInRun[path]?.isEmpty == false else { continue }
+            run.deletions += 1
+            judgeLocalDeletion(path, run)
+        }
+    }
+
+    private func judgeLocalDeletion(_ path: ObjectKey, _ run: RunState) {
+        guard run.options.direction != .push else {
+            report(.userData, "a push removed '\(path.display)'")
+            return
+        }
+        // A recorded file gives way to a directory of its name, without any flag.
+        if run.served.showsBeneath(path) { return }
+        guard run.deletes else {
+            report(.noDeletionOnDoubt, "the file '\(path.display)' was removed unasked")
+            return
+        }
+        guard run.served.lacks(path) else {
+            report(
+                .noDeletionOnDoubt,
+                "the file '\(path.display)' was removed, and no listing lacked its object"
+            )
+            return
+        }
+        judgeDeletionPolicy(run, path)
+        if let warning = run.warnings.first(where: { $0.contains("nothing is deleted") }) {
+            report(
+                .noDeletionOnDoubt,
+                "the file '\(path.display)' was removed in spite of: \(warning)"
+            )
+        }
+    }
+
+    private func judgeOutside() {
+        let canary = disk.unseen { DiskEdits.read([UInt8]((VirtualDisk.outside + "/canary").utf8)) }
+        if canary != [UInt8]("untouched".utf8) {
+            report(.outside, "the file beside the mirror was changed")
+        }
+        let beside = service.bucket.objects["mirror-beside"]
+        if beside?.bytes != [1, 2, 3] {
+            report(.outside, "the object beside the prefix was changed")
+        }
+    }
+
+    /// A run that says "in step" leaves both sides equal, but for what it named.
+    private func judgeSummary(_ run: RunState) {
+        guard let summary = run.summary, summary.isInStep, !run.hadCompany,
+            !run.options.isDryRun, run.dice.counts[.staleListing] == nil
+        else { return }
+        for problem in differences(run) {
+            report(.truthfulSummary, "in step, but \(problem)")
+        }
+    }
+
+    /// Keys that differ on the two sides without a word of the run about them.
+    func differences(_ run: RunState) -> [String] {
+        var found: [String] = []
+        switch run.options.direction {
+        case .pull, .sync:
+            for (path, content) in effectiveRemote().sorted(by: { $0.key < $1.key }) {
+                if case .file(content)? = tree.entries[path] { continue }
+                if run.hasItem(path, where: { $0.state == .skipped || $0.state == .failed }) {
+                    continue
+                }
+                let there = tree.entries[path].map { "\($0)" } ?? "nothing"
+                found.append("'\(path.display)' is \(there) and not content \(content.number)")
+            }
+        case .push:
+            for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+                guard case .file(let content) = entry else { continue }
+                if let content, model.remote[path] == content { continue }
+                if run.hasItem(path, where: { $0.state == .skipped || $0.state == .failed }) {
+                    continue
+                }
+                let there = model.remote[path].map { "content \($0.number)" } ?? "nothing"
+                let mine = content.map { "content \($0.number)" } ?? "a mixture"
+                found.append("the object '\(path.display)' is \(there) and the file \(mine)")
+            }
+        }
+        return found
+    }
+
+    /// What a reader of each key gets, where one can be had: links lead to their targets.
+    func effectiveRemote() -> [ObjectKey: ContentID] {
+        var contents: [ObjectKey: ContentID] = [:]
+        for key in service.bucket.keys {
+            guard let path = Self.relative(key), !path.isDirectoryMarker,
+                let object = service.bucket.resolved(key),
+                let content = model.contents.identify(object.bytes)
+            else { continue }
+            contents[path] = content
+        }
+        return contents
+    }
+
+    /// After a kill, no more came again than the checkpoints of the streams allow.
+    private func judgeWaste(_ run: RunState) {
+        guard waste.isCounting else { return }
+        waste.isCounting = false
+        guard run.options.faults.isEmpty, run.options.meanwhile.isEmpty else { return }
+        statistics.worstWaste = max(statistics.worstWaste, received.again)
+        let limit = Int64(waste.streams) * setup.uncheckpointed
+        if received.again > limit {
+            report(
+                .boundedWaste,
+                "\(received.again) bytes came again after a kill of \(waste.streams) streams, "
+                    + "which may cost \(limit)"
+            )
+        }
+    }
+
+    // MARK: - A run that was ended
+
+    func judgeCrash(of run: RunState, isPowerCut: Bool) {
+        if isPowerCut {
+            disk.unseen { tree.scan(model.contents) }
+            judgeAfterPowerCut(run)
+        } else {
+            look(run)
+        }
+        judgeVanished(run)
+        judgeOutside()
+        judgeManifest()
+        let isPlainKill = !isPowerCut && run.options.faults.isEmpty && !run.hadCompany
+        waste.isCounting = isPlainKill && run.options.direction != .push
+        waste.streams = run.options.connections
+        if waste.isCounting { received.beginCount() } else { received.forget() }
+    }
+
+    /// Contents are whole and files of their own; a run that does not wait for the disk may have
+    /// lost some, which the next one has to find.
+    private func judgeAfterPowerCut(_ run: RunState) {
+        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+            guard case .file(let content) = entry else { continue }
+            if let content, model.mayHold(path, content) { continue }
+            if hasUnsyncedRuns {
+                spoilt.insert(path)
+                continue
+            }
+            let found = content.map { "content \($0.number) of elsewhere" }
+                ?? model.contents.describe(tree.strangers[path] ?? [])
+            report(.oldOrNew, "after a power cut '\(path.display)' holds \(found)")
+        }
+        judgeKept(run)
+        model.look(tree.entries)
+    }
+}
+
+/// What is counted after a kill.
+struct Waste {
+    var isCounting = false
+    var streams = 0
+}

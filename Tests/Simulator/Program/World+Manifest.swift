@@ -1,0 +1,86 @@
+internal import CVirtualFiles
+internal import CSystem
+internal import Glibc
+internal import ManifestStore
+internal import SyncModel
+
+/// What the manifest claims, held against the disk.
+extension World {
+    /// What reading it came to.
+    private final class Reading: @unchecked Sendable {
+        var rows: [ManifestEntry] = []
+        var outcome: OpenOutcome?
+        var isFinished = false
+    }
+
+    /// Opens a copy of the disk's manifest as the next run would, and leaves nothing behind.
+    func judgeManifest() {
+        let snapshot = unsafe virtual_files_take_snapshot()
+        defer {
+            unsafe virtual_files_restore(snapshot)
+            unsafe virtual_files_free_snapshot(snapshot)
+        }
+        let database = [UInt8]((VirtualDisk.stateDirectory + "/manifest.db").utf8)
+        guard disk.unseen({ DiskTree.status(database) }) != nil else { return }
+        let reading = Reading()
+        let (threads, time) = (scheduler.threads, wallTime)
+        _ = Task(executorPreference: scheduler) {
+            // A manifest that cannot be read claims nothing.
+            let opened = try? await ManifestStore.open(
+                directory: VirtualDisk.stateDirectory,
+                now: time,
+                usesWriteAheadLog: true,
+                threads: threads
+            )
+            if let opened {
+                reading.outcome = opened.outcome
+                let rows = try? await opened.store.entries(after: nil, through: nil, limit: 10_000)
+                reading.rows = rows ?? []
+                try? await opened.store.checkpointAndClose()
+            }
+            reading.isFinished = true
+        }
+        let end = scheduler.run(limit: 100_000) { reading.isFinished }
+        guard case .finished = end else {
+            report(.termination, "the manifest cannot be read to its end")
+            return
+        }
+        guard case .opened? = reading.outcome, !manifestIsOld else { return }
+        for row in reading.rows { judge(row) }
+    }
+
+    private func judge(_ row: ManifestEntry) {
+        let name = row.key.display
+        guard !row.key.isDirectoryMarker else { return }
+        guard let content = model.versions[row.key]?[row.etag.text] else {
+            report(.truthfulManifest, "the row of '\(name)' names a version that never was")
+            return
+        }
+        if Int64(model.contents[content].count) != row.size {
+            report(.truthfulManifest, "the row of '\(name)' has another size than its version")
+        }
+        if let checksum = row.crc64, checksum != CRC64(of: model.contents[content]) {
+            report(.truthfulManifest, "the row of '\(name)' has a wrong checksum")
+        }
+        guard !hasUnsyncedRuns else { return }
+        switch tree.entries[row.key] {
+        case .file(let found):
+            let status = disk.unseen { DiskTree.status(DiskEdits.full(row.key)) }
+            guard let status, Int64(status.st_size) == row.size,
+                UInt64(status.st_ino) == row.inode,
+                Timestamp(
+                    seconds: Int64(status.st_mtim.tv_sec),
+                    nanoseconds: Int32(status.st_mtim.tv_nsec)
+                ) == row.localModified, found != content
+            else { return }
+            report(.truthfulManifest, "the row of '\(name)' vouches for a file that is another")
+        case nil:
+            // The user's deletion is what the next run has to find.
+            guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil else {
+                return
+            }
+            report(.truthfulManifest, "the row of '\(name)' has no file, and nobody removed it")
+        case .directory, .link, .other: break
+        }
+    }
+}

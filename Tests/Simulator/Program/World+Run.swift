@@ -1,0 +1,244 @@
+internal import CVirtualFiles
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// One use of the program, from its start to its end of whatever kind.
+extension World {
+    /// A run of a simulation that needs more pieces of work than this does not end.
+    private static let stepLimit = 400_000
+    private static let requestLimit = 30_000
+    /// What a process may still do after it was told to stop.
+    private static let stopLimit = Duration.seconds(2)
+
+    func carryOut(_ options: ToolRun) {
+        runCount += 1
+        let run = RunState(options, number: runCount)
+        self.run = run
+        statistics.runs += 1
+        trace("run \(runCount) \(options.direction) seed \(options.seed)")
+        begin(run)
+        scheduler.begin(seed: options.seed, order: options.order)
+        start(run, through: client(run))
+        let end = scheduler.run(limit: Self.stepLimit) { run.isFinished || run.isDead }
+        switch end {
+        case .finished: break
+        case .stuck: report(.termination, "nothing is left to do and the run is not at its end")
+        case .stepsUsedUp: report(.termination, "the run does not end")
+        }
+        if run.requests > Self.requestLimit {
+            report(.termination, "the run made \(run.requests) requests")
+        }
+        if case .finished = end { scheduler.settle() }
+        let task = run.task
+        run.task = nil
+        statistics.requests += run.requests
+        statistics.calls += run.calls
+        statistics.add(run.dice.counts)
+        if run.isDead { bury(run, task) } else { close(run) }
+        self.run = nil
+        lastRun = run
+    }
+
+    private func begin(_ run: RunState) {
+        disk.unseen { tree.scan(model.contents) }
+        model.look(tree.entries)
+        model.beginRun()
+        run.startOfRun = scheduler.elapsed
+        for (key, object) in service.bucket.objects {
+            if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
+        }
+        disk.onCall = { [weak self] call in self?.judge(call) ?? 0 }
+        if !run.options.isDurable { hasUnsyncedRuns = true }
+    }
+
+    private func start(_ run: RunState, through client: StorageClient) {
+        let engine = MirrorEngine(settings: settings(client, run))
+        let options = run.options.engineOptions
+        let direction = run.options.engineDirection
+        run.task = Task(executorPreference: scheduler) {
+            do {
+                let summary = try await engine.run(direction, options: options) { event in
+                    self.heard(event, run)
+                }
+                run.summary = summary
+            } catch let error as SyncError {
+                run.failure = error
+            } catch {
+                preconditionFailure("a run throws nothing else: \(error)")
+            }
+            run.isFinished = true
+        }
+    }
+
+    private func client(_ run: RunState) -> StorageClient {
+        let scheduler = scheduler
+        let environment = StorageEnvironment(
+            now: { self.wallTime },
+            sleep: { try await scheduler.sleep($0) },
+            randomUnit: { scheduler.randomUnit() },
+            observe: { run.signal.observe($0) }
+        )
+        let secret = Credentials(accessKeyID: "key", accessKeySecret: Secret(Self.canarySecret))
+        let configuration = StorageConfiguration(
+            dialect: service.dialect,
+            endpoint: Self.endpoint,
+            bucket: Self.bucketName,
+            signatureVersion: service.isOSS ? .v1 : .v4,
+            credentials: StaticCredentials(secret),
+            connectTimeout: .seconds(5),
+            stallTimeout: .seconds(3),
+            connectionLimit: 16,
+            caFile: nil,
+            proxy: nil,
+            userAgent: "simulator",
+            retry: RetryPolicy(
+                attempts: setup.attempts,
+                base: .milliseconds(20),
+                throttleBase: .milliseconds(50),
+                cap: .milliseconds(500),
+                retryAfterCap: .seconds(2),
+                runBudget: 60
+            )
+        )
+        return StorageClient(
+            configuration: configuration,
+            environment: environment,
+            transport: VirtualTransport(world: self, run: run)
+        )
+    }
+
+    static let canarySecret = "canary-of-the-secret"
+
+    private static let endpoint: Endpoint = {
+        do {
+            return try Endpoint(
+                parsing: "https://store.test",
+                region: "cn-hangzhou",
+                addressing: .virtual
+            )
+        } catch {
+            preconditionFailure("the endpoint is well formed: \(error)")
+        }
+    }()
+
+    private func settings(_ client: StorageClient, _ run: RunState) -> MirrorSettings {
+        let scheduler = scheduler
+        var environment = EngineEnvironment(
+            now: { self.wallTime },
+            monotonic: { scheduler.elapsed },
+            sleep: { try await scheduler.sleep($0) },
+            randomUnit: { scheduler.randomUnit() },
+            hostName: "host"
+        )
+        environment.threads = scheduler.threads
+        var settings = MirrorSettings(
+            directory: VirtualDisk.mirror,
+            stateDirectory: nil,
+            homeDirectory: nil,
+            prefix: Self.prefix,
+            identity: RemoteIdentity(
+                dialect: service.dialect.name,
+                endpointHost: isRenamed ? "other.test" : "store.test",
+                bucket: Self.bucketName,
+                prefix: "mirror/"
+            ),
+            displayRemote: "remote",
+            store: client,
+            signal: run.signal,
+            environment: environment
+        )
+        settings.systemCalls = SystemCalls(usesOpenat2: setup.usesOpenat2, faults: nil)
+        settings.systemCalls.bootIDPath = VirtualDisk.bootIDPath
+        settings.limits = EngineLimits(
+            streamsPerFile: 3,
+            checkpointInterval: max(64, setup.uncheckpointed / 2),
+            maximumUncheckpointed: setup.uncheckpointed,
+            largeItem: 8_192,
+            smallestWorthAsking: setup.smallestWorthAsking,
+            laneCapacity: 16,
+            rowsPerListing: setup.rowsPerListing,
+            publicationGroup: setup.publicationGroup,
+            batch: setup.batch
+        )
+        return settings
+    }
+
+    // MARK: - The end
+
+    /// The process ended by itself.
+    private func close(_ run: RunState) {
+        disk.onCall = nil
+        trace("ended \(run.outcome)")
+        if let cancelledAt = run.cancelledAt, scheduler.elapsed - cancelledAt > Self.stopLimit {
+            let late = scheduler.elapsed - cancelledAt
+            report(.termination, "the run ended \(late) after it was told to")
+        }
+        let open = virtual_files_open_descriptors()
+        if open > 0 {
+            let places = VirtualDisk.openPlaces().joined(separator: ", ")
+            report(.boundedResources, "\(open) descriptors are open after the run: \(places)")
+        }
+        look(run)
+        judgeEnd(of: run)
+    }
+
+    /// The process is gone; the machine stays on, or comes back.
+    private func bury(_ run: RunState, _ task: Task<Void, Never>?) {
+        disk.onCall = nil
+        guard let interruption = run.options.interruption else { return }
+        // Its code runs to its end, and can do nothing any more.
+        task?.cancel()
+        let end = scheduler.run(limit: Self.stepLimit / 4) { run.isFinished }
+        let isPowerCut = interruption.kind == .powerCut
+        virtual_files_reboot(
+            isPowerCut ? VIRTUAL_FILES_POWER : VIRTUAL_FILES_PROCESS,
+            interruption.seed,
+            virtual_files_power_mode(UInt32(interruption.mode))
+        )
+        if case .finished = end { virtual_files_reclaim() } else { scheduler.drop() }
+        trace("died at \(run.crashPoint ?? "?") \(interruption.kind)")
+        statistics.crash(run.crashPoint ?? "?", isPowerCut: isPowerCut)
+        disk.setTime(wallTime)
+        if isPowerCut { disk.unseen { writeBootID() } }
+        tree.forget()
+        judgeCrash(of: run, isPowerCut: isPowerCut)
+    }
+}
+
+extension ToolRun {
+    var engineDirection: SyncDirection {
+        switch direction {
+        case .pull: .pull
+        case .push: .push
+        case .sync: .sync
+        }
+    }
+
+    var engineOptions: RunOptions {
+        let policy: ConflictPolicy =
+            switch conflicts {
+            case .keepBoth: .keepBoth
+            case .local: .local
+            case .remote: .remote
+            case .skip: .skip
+            case .fail: .fail
+            }
+        return RunOptions(
+            isDryRun: isDryRun,
+            deletesKnown: deletesKnown,
+            deletesExtra: deletesExtra,
+            deletionLimit: .percent(deletionPercent),
+            allowsEmpty: allowsEmpty,
+            allowsRebinding: allowsRebinding,
+            replacesLocalChanges: replacesLocalChanges,
+            conflictPolicy: policy,
+            comparesContent: comparesContent,
+            connectionLimit: connections,
+            partSize: partSize,
+            durability: isDurable ? .full : .fast,
+            trashDays: trashDays
+        )
+    }
+}

@@ -1,0 +1,167 @@
+internal import CVirtualFiles
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// One simulation: a bucket, a disk, a clock, the engine between them, and what must always hold.
+///
+/// Unchecked, because a simulation has one thread.
+final class World: @unchecked Sendable {
+    static let prefix = ObjectKey("mirror/")
+    static let bucketName = "bucket"
+
+    let history: History
+    let scheduler: Scheduler
+    let disk = VirtualDisk()
+    var service: VirtualService
+    var model = Model()
+    var tree = DiskTree()
+    var statistics = Statistics()
+    private(set) var violations: [Violation] = []
+
+    /// Faults that struck, by the operation.
+    private(set) var struck: [Int: [String]] = [:]
+
+    /// The run that goes on.
+    var run: RunState?
+    /// The one before.
+    var lastRun: RunState?
+    var runCount = 0
+    /// The wall clock is so far from the true time.
+    var wallOffset = Duration.zero
+    var bootCount = 0
+    /// The remote's name differs from the first one.
+    var isRenamed = false
+    var savedManifest: [String: [UInt8]]?
+    /// What the service said some changes ago, for listings that lag behind.
+    var staleBucket = VirtualBucket()
+    /// Versions that the tool asked for or made, by their serial numbers.
+    var knownSerials: Set<Int> = []
+    /// Unfinished uploads of others.
+    var foreignUploads: Set<String> = []
+    /// Since everything on the disk was last durable, a run went that does not wait for it.
+    var hasUnsyncedRuns = false
+    /// The manifest was damaged or is a copy of another time: its rows may be wrong.
+    var manifestIsOld = false
+    /// Files that a power cut may have spoilt, because a run did not wait for the disk.
+    var spoilt: Set<ObjectKey> = []
+    /// Bytes that were received of each version, for what comes twice.
+    var received = ReceivedBytes()
+    var waste = Waste()
+
+    var setup: Setup { history.setup }
+
+    init(_ history: History, keepsTrace: Bool) {
+        self.history = history
+        scheduler = Scheduler(keepsLines: keepsTrace)
+        var dialect = history.setup.dialect == .oss ? StorageDialect.oss : StorageDialect.s3
+        dialect.minimumPartSize = history.setup.minimumPartSize
+        dialect.maximumCopySize = history.setup.maximumCopySize
+        service = VirtualService(
+            dialect: dialect,
+            bucketName: Self.bucketName,
+            pageSize: history.setup.pageSize
+        )
+    }
+
+    // MARK: - Time
+
+    /// What time it is.
+    var now: Timestamp {
+        Timestamp(nanosecondsSince1970: 1_767_323_045_000_000_000 + nanoseconds(scheduler.elapsed))
+    }
+
+    /// What the machine believes that it is.
+    var wallTime: Timestamp {
+        Timestamp(nanosecondsSince1970: now.nanosecondsSince1970 + nanoseconds(wallOffset))
+    }
+
+    private func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+
+    // MARK: - Reports
+
+    func trace(_ text: @autoclosure () -> String) {
+        scheduler.trace.note(text())
+    }
+
+    func report(_ promise: Violation.Promise, _ what: String) {
+        let violation = Violation(promise: promise, what: "run \(runCount): \(what)")
+        scheduler.trace.say("VIOLATION \(violation)")
+        violations.append(violation)
+    }
+
+    /// Takes the prefix off a key of the bucket; nil for a key outside it.
+    static func relative(_ key: ObjectKey) -> ObjectKey? {
+        guard key.hasPrefix(prefix), key.bytes.count > prefix.bytes.count else { return nil }
+        return ObjectKey([UInt8](key.bytes.dropFirst(prefix.bytes.count)))
+    }
+
+    static func whole(_ key: ObjectKey) -> ObjectKey { ObjectKey(prefix.bytes + key.bytes) }
+}
+
+// MARK: - The whole history
+
+extension World {
+    /// Carries out the history; the violations are what there is to know.
+    func play() {
+        begin()
+        statistics.seeds += 1
+        for (index, operation) in history.operations.enumerated() {
+            statistics.operations += 1
+            trace("operation \(index)")
+            let before = runCount
+            switch operation {
+            case .world(let change): apply(change)
+            case .run(let options): carryOut(options)
+            }
+            if runCount > before, let lastRun { struck[index] = lastRun.dice.struck }
+            guard violations.isEmpty else { return }
+        }
+        finish()
+    }
+
+    private func begin() {
+        disk.reset(entropy: history.seed)
+        disk.setTime(wallTime)
+        DiskSettings.apply(setup)
+        disk.unseen {
+            DiskEdits.makeDirectory([UInt8](VirtualDisk.mirror.utf8))
+            DiskEdits.makeDirectory([UInt8](VirtualDisk.outside.utf8))
+            let canary = [UInt8]((VirtualDisk.outside + "/canary").utf8)
+            DiskEdits.write(canary, [UInt8]("untouched".utf8), truncates: true)
+            writeBootID()
+        }
+        scheduler.onStep = { [weak self] number in self?.stepBegins(number) }
+        // What lies beside the prefix is nobody's business.
+        service.bucket.put(
+            "mirror-beside",
+            bytes: [1, 2, 3],
+            metadata: [:],
+            now: now,
+            author: .world
+        )
+        _ = service.takeEffects()
+        staleBucket = service.bucket
+    }
+
+    func writeBootID() {
+        bootCount += 1
+        let text = "boot-\(bootCount)-of-this-machine\n"
+        let path = [UInt8](VirtualDisk.bootIDPath.utf8)
+        DiskEdits.write(path, [UInt8](text.utf8), truncates: true)
+        DiskEdits.synchronizeAll(VIRTUAL_FILES_ROOT)
+    }
+
+    private func stepBegins(_ number: Int) {
+        disk.setTime(wallTime)
+        service.now = now
+        guard let run else { return }
+        interrupt(at: .step, number, "between two steps")
+        guard run.wantsCancel else { return }
+        run.wantsCancel = false
+        run.task?.cancel()
+    }
+}
