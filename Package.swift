@@ -68,7 +68,6 @@ let package = Package(
     products: [
         .executable(name: "osssync", targets: ["OSSSyncCLI"]),
         .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
-        .executable(name: "osssync-simulator", targets: ["Simulator"]),
         .library(name: "OSSSync", targets: ["OSSSync"]),
     ],
     targets: [
@@ -122,15 +121,6 @@ let package = Package(
             path: "Tests/VirtualFilesCheck/Program",
             swiftSettings: swiftSettings
         ),
-        .executableTarget(
-            name: "Simulator",
-            dependencies: [
-                "SyncEngine", "SyncModel", "ObjectStorage", "LocalStorage", "ManifestStore",
-                "SyncTestSupport", "CSystem", "CVirtualFiles",
-            ],
-            path: "Tests/Simulator",
-            swiftSettings: swiftSettings
-        ),
         tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),
         tests("SyncPlannerTests", ["SyncPlanner", "SyncTestSupport"]),
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
@@ -152,3 +142,19 @@ let package = Package(
         tests("RepositoryTests", ["SyncTestSupport"]),
     ]
 )
+
+// The virtual disk takes the place of Linux's C library only.
+#if os(Linux)
+package.products.append(.executable(name: "osssync-simulator", targets: ["Simulator"]))
+package.targets.append(
+    .executableTarget(
+        name: "Simulator",
+        dependencies: [
+            "SyncEngine", "SyncModel", "ObjectStorage", "LocalStorage", "ManifestStore",
+            "SyncTestSupport", "CSQLite", "CSystem", "CVirtualFiles",
+        ],
+        path: "Tests/Simulator",
+        swiftSettings: swiftSettings
+    )
+)
+#endif

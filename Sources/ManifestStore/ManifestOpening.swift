@@ -128,8 +128,27 @@ struct ManifestOpening {
             guard case .text(let problem)? = problems.first?.first else {
                 throw damage("its check gave no answer")
             }
+            if let code = Self.readFailure(in: problem) {
+                throw .unusable(
+                    path: files.databasePath,
+                    reason: "a page can't be read (code \(code)); check the disk"
+                )
+            }
             throw damage(problem)
         }
+    }
+
+    /// SQLite's code of a failure of the disk that the check met; nil if it found damage.
+    ///
+    /// What cannot be read now may be sound: to set it aside would forget what only it knows.
+    static func readFailure(in problem: String) -> Int? {
+        let text = [UInt8](problem.utf8)
+        let mark = [UInt8]("unable to get the page. error code=".utf8)
+        let start = text.indices.first { text[$0...].starts(with: mark) }
+        guard let start else { return nil }
+        let digits = text[(start + mark.count)...].prefix { (0x30...0x39).contains($0) }
+        guard let code = parseDecimal(digits).map({ Int($0) }) else { return nil }
+        return Connection.isFailureOfDisk(code) ? code : nil
     }
 
     private func migrate(

@@ -189,6 +189,10 @@ struct Dispatcher {
             size: file.size,
             message: "it gives way to a directory: the remote has keys beneath this name"
         )
+        // An object of this name is none that the directory can hold, now as in later runs.
+        guard let object = entry.remote else { return }
+        let reason = SkipReason.shadowedByDirectory
+        executor.skip(entry.key, size: object.size, message: reason.message)
     }
 }
 

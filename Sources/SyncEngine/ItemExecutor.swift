@@ -11,6 +11,8 @@ struct ItemExecutor: Sendable {
     let publications: PublicationQueue
     let issues: ScanIssues
 
+    private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
+
     /// Where an upload or a comparison needs more than the decision: what was planned.
     struct Work: Sendable {
         let entry: JoinedEntry
@@ -98,60 +100,12 @@ struct ItemExecutor: Sendable {
 // MARK: - Endings
 
 extension ItemExecutor {
-    /// Counts and reports an item that was not done, and stops the run if nothing can be done.
     func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
-        let state: ItemState
-        switch failure {
-        case .cancelled:
-            // The run's own end says so; the item is neither failed nor done.
-            ledger.countCancelled()
-            return
-        case .vanished:
-            context.tracker.count { $0.vanished += 1 }
-            ledger.countVanished()
-            state = .skipped
-        case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge:
-            context.tracker.count { $0.skipped += 1 }
-            ledger.countSkipped()
-            state = .skipped
-        case .alreadyExists:
-            context.tracker.count { $0.conflicts += 1 }
-            ledger.countFailed()
-            state = .skipped
-        case .keepsChanging, .corrupt, .disproved, .uploadVanished, .storage, .local, .manifest:
-            context.tracker.count { $0.failed += 1 }
-            ledger.countFailed()
-            state = .failed
-        }
-        context.keptItem(
-            action,
-            state,
-            key,
-            size: size,
-            message: failure.message,
-            requestID: failure.requestID
-        )
-        guard let stop = failure.stops else { return }
-        let code: SyncError.Code =
-            switch stop {
-            case .credentials: .credentials
-            case .unreachable: .remoteUnreachable
-            case .localState: .localState
-            }
-        ledger.stop(
-            SyncError(
-                code: code,
-                message: failure.message,
-                underlying: failure,
-                requestID: failure.requestID
-            )
-        )
+        reports.fail(action, key, size: size, failure)
     }
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
-        context.tracker.count { $0.skipped += 1 }
-        ledger.countSkipped()
-        context.keptItem(.skip, .skipped, key, size: size, message: message)
+        reports.skip(key, size: size, message: message)
     }
 
     /// Leaves alone what would go where the walk could not look.
@@ -162,21 +116,6 @@ extension ItemExecutor {
             message: "a link, a special file or something unreadable is in its place here; "
                 + "it is left alone, and so is the object"
         )
-    }
-
-    /// Reports what the walk could not take.
-    ///
-    /// Links and special files are left out by design: they are named, and the run is in step
-    /// without them. Anything else that the walk could not take is missing from the mirror.
-    func report(_ issue: WalkIssue) {
-        let key = ObjectKey(issue.path)
-        switch issue.reason {
-        case .symbolicLink, .special:
-            context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
-            context.tracker.count { $0.skipped += 1 }
-            context.keptItem(.skip, .skipped, key, size: 0, message: issue.message)
-        }
     }
 
     func keepLocalChange(_ entry: JoinedEntry) {

@@ -110,21 +110,17 @@ struct MirrorRun: Sendable {
             doubtedSince: session.doubtedSince
         )
         let ledger = RunLedger()
-        let reporter = FailureReporter()
+        let reports = ItemReports(context: context, ledger: ledger)
         let publications = PublicationQueue(context: context) { key, action, failure in
-            reporter.report(key, action, failure)
+            reports.fail(action, key, size: 0, failure)
         }
-        let issues = ScanIssues()
+        let issues = ScanIssues { reports.report($0) }
         let executor = ItemExecutor(
             context: context,
             ledger: ledger,
             publications: publications,
             issues: issues
         )
-        issues.attach { executor.report($0) }
-        reporter.attach { key, action, failure in
-            executor.fail(action, key, size: 0, failure)
-        }
         return Parts(
             context: context,
             ledger: ledger,

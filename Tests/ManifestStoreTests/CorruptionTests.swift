@@ -38,6 +38,21 @@ private struct Content: Equatable {
     }
 }
 
+@Suite("A disk that cannot be read")
+struct UnreadableTests {
+    @Test(
+        arguments: [
+            ("*** in database main ***\nPage 5: unable to get the page. error code=8458", 8_458),
+            ("Page 5: unable to get the page. error code=266", 266),
+            ("Page 5: unable to get the page. error code=11", nil),
+            ("row 3 missing from index entry_by_size", nil),
+        ] as [(String, Int?)]
+    )
+    func `what the disk does not give is no damage`(problem: String, code: Int?) {
+        #expect(ManifestOpening.readFailure(in: problem) == code)
+    }
+}
+
 @Suite("Corruption")
 struct CorruptionTests {
     /// A store whose file has pages of every class: both kinds of trees inside and at the leaves,

@@ -24,6 +24,22 @@ extension EngineRuns {
             operation: "ListObjectsV2"
         )
 
+        @Test func `a run that has ended holds no file and no directory open`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.put("d/b.txt", MirrorFixture.ramp(50_000))
+            try await fixture.run("a", .pull)
+            try fixture.write("a/c.txt", MirrorFixture.ramp(10_000))
+            try await fixture.run("a", .push)
+            #if os(Linux)
+            let root = fixture.directory("a")
+            let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let held = names.compactMap { name in
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
+            }
+            #expect(held.filter { $0.hasPrefix(root) } == [])
+            #endif
+        }
+
         @Test func `refused credentials end a run whose queue is full`() async throws {
             let fixture = try MirrorFixture()
             for index in 0..<2_100 { try fixture.write("a/f\(index)", Data([1])) }

@@ -92,6 +92,9 @@ internal import CSQLite
         try check(unsafe sqlite3_busy_timeout(handle, 5_000), "sqlite3_busy_timeout")
     }
 
+    /// True for SQLite's codes of calls on files that failed.
+    static func isFailureOfDisk(_ code: Int) -> Bool { code & 0xFF == Int(SQLITE_IOERR) }
+
     private func configure(_ option: Int32, _ value: Bool) throws(ManifestError) {
         try check(
             unsafe osssync_sqlite_db_config(handle, option, value ? 1 : 0),

@@ -48,7 +48,8 @@ enum DiskEdits {
 
     /// Makes a new file and renames it over the old one.
     static func replace(_ path: [UInt8], _ bytes: [UInt8]) -> Bool {
-        let temporary = path.prefix(through: path.lastIndex(of: UInt8(ascii: "/")) ?? 0)
+        let temporary =
+            path.prefix(through: path.lastIndex(of: UInt8(ascii: "/")) ?? 0)
             + [UInt8](".swap".utf8)
         guard write([UInt8](temporary), bytes, truncates: true) else { return false }
         if rename([UInt8](temporary), path) { return true }
@@ -112,16 +113,16 @@ enum DiskEdits {
 extension DiskEdits {
     /// Makes durable what is beneath a directory and its names: files and directories one by one.
     static func synchronize(_ directory: String) {
-        synchronize([UInt8](directory.utf8))
+        synchronize([UInt8](directory.utf8), leavesOut: [UInt8](".osssync".utf8))
     }
 
-    private static func synchronize(_ path: [UInt8]) {
+    private static func synchronize(_ path: [UInt8], leavesOut: [UInt8]?) {
         guard let status = DiskTree.status(path) else { return }
         switch status.st_mode & S_IFMT {
         case S_IFREG: synchronizeOne(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         case S_IFDIR:
-            for name in DiskTree.names(in: path) where !name.elementsEqual(".osssync".utf8) {
-                synchronize(path + [UInt8(ascii: "/")] + name)
+            for name in DiskTree.names(in: path) where name != leavesOut {
+                synchronize(path + [UInt8(ascii: "/")] + name, leavesOut: nil)
             }
             synchronizeOne(path, O_RDONLY | O_DIRECTORY)
         default: break

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import CVirtualFiles
 
 /// What kind of disk a history is played on.
@@ -6,6 +7,12 @@ enum DiskSettings {
         virtual_files_set_inode_reuse(setup.reusesInodes)
         virtual_files_set_fsync_names(setup.syncsNames)
         virtual_files_set_directory_order(setup.directoryOrder)
+        limit(setup)
+        // SQLite's own numbers begin anew with the entropy that was just set.
+        sqlite3_randomness(0, nil)
+    }
+
+    static func limit(_ setup: Setup) {
         virtual_files_set_capacity(setup.capacity ?? -1, -1)
     }
 

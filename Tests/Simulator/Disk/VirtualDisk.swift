@@ -66,6 +66,7 @@ final class VirtualDisk: @unchecked Sendable {
     func reset(entropy: UInt64) {
         virtual_files_reset()
         virtual_files_set_entropy(entropy)
+        virtual_files_set_clock(true)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe virtual_files_set_hook(
             { context, call in

@@ -53,6 +53,7 @@ struct Model {
     mutating func userPut(_ path: ObjectKey, _ content: ContentID) {
         release(path)
         allowed[path, default: []].insert(content)
+        if wasAbsent(path) { absentInRun.insert(path) }
         seenInRun[path, default: []].insert(content)
         removedInRun.remove(path)
         if remote[path] != content, content != Contents.empty {
@@ -118,22 +119,26 @@ struct Model {
     /// A conflict's second name may have what was at the first one.
     func mayHold(_ path: ObjectKey, _ content: ContentID) -> Bool {
         if content == Contents.empty || allowed[path]?.contains(content) == true { return true }
-        guard let first = Self.nameBesideConflict(path) else { return false }
-        return mayHold(first, content)
+        return allowed.contains { first, contents in
+            contents.contains(content) && Self.isNameOfConflict(path, of: first)
+        }
     }
 
-    /// `a.txt` of `a.conflict-20260102T030405Z-host.txt`; nil of every other name.
-    static func nameBesideConflict(_ path: ObjectKey) -> ObjectKey? {
+    /// True for `a.conflict-20260102T030405Z-host.txt` of `a.txt`, whose name may be cut to fit.
+    static func isNameOfConflict(_ path: ObjectKey, of first: ObjectKey) -> Bool {
         let mark = [UInt8](".conflict-".utf8)
-        let bytes = path.bytes
-        guard bytes.count > mark.count else { return nil }
-        let start = (0...(bytes.count - mark.count)).last { index in
-            bytes[index..<(index + mark.count)].elementsEqual(mark)
+        guard path.bytes.count > mark.count, path != first else { return false }
+        let start = (0...(path.bytes.count - mark.count)).last { index in
+            path.bytes[index..<(index + mark.count)].elementsEqual(mark)
         }
-        guard let start else { return nil }
-        let rest = bytes[(start + mark.count)...]
-        let end = rest.firstIndex(of: UInt8(ascii: ".")) ?? rest.endIndex
-        return ObjectKey([UInt8](bytes[..<start]) + [UInt8](bytes[end...]))
+        guard let start else { return false }
+        return first.bytes.starts(with: path.bytes[..<start])
+    }
+
+    /// A run put a user's version aside.
+    mutating func moveKept(_ held: Held, to path: ObjectKey) {
+        kept.remove(held)
+        kept.insert(Held(path: path, content: held.content))
     }
 
     mutating func allow(_ path: ObjectKey, _ content: ContentID) {

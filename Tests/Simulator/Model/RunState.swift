@@ -33,7 +33,7 @@ final class RunState: @unchecked Sendable {
     var bytesMoved: Int64 = 0
     /// Versions that were the objects when the run began, by their serial numbers.
     var serialsAtStart: [ObjectKey: Int] = [:]
-    var manifestWasTouched = false
+    var filesAtStart: Set<ObjectKey> = []
     var treeNeedsLook = false
     var startOfRun = Duration.zero
 
@@ -57,6 +57,18 @@ final class RunState: @unchecked Sendable {
     var outcome: String {
         if let failure { return "by \(failure.code): \(failure.message)" }
         return summary.map { "with \($0)" } ?? "without a word"
+    }
+
+    /// True if it said of a path, or of a directory above it, that it was left out.
+    func names(_ path: ObjectKey) -> Bool {
+        let ends =
+            path.bytes.indices.filter { path.bytes[$0] == UInt8(ascii: "/") }
+            + [path.bytes.endIndex]
+        return ends.contains { end in
+            hasItem(ObjectKey([UInt8](path.bytes[..<end]))) {
+                $0.state == .skipped || $0.state == .failed
+            }
+        }
     }
 
     func hasItem(_ key: ObjectKey, where isMeant: (ItemEvent) -> Bool) -> Bool {

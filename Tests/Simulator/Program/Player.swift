@@ -29,9 +29,12 @@ enum Player {
         let first = play(history)
         let second = play(history)
         guard first.hash != second.hash else { return first }
+        let (left, right) = (play(history, keepsTrace: true), play(history, keepsTrace: true))
+        let place = zip(left.lines, right.lines).first { $0 != $1 }
         let different = Violation(
             promise: .determinism,
-            what: "two runs of seed \(history.seed) differ"
+            what: "two runs of seed \(history.seed) differ: "
+                + (place.map { "'\($0)' and '\($1)'" } ?? "not in their lines")
         )
         return Outcome(
             violations: first.violations + [different],

@@ -1,36 +1,41 @@
 /// Takes away from a history that fails what it fails without: operations first, then faults.
 struct Shrinker {
     /// Enough to get small, and not for ever.
-    private static let attempts = 600
-
+    private var left = 900
+    private var best: History
     /// The outcome if the history fails still.
     private let failure: (History) -> Outcome?
 
-    init(failure: @escaping (History) -> Outcome?) {
+    private init(_ history: History, failure: @escaping (History) -> Outcome?) {
+        best = history
         self.failure = failure
     }
 
-    func shrink(_ history: History) -> History {
-        var left = Self.attempts
-        var best = history
-        func tries(_ candidate: History) -> Bool {
-            guard left > 0, candidate != best else { return false }
-            left -= 1
-            guard failure(candidate) != nil else { return false }
-            best = candidate
-            return true
-        }
-        shrinkOperations(&best, tries)
-        simplifyRuns(&best, tries)
-        nameFaults(&best, tries)
-        shrinkOperations(&best, tries)
-        return best
+    /// The smallest that was found; `failure` gives the outcome of a history that fails alike.
+    static func shrink(
+        _ history: History,
+        failure: @escaping (History) -> Outcome?
+    ) -> History {
+        var shrinker = Shrinker(history, failure: failure)
+        shrinker.shrinkOperations()
+        shrinker.simplifyRuns()
+        shrinker.nameFaults()
+        shrinker.shrinkOperations()
+        return shrinker.best
+    }
+
+    private mutating func tries(_ candidate: History) -> Bool {
+        guard left > 0, candidate != best else { return false }
+        left -= 1
+        guard failure(candidate) != nil else { return false }
+        best = candidate
+        return true
     }
 
     /// Delta debugging: ever smaller pieces are left out.
-    private func shrinkOperations(_ best: inout History, _ tries: (History) -> Bool) {
+    private mutating func shrinkOperations() {
         var size = max(1, best.operations.count / 2)
-        while size >= 1 {
+        while true {
             var start = 0
             while start < best.operations.count {
                 var candidate = best
@@ -43,18 +48,19 @@ struct Shrinker {
         }
     }
 
-    private func simplifyRuns(_ best: inout History, _ tries: (History) -> Bool) {
+    private mutating func simplifyRuns() {
         for index in best.operations.indices {
-            guard index < best.operations.count, case .run(let run) = best.operations[index]
-            else { continue }
-            for change in Self.simplifications(of: run) {
-                guard case .run(var current) = best.operations[index] else { continue }
-                change(&current)
-                var candidate = best
-                candidate.operations[index] = .run(current)
-                _ = tries(candidate)
-            }
+            guard case .run(let run) = best.operations[index] else { continue }
+            for change in Self.simplifications(of: run) { tryChange(at: index, change) }
         }
+    }
+
+    private mutating func tryChange(at index: Int, _ change: (inout ToolRun) -> Void) {
+        guard case .run(var run) = best.operations[index] else { return }
+        change(&run)
+        var candidate = best
+        candidate.operations[index] = .run(run)
+        _ = tries(candidate)
     }
 
     private static func simplifications(of run: ToolRun) -> [(inout ToolRun) -> Void] {
@@ -64,6 +70,7 @@ struct Shrinker {
             { $0.deletesKnown = false }, { $0.replacesLocalChanges = false },
             { $0.comparesContent = false }, { $0.conflicts = .keepBoth }, { $0.isDurable = true },
             { $0.trashDays = 7 }, { $0.allowsEmpty = false }, { $0.partSize = 1 << 20 },
+            { $0.allowsRebinding = false }, { $0.isDryRun = false }, { $0.deletionPercent = 50 },
         ]
         for kind in run.faults.rates.keys.sorted() {
             changes.append { $0.faults.rates[kind] = nil }
@@ -78,22 +85,17 @@ struct Shrinker {
     }
 
     /// Says which faults strike, and takes away one by one.
-    private func nameFaults(_ best: inout History, _ tries: (History) -> Bool) {
+    private mutating func nameFaults() {
         guard let outcome = failure(best) else { return }
         for (index, struck) in outcome.struck.sorted(by: { $0.key < $1.key }) {
-            guard index < best.operations.count, case .run(var run) = best.operations[index],
-                !struck.isEmpty, struck.count < 60
-            else { continue }
-            run.faults.only = struck
-            var candidate = best
-            candidate.operations[index] = .run(run)
-            guard tries(candidate) else { continue }
+            guard index < best.operations.count, !struck.isEmpty, struck.count < 60 else {
+                continue
+            }
+            let before = best
+            tryChange(at: index) { $0.faults.only = struck }
+            guard best != before else { continue }
             for name in struck {
-                guard case .run(var current) = best.operations[index] else { break }
-                current.faults.only?.removeAll { $0 == name }
-                var candidate = best
-                candidate.operations[index] = .run(current)
-                _ = tries(candidate)
+                tryChange(at: index) { $0.faults.only?.removeAll { $0 == name } }
             }
         }
     }

@@ -50,11 +50,10 @@ struct Worker {
             print("violated two runs of seed \(history.seed) differ")
         }
         let promise = outcome.violations.first?.promise
-        let shrunk = Shrinker { candidate in
+        let shrunk = Shrinker.shrink(history) { candidate in
             let found = Player.play(candidate)
             return found.violations.contains { $0.promise == promise } ? found : nil
         }
-        .shrink(history)
         let path = arguments.keep + "/seed-\(history.seed).json"
         if HistoryFile.write(shrunk, to: path) {
             print("shrunk to \(shrunk.operations.count) operations: \(path)")

@@ -144,17 +144,28 @@ extension World {
         }
     }
 
+    /// The second name under which a run put a user's version aside.
+    private func placeBeside(_ held: Model.Held) -> ObjectKey? {
+        tree.entries.keys.sorted().first { path in
+            model.tree[path] == nil && tree.entries[path] == .file(held.content)
+                && Model.isNameOfConflict(path, of: held.path)
+        }
+    }
+
     /// What the user changed is there, or where a flag allowed it to go.
     func judgeKept(_ run: RunState) {
         var visible: Set<ContentID> = []
         for case .file(let content?) in tree.entries.values { visible.insert(content) }
         for held in model.kept.sorted(by: { ($0.path, $0.content) < ($1.path, $1.content) }) {
-            if visible.contains(held.content) { continue }
-            if run.mayTakeUserData {
-                if run.options.trashDays == 0 || tree.trash.contains(held.content) {
-                    model.giveUp(held)
-                    continue
-                }
+            if tree.entries[held.path] == .file(held.content) { continue }
+            if let beside = placeBeside(held) {
+                model.moveKept(held, to: beside)
+                continue
+            }
+            let isInTrash = tree.trash.contains(held.content) || run.options.trashDays == 0
+            if visible.contains(held.content) || run.mayTakeUserData && isInTrash {
+                model.giveUp(held)
+                continue
             }
             report(
                 .userData,

@@ -11,6 +11,9 @@ extension World {
         switch change {
         case .remote(let change): apply(change)
         case .local(let change):
+            // Other people's disk space is theirs.
+            DiskSettings.liftLimits()
+            defer { DiskSettings.limit(setup) }
             disk.unseen {
                 apply(change)
                 // A power cut may take what others have not synced, which is their own affair.
@@ -59,6 +62,11 @@ extension World {
             guard service.isOSS else { return }
             service.bucket.link(Self.whole(name.key), to: Self.whole(target.key), now: now)
             model.deleted(name.key)
+            guard let object = service.bucket.resolved(Self.whole(name.key)),
+                let content = model.contents.identify(object.bytes)
+            else { return }
+            model.allow(name.key, content)
+            model.noteVersion(name.key, content, tag: object.etag)
         case .marker(let name):
             put(Name(ObjectKey(name.key.bytes + [UInt8(ascii: "/")])), Contents.empty, parts: nil)
         case .foreignUpload(let name):
@@ -92,12 +100,17 @@ extension World {
         } else {
             service.bucket.put(key, bytes: bytes, metadata: metadata, now: now, author: .world)
         }
-        model.wrote(name.key, content, tag: service.bucket.objects[key]?.etag ?? "")
-        // What points here is read as this.
-        for (link, object) in service.bucket.objects where object.target == key {
+        wrote(name.key, content)
+    }
+
+    /// Takes note of a version, also for the links that lead to it.
+    func wrote(_ path: ObjectKey, _ content: ContentID) {
+        let tag = service.bucket.objects[Self.whole(path)]?.etag ?? ""
+        model.wrote(path, content, tag: tag)
+        for (link, object) in service.bucket.objects where object.target == Self.whole(path) {
             guard let path = Self.relative(link) else { continue }
             model.allow(path, content)
-            model.noteVersion(path, content, tag: service.bucket.objects[key]?.etag ?? "")
+            model.noteVersion(path, content, tag: tag)
         }
     }
 
@@ -129,7 +142,7 @@ extension World {
             model.userRemoved(name.key)
             DiskEdits.remove(DiskEdits.full(name.key))
         case .rename(let source, let destination):
-            guard let content = content(source),
+            guard let content = content(source), source != destination,
                 makePlace(destination)
             else { return }
             let isDone = DiskEdits.rename(
@@ -140,7 +153,7 @@ extension World {
             model.userRemoved(source.key)
             model.userPut(destination.key, content)
         case .copy(let source, let destination):
-            guard let content = content(source) else { return }
+            guard let content = content(source), source != destination else { return }
             put(destination, content)
         case .makeDirectory(let name):
             guard makePlace(name) else { return }
@@ -181,7 +194,8 @@ extension World {
         guard makePlace(name) else { return }
         let path = DiskEdits.full(name.key)
         let bytes = model.contents[content]
-        let isDone = byRename
+        let isDone =
+            byRename
             ? DiskEdits.replace(path, bytes) : DiskEdits.write(path, bytes, truncates: false)
         guard isDone else { return }
         model.userPut(name.key, content)
@@ -193,6 +207,7 @@ extension World {
         DiskEdits.remove(DiskEdits.full(name.key))
         guard makePlace(name) else { return }
         make(DiskEdits.full(name.key))
+        guard DiskTree.status(DiskEdits.full(name.key)) != nil else { return }
         model.userPutOther(name.key)
     }
 }

@@ -9,12 +9,15 @@ extension World {
         switch event {
         case .item(let item):
             run.items.append(item)
-            scheduler.trace.say("    \(item.action) \(item.state) \(item.key) \(item.message ?? "")")
+            scheduler.trace.say(
+                "    \(item.action) \(item.state) \(item.key) \(item.message ?? "")"
+            )
             judgeText(item.key)
             judgeText(item.message ?? "")
         case .warning(let message):
             run.warnings.append(message)
             scheduler.trace.say("    warning: \(message)")
+            if message.contains("set aside") { manifestWasLost = true }
             judgeText(message)
         case .started(_, let directory, let remote):
             judgeText(directory)
@@ -31,7 +34,9 @@ extension World {
             default: true
             }
         }
-        if !isSafe { report(.safeOutput, "a text has control characters: \(displayText(text.utf8))") }
+        if !isSafe {
+            report(.safeOutput, "a text has control characters: \(displayText(text.utf8))")
+        }
         if text.contains(Self.canarySecret) { report(.safeOutput, "a text has the secret") }
     }
 
@@ -39,7 +44,7 @@ extension World {
 
     func judgeEnd(of run: RunState) {
         judgeText(run.failure?.message ?? "")
-        judgeVanished(run)
+        judgeVanished(run, isPowerCut: false)
         judgeOutside()
         judgeManifest()
         judgeSummary(run)
@@ -50,12 +55,14 @@ extension World {
     }
 
     /// Every file that was there is there, or its deletion was proven right.
-    private func judgeVanished(_ run: RunState) {
+    private func judgeVanished(_ run: RunState, isPowerCut: Bool) {
+        // Without waiting for the disk, what a power cut took is mended by the next run.
+        if isPowerCut, hasUnsyncedRuns { return }
         for (path, _) in model.seenInRun.sorted(by: { $0.key < $1.key }) {
             if case .file? = tree.entries[path] { continue }
             guard !model.removedInRun.contains(path) else { continue }
-            // What never was at the path but for a moment of this run is nobody's loss.
-            guard model.seenInRun[path]?.isEmpty == false else { continue }
+            // What a run published and did not yet make durable may be gone again.
+            if isPowerCut, !run.filesAtStart.contains(path) { continue }
             run.deletions += 1
             judgeLocalDeletion(path, run)
         }
@@ -116,20 +123,17 @@ extension World {
         case .pull, .sync:
             for (path, content) in effectiveRemote().sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
-                if run.hasItem(path, where: { $0.state == .skipped || $0.state == .failed }) {
-                    continue
-                }
+                if run.names(path) { continue }
                 let there = tree.entries[path].map { "\($0)" } ?? "nothing"
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
             }
         case .push:
+            let remote = effectiveRemote()
             for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
                 guard case .file(let content) = entry else { continue }
-                if let content, model.remote[path] == content { continue }
-                if run.hasItem(path, where: { $0.state == .skipped || $0.state == .failed }) {
-                    continue
-                }
-                let there = model.remote[path].map { "content \($0.number)" } ?? "nothing"
+                if let content, remote[path] == content { continue }
+                if run.names(path) { continue }
+                let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"
                 found.append("the object '\(path.display)' is \(there) and the file \(mine)")
             }
@@ -175,7 +179,7 @@ extension World {
         } else {
             look(run)
         }
-        judgeVanished(run)
+        judgeVanished(run, isPowerCut: isPowerCut)
         judgeOutside()
         judgeManifest()
         let isPlainKill = !isPowerCut && run.options.faults.isEmpty && !run.hadCompany
@@ -194,7 +198,8 @@ extension World {
                 spoilt.insert(path)
                 continue
             }
-            let found = content.map { "content \($0.number) of elsewhere" }
+            let found =
+                content.map { "content \($0.number) of elsewhere" }
                 ?? model.contents.describe(tree.strangers[path] ?? [])
             report(.oldOrNew, "after a power cut '\(path.display)' holds \(found)")
         }

@@ -19,6 +19,10 @@ extension World {
         judgeIdle(second)
         for problem in differences(second) { report(.convergence, problem) }
         guard violations.isEmpty, let forced = quietRun(isForced: true) else { return }
+        // What a link leads to may have been replaced by the run itself.
+        if forced.summary?.isInStep == false {
+            guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
+        }
         guard violations.isEmpty, let last = quietRun(isForced: true), violations.isEmpty else {
             return
         }
@@ -73,7 +77,7 @@ extension World {
     private func judgeDirectory(_ run: RunState) {
         let remote = effectiveRemote()
         for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
-            guard tree.entries[path] != .file(content), !isBlocked(path) else { continue }
+            guard tree.entries[path] != .file(content), !isBlocked(path, run) else { continue }
             let there = tree.entries[path].map { "\($0)" } ?? "nothing"
             report(
                 .convergence,
@@ -82,49 +86,76 @@ extension World {
         }
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            guard case .file = entry, remote[path] == nil else { continue }
+            guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
+                isValidUTF8(path.bytes)
+            else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
     }
 
     /// True if the object has no place here, for one of the reasons that are written down.
-    private func isBlocked(_ path: ObjectKey) -> Bool {
+    private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
         guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes) else { return true }
         let object = service.bucket.resolved(Self.whole(path))
         if object?.storageClass != "Standard" { return true }
-        if [.link, .other].contains(tree.entries[path]) { return true }
-        var parent = place.parent
-        while let directory = parent {
-            let key = ObjectKey(directory.bytes)
-            if [.link, .other].contains(tree.entries[key]) { return true }
-            parent = directory.parent
-        }
+        if isUnderLink(place) { return true }
+        // A file that nobody recorded keeps its name from becoming a directory's, and says so.
+        if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }
         let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
         let isShadowed = service.bucket.keys.compactMap(Self.relative).contains { key in
             key.hasPrefix(beneath) && (try? RelativePath(key: key)) != nil
         }
         if isShadowed { return true }
         // What stays in a directory of this name keeps it.
+        if tree.entries[path] == .directory, run.summary?.deletionsHeldBack != nil { return true }
         return tree.entries.contains { $0.key.hasPrefix(beneath) }
     }
 
+    private func isUnder(_ place: RelativePath, _ isMeant: (DiskEntry?) -> Bool) -> Bool {
+        var parent = place.parent
+        while let directory = parent {
+            if isMeant(tree.entries[ObjectKey(directory.bytes)]) { return true }
+            parent = directory.parent
+        }
+        return false
+    }
+
+    private func isUnderLink(_ place: RelativePath) -> Bool {
+        let links: [DiskEntry?] = [.link, .other]
+        return links.contains(tree.entries[ObjectKey(place.bytes)])
+            || isUnder(place) { links.contains($0) }
+    }
+
+    private func isUnderFile(_ place: RelativePath) -> Bool {
+        isUnder(place) { if case .file? = $0 { true } else { false } }
+    }
+
     private func judgeBucket(_ run: RunState) {
+        let remote = effectiveRemote()
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            guard case .file(let content?) = entry, model.remote[path] != content else { continue }
-            guard path.bytes.count + Self.prefix.bytes.count <= 1_023 else { continue }
-            let there = model.remote[path].map { "content \($0.number)" } ?? "nothing"
+            guard case .file(let content?) = entry, remote[path] != content else { continue }
+            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
+            else { continue }
+            // A link without a target is left alone.
+            let object = service.bucket.objects[Self.whole(path)]
+            if object?.target != nil, remote[path] == nil { continue }
+            let there = remote[path].map { "content \($0.number)" } ?? "nothing"
             report(.convergence, "the object '\(path.display)' is \(there) after a forced push")
         }
         guard run.summary?.deletionsHeldBack == nil else { return }
-        for path in model.remote.keys.sorted() where !path.isDirectoryMarker {
+        for path in remote.keys.sorted() {
             if case .file? = tree.entries[path] { continue }
-            if (try? RelativePath(key: path)) == nil { continue }
+            guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
+                !isUnderLink(place)
+            else { continue }
             report(.convergence, "the object '\(path.display)' is still there after a forced push")
         }
     }
 
     private func judgeLeftovers() {
         if history.ending == .push {
+            // Only a manifest knows whose an upload is.
+            guard !manifestWasLost else { return }
             for upload in service.bucket.uploads.values where !foreignUploads.contains(upload.id) {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }

@@ -1,5 +1,5 @@
-internal import CVirtualFiles
 internal import CSystem
+internal import CVirtualFiles
 internal import Glibc
 internal import ManifestStore
 internal import SyncModel

@@ -75,7 +75,9 @@ extension World {
                 report(.othersData, "aborted another's upload of '\(upload.key.display)'")
             }
         case .read(let key):
-            if let object = service.bucket.resolved(key) { knownSerials.insert(object.serial) }
+            for object in [service.bucket.resolved(key), service.bucket.objects[key]] {
+                if let object { knownSerials.insert(object.serial) }
+            }
         }
     }
 
@@ -108,7 +110,7 @@ extension World {
             )
         }
         if let previous { judgeLoss(of: previous, at: path, "overwrote") }
-        model.wrote(path, content, tag: object.etag)
+        wrote(path, content)
     }
 
     private func judgeDeletion(_ key: ObjectKey, of previous: VirtualBucket.Object?) {
@@ -130,8 +132,10 @@ extension World {
 
     /// What must be true of any run that deletes anything.
     func judgeDeletionPolicy(_ run: RunState, _ path: ObjectKey) {
-        let failed = run.items.first { $0.state == .failed }
-        if let failed, run.deletions == 1 {
+        let name = path.display
+        let own = run.items.firstIndex { $0.action == .deleteLocal && $0.key == name }
+        let before = run.items.prefix(upTo: own ?? run.items.count)
+        if let failed = before.first(where: { $0.state == .failed }), run.deletions == 1 {
             report(
                 .noDeletionOnDoubt,
                 "'\(path.display)' was deleted although '\(failed.key)' had failed"

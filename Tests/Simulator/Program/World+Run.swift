@@ -46,6 +46,7 @@ extension World {
         model.look(tree.entries)
         model.beginRun()
         run.startOfRun = scheduler.elapsed
+        run.filesAtStart = Set(model.seenInRun.keys)
         for (key, object) in service.bucket.objects {
             if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
         }

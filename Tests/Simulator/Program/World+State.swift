@@ -53,7 +53,7 @@ extension World {
 
     /// From now on a row may be of another time than the files.
     private func touchManifest() {
-        run?.manifestWasTouched = true
+        manifestWasLost = true
     }
 
     private func restoreManifest() {

@@ -41,6 +41,8 @@ final class World: @unchecked Sendable {
     var foreignUploads: Set<String> = []
     /// Since everything on the disk was last durable, a run went that does not wait for it.
     var hasUnsyncedRuns = false
+    /// A manifest was lost with all that only it knew.
+    var manifestWasLost = false
     /// The manifest was damaged or is a copy of another time: its rows may be wrong.
     var manifestIsOld = false
     /// Files that a power cut may have spoilt, because a run did not wait for the disk.

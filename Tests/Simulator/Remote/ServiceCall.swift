@@ -112,7 +112,8 @@ struct ServiceAnswer {
     var body: [UInt8] = []
 
     static func error(_ status: Int, _ code: String, hasBody: Bool = true) -> ServiceAnswer {
-        let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>\(code)</Code>"
+        let text =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>\(code)</Code>"
             + "<Message>so it was decided</Message><RequestId>1</RequestId></Error>"
         return ServiceAnswer(
             status: status,

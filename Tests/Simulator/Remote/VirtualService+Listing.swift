@@ -47,7 +47,8 @@ extension VirtualService {
     }
 
     func document(_ page: ListingPage) -> ServiceAnswer {
-        var text = "<ListBucketResult><Name>\(bucketName)</Name>"
+        var text =
+            "<ListBucketResult><Name>\(bucketName)</Name>"
             + "<Prefix>\(Self.encoded(page.prefix))</Prefix><MaxKeys>1000</MaxKeys>"
             + "<EncodingType>url</EncodingType><IsTruncated>\(page.isTruncated)</IsTruncated>"
         if let next = page.next {
@@ -56,12 +57,15 @@ extension VirtualService {
         for key in page.keys {
             guard let object = bucket.objects[key] else { continue }
             let time = CivilTime(object.modified).extendedText(milliseconds: 0)
-            text += "<Contents><Key>\(Self.encoded(key))</Key>"
+            text +=
+                "<Contents><Key>\(Self.encoded(key))</Key>"
                 + "<LastModified>\(time)</LastModified><ETag>\"\(object.etag)\"</ETag>"
             if isOSS { text += "<Type>\(object.target == nil ? "Normal" : "Symlink")</Type>" }
-            let storageClass = isOSS || object.storageClass != "Standard"
+            let storageClass =
+                isOSS || object.storageClass != "Standard"
                 ? object.storageClass : "STANDARD"
-            text += "<Size>\(object.bytes.count)</Size>"
+            text +=
+                "<Size>\(object.bytes.count)</Size>"
                 + "<StorageClass>\(storageClass)</StorageClass></Contents>"
         }
         return .document(text + "<KeyCount>\(page.keys.count)</KeyCount></ListBucketResult>")

@@ -296,7 +296,8 @@ extension VirtualService {
         }
         for number in page {
             guard let part = upload.parts[number] else { continue }
-            text += "<Part><PartNumber>\(number)</PartNumber><ETag>\"\(part.etag)\"</ETag>"
+            text +=
+                "<Part><PartNumber>\(number)</PartNumber><ETag>\"\(part.etag)\"</ETag>"
                 + "<Size>\(part.bytes.count)</Size>"
             if isOSS { text += "<HashCrc64ecma>\(part.crc64.value)</HashCrc64ecma>" }
             text += "</Part>"
@@ -342,11 +343,13 @@ extension VirtualService {
         let prefix = ObjectKey(call.query["prefix"] ?? [])
         let found = bucket.uploads.values.filter { $0.key.hasPrefix(prefix) }
             .sorted { $0.key == $1.key ? $0.id < $1.id : $0.key < $1.key }
-        var text = "<ListMultipartUploadsResult><EncodingType>url</EncodingType>"
+        var text =
+            "<ListMultipartUploadsResult><EncodingType>url</EncodingType>"
             + "<IsTruncated>false</IsTruncated>"
         for upload in found {
             let time = CivilTime(upload.initiated).extendedText(milliseconds: 0)
-            text += "<Upload><Key>\(Self.encoded(upload.key))</Key><UploadId>\(upload.id)"
+            text +=
+                "<Upload><Key>\(Self.encoded(upload.key))</Key><UploadId>\(upload.id)"
                 + "</UploadId><Initiated>\(time)</Initiated></Upload>"
         }
         return .document(text + "</ListMultipartUploadsResult>")

@@ -128,7 +128,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         }
         guard call.operation != .head else { return nil }
         var rest = answer.body[...]
-        let cut = answer.body.count > 1 && dice.rolls(.cutBody)
+        let cut =
+            answer.body.count > 1 && dice.rolls(.cutBody)
             ? Int(dice.choice(.cutBody) % UInt64(answer.body.count)) : nil
         while !rest.isEmpty {
             if run.isDead || exchange.isCancelled { return .cancelled }
