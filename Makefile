@@ -5,7 +5,7 @@ DESTDIR ?=
 SWIFT ?= swift
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
-.PHONY: all setup build test lint format bench demo install uninstall clean
+.PHONY: all soak setup build test lint format bench demo install uninstall clean
 
 all: build
 
@@ -46,3 +46,7 @@ uninstall:
 
 clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
+
+# Seeds of the simulator for so many minutes.
+soak:
+	@MINUTES=$${MINUTES:-10} Tests/Simulator/run

@@ -154,6 +154,7 @@ package.targets.append(
             "SyncTestSupport", "CSQLite", "CSystem", "CVirtualFiles",
         ],
         path: "Tests/Simulator",
+        exclude: ["run"],
         swiftSettings: swiftSettings
     )
 )

@@ -221,7 +221,7 @@ extension HistoryGenerator {
         run.comparesContent = generator.oneIn(8)
         run.connections = 1 + generator.below(8)
         run.partSize = 64 << Int64(generator.below(8))
-        run.isDurable = !generator.oneIn(3) || mayCutPower
+        run.isDurable = !generator.oneIn(3)
         run.trashDays = generator.pick([0, 1, 7, 7])
         run.deletionPercent = generator.pick([50, 50, 100])
         run.isDryRun = generator.oneIn(16)
