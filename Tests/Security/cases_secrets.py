@@ -1,11 +1,13 @@
 """C19 to C22: where credentials may be, and that they are nowhere else."""
 
 import base64
+import itertools
 import json
 import os
 import re
 import signal
 import threading
+import time
 import urllib.parse
 
 from endpoints import OSS, PREFIX, S3, Endpoint, Store, error, reply
@@ -101,7 +103,6 @@ def interrupted_after(endpoint, method):
     """Sends SIGINT once a request of `method` has come."""
     def started(process):
         def wait():
-            import time
             while process.poll() is None and not any(
                     request.method == method and b"canary" in request.raw
                     for request in endpoint.requests[:]):
@@ -265,6 +266,52 @@ def bad_process(place, script):
         no_secrets(outcome)
         expect(outcome.status in (4, 1) and outcome.seconds < 15, str(outcome))
         equal(endpoint.requests, [], "a request was made")
+
+
+GIVEN = json.dumps({"AccessKeyId": "ID", "AccessKeySecret": PROFILE_SECRET, "Code": "Success",
+                    "SecurityToken": "T", "Expiration": "2090-01-01T00:00:00Z"}).encode()
+
+
+@case("credentials of a local service are used and shown nowhere")
+def service(place):
+    with Endpoint(lambda _: reply(200, GIVEN)) as local, Endpoint(Store({PREFIX + b"a": b"x"})) as far:
+        outcome = place.run("pull", place.mirror, OSS, "-vv", endpoint=far.url, expected=0,
+                            environment=NO_VARIABLES | {
+                                "ALIBABA_CLOUD_CREDENTIALS_URI": local.url + "/" + TOKEN,
+                                "http_proxy": "http://127.0.0.1:9"})
+        no_secrets(outcome)
+        for request in far.requests:
+            expect("Credential=ID/" in request.headers["authorization"], "another key")
+    equal(find_secrets(place.folder), [])
+
+
+@case("a local service of credentials that misbehaves ends the run", {
+    "redirects": lambda other: reply(302, b"", f"Location: {other.url}/x"),
+    "redirects with content": lambda other: reply(307, GIVEN, f"Location: {other.url}/x"),
+    "fails": lambda _: reply(500, b"canary-profile-secret-5e"),
+    "answers without end": lambda _: itertools.chain([reply(200, b"", length=False)],
+                                                     itertools.repeat(b"[" * 65536)),
+    "sends headers without end": lambda _: itertools.chain(
+        [b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X-Canary: canary-profile-secret-5e\r\n")),
+    "answers nonsense": lambda _: reply(200, b"canary-profile-secret-5e"),
+    "answers half": lambda _: reply(200, GIVEN[:60]),
+    "answers with a header": lambda _: reply(200, GIVEN.replace(b'"ID"', b'"I\\r\\nX: D"')),
+    "hangs up": lambda _: None, "answers slowly": lambda _: slowly()})
+def bad_service(place, make):
+    with Endpoint() as other, Endpoint(lambda _: make(other)) as local, Endpoint(Store()) as far:
+        outcome = place.run("pull", place.mirror, OSS, "-vv", endpoint=far.url, expected=4,
+                            environment=NO_VARIABLES | {
+                                "ALIBABA_CLOUD_CREDENTIALS_URI": local.url + "/" + TOKEN})
+        no_secrets(outcome)
+        expect(outcome.seconds < 20, str(outcome))
+        equal((other.connections, far.requests), (0, []))
+
+
+def slowly():
+    yield reply(200, b"", length=False)
+    for _ in range(200):
+        time.sleep(0.2)
+        yield b" "
 
 
 @case("broken configuration shows its place and not its content", {
