@@ -50,8 +50,8 @@ public struct DownloadSource: Sendable {
 
     /// An object by signed URLs, which are sent as they are.
     ///
-    /// Requests go to the URLs' host and nowhere else: redirects are not followed, and new URLs must
-    /// be of the same host. What is signed never stands in a message or a record.
+    /// Requests go to the URLs' host and nowhere else: redirects are not followed, and new URLs
+    /// must be of the same host. What is signed never stands in a message or a record.
     ///
     /// - Parameters:
     ///   - urls: Signed for this object.

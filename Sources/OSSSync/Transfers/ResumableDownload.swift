@@ -43,7 +43,8 @@ public struct DownloadedFile: Sendable, Hashable {
 /// them come from one version of the object, because every request carries `If-Match`; if the
 /// object is replaced, the download starts over and says so.
 ///
-/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other tasks.
+/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
+/// tasks.
 public final class ResumableDownload: Sendable {
     /// The file's path, as it was given.
     public let path: String
@@ -130,9 +131,10 @@ public final class ResumableDownload: Sendable {
     /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`; `credentials` if
     ///   the right to read was refused or a signed URL has expired and there is no other;
     ///   `objectChanged` if the object was replaced again and again; `corrupt` if twice other bytes
-    ///   came than the store states; `remoteUnreachable`; `localState` for the disk; `alreadyExists`
-    ///   for a file that is not to be replaced; `locked` if it runs already; `cancelled`. In all
-    ///   cases but `corrupt`, `notFound` and `objectChanged` a later call goes on.
+    ///   came than the store states; `remoteUnreachable`; `localState` for the disk;
+    ///   `alreadyExists` for a file that is not to be replaced; `locked` if it runs already;
+    ///   `cancelled`. In all cases but `corrupt`, `notFound` and `objectChanged` a later call goes
+    ///   on.
     public func resume() async throws(SyncError) -> DownloadOutcome {
         let store = try makeStore()
         let gate = try control.begin(streams: options.streams, displayText(path))

@@ -6,7 +6,8 @@ public struct ReconnectPolicy: Sendable, Hashable {
     public var firstPause: Duration
     /// The longest pause.
     public var longestPause: Duration
-    /// Attempts in a row that moved nothing, after which the transfer fails; it can be resumed then.
+    /// Attempts in a row that moved nothing, after which the transfer fails; it can be resumed
+    /// then.
     public var attempts: Int
 
     /// Makes a policy.
