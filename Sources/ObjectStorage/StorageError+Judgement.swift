@@ -1,3 +1,5 @@
+internal import SyncModel
+
 extension StorageError {
     /// The service's error code, if it answered with one.
     package var serviceCode: String? {
@@ -104,9 +106,10 @@ extension StorageError {
         if isNotImplemented { return true }
         guard case .service(400, let code) = kind,
             ["InvalidArgument", "InvalidRequest"].contains(code),
-            let words = serviceMessage?.lowercased()
+            let words = serviceMessage?.lowercased().utf8
         else { return false }
-        return words.contains("if-none-match") || words.contains("if-match")
+        return words.firstIndex(ofBytes: "if-none-match".utf8) != nil
+            || words.firstIndex(ofBytes: "if-match".utf8) != nil
     }
 
     package var isCancelled: Bool {

@@ -111,9 +111,11 @@ package enum EndpointError: Error, Sendable, Hashable {
     private static func withoutSecrets(_ text: String) -> String {
         var bytes = Array(text.utf8)[...]
         var shown: [UInt8] = []
-        if let mark = bytes.firstRange(of: "://".utf8) {
-            shown += bytes[..<mark.upperBound]
-            bytes = bytes[mark.upperBound...]
+        let mark = "://".utf8
+        if let place = bytes.firstIndex(ofBytes: mark) {
+            let beginning = bytes.index(place, offsetBy: mark.count)
+            shown += bytes[..<beginning]
+            bytes = bytes[beginning...]
         }
         if let sign = bytes.lastIndex(of: UInt8(ascii: "@")) {
             shown += "…@".utf8
