@@ -23,18 +23,32 @@ enum ContentProof: Sendable, Hashable {
 
     /// Everything that the object's headers prove, the surest first.
     static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentProof] {
+        if let checksum = checksum(of: metadata) { return [checksum] }
+        if let claim = claimedDigest(of: metadata) { return [claim] }
+        return computed(of: metadata, partSize: partSize)
+    }
+
+    private static func checksum(of metadata: ObjectMetadata) -> ContentProof? {
         for kind in ContentChecksum.allCases {
             let text = metadata.checksums[kind.rawValue]
             if let value = text.flatMap({ Base64.decode($0.utf8) }), value.count == kind.length {
-                return [.checksum(kind, value)]
+                return .checksum(kind, value)
             }
         }
-        // rclone notes the MD5 of what it uploads in parts.
-        if let text = metadata.userMetadata["md5chksum"], let digest = Base64.decode(text.utf8),
-            digest.count == 16
-        {
-            return [.md5(hexadecimalText(digest))]
-        }
+        return nil
+    }
+
+    /// rclone notes the MD5 of what it uploads in parts.
+    static func claimedDigest(of metadata: ObjectMetadata) -> ContentProof? {
+        guard let text = metadata.userMetadata["md5chksum"],
+            let digest = Base64.decode(text.utf8), digest.count == 16
+        else { return nil }
+        return .md5(hexadecimalText(digest))
+    }
+
+    /// What the store itself made of the content, and not what a writer once said of it.
+    static func computed(of metadata: ObjectMetadata, partSize: Int64) -> [ContentProof] {
+        if let checksum = checksum(of: metadata) { return [checksum] }
         guard let etag = metadata.etag, !metadata.isEncrypted else { return [] }
         if let digest = etag.md5Digest { return [.md5(digest)] }
         return partSizes(of: etag, size: metadata.size, own: partSize).map {
@@ -121,5 +135,30 @@ extension TransferMeans {
         // A tag of parts that does not fit only says that the parts had another size.
         let hasDigest = proofs.contains { if case .md5 = $0 { true } else { false } }
         return hasDigest ? .disproved(isSure: false) : .unknown
+    }
+
+    /// True if a file that was there before has the content of the object with these headers.
+    ///
+    /// Here the metadata prove nothing of themselves: a tool that replaces an object's content and
+    /// keeps its metadata leaves the old content's checksum there, which the old file has. What the
+    /// store computed decides, and what a writer said only where the store computes nothing.
+    func hasContent(
+        _ file: OpenFile,
+        checksum: CRC64,
+        of metadata: ObjectMetadata
+    ) async throws -> Bool {
+        var proofs = ContentProof.computed(of: metadata, partSize: partSize)
+        if proofs.isEmpty {
+            if let claimed = metadata.crc64 { return claimed == checksum }
+            proofs = ContentProof.claimedDigest(of: metadata).map { [$0] } ?? []
+        }
+        let (directory, size) = (directory, metadata.size)
+        for proof in proofs {
+            let holds = try await reading { interruption in
+                try proof.holds(directory, file, size: size, unless: interruption)
+            }
+            if holds { return true }
+        }
+        return false
     }
 }

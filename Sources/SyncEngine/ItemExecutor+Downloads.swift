@@ -81,6 +81,21 @@ extension ItemExecutor {
     }
 
     /// Makes a new key's file from an unchanged one with the same content, if there is one.
+    /// True if the copied file has the content of the new key's object.
+    private func isCopy(
+        _ copy: OpenFile,
+        _ checksum: CRC64,
+        of object: RemoteObject,
+        _ row: ManifestEntry,
+        _ metadata: ObjectMetadata
+    ) async throws -> Bool {
+        if context.store.dialect.computesChecksum {
+            return checksum == (metadata.crc64 ?? row.crc64)
+        }
+        if object.etag == row.etag, checksum == row.crc64 { return true }
+        return try await context.means.hasContent(copy, checksum: checksum, of: metadata)
+    }
+
     private func copyLocal(
         _ entry: JoinedEntry,
         _ object: RemoteObject,
@@ -148,7 +163,7 @@ extension ItemExecutor {
         let directory = context.directory
         let sourcePath = try RelativePath(key: row.key)
         let size = object.size
-        let (name, found) = try await context.reading { interruption in
+        let (name, copy, found) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
             let partial = try directory.createPartial(size: size)
             do throws(LocalError) {
@@ -163,14 +178,14 @@ extension ItemExecutor {
                     range: ByteRange(offset: 0, length: size),
                     unless: interruption
                 )
-                return (partial.name, checksum)
+                return (partial.name, partial.file, checksum)
             } catch {
                 // Nothing refers to it yet; a later run sweeps what cannot be removed now.
                 try? directory.removePartial(partial.name)
                 throw error
             }
         }
-        guard found == (metadata.crc64 ?? row.crc64) else {
+        guard try await isCopy(copy, found, of: object, row, metadata) else {
             try await context.disk.run { () throws(LocalError) in
                 try directory.removePartial(name)
             }

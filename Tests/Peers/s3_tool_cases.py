@@ -141,6 +141,30 @@ class Tools:
             equal(os.stat(os.path.join(down, path)).st_mtime_ns,
                   os.stat(os.path.join(up, path)).st_mtime_ns)
 
+    def test_replaced_content_with_kept_metadata(self):
+        """What the old content's writer noted must not make the new one pass for it."""
+        mirror, other = self.path("kept-a"), self.path("kept-b")
+        os.makedirs(mirror)
+        with open(os.path.join(mirror, "note"), "wb") as file:
+            file.write(b"original")
+        self.osssync("push", mirror, "s3://both-bucket/kept")
+        self.osssync("pull", other, "s3://both-bucket/kept")
+        place = ["--bucket", "both-bucket", "--key", "kept/note"]
+        head = json.loads(self.run("aws", "s3api", "head-object", *place, "--output", "json"))
+        replaced = self.path("kept-new")
+        with open(replaced, "wb") as file:
+            file.write(b"replaced")
+        self.run("aws", "s3api", "put-object", *place, "--body", replaced,
+                 "--metadata", json.dumps(head["Metadata"]))
+        self.osssync("pull", mirror)
+        with open(os.path.join(mirror, "note"), "rb") as file:
+            equal(file.read(), b"replaced")
+        # The other mirror sees what another writer did, and does not take it for its own.
+        self.run(os.path.join(self.programs, "osssync"), "push", other, "--endpoint", self.url,
+                 "--region", REGION, "--progress", "none", status=1)
+        with open(os.path.join(other, "note"), "rb") as file:
+            equal(file.read(), b"original")
+
     def test_s5cmd(self):
         up, down = make_tree(self.path("five-up"), count=300), self.path("five-down")
         self.run("s5cmd", "cp", "--part-size", "5", up + "/", "s3://five-bucket/tree/")
