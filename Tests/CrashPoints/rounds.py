@@ -11,7 +11,7 @@ from workplace import Violation
 # run to run because its threads race.
 MISSES = 2
 # How many power cuts at each kill point, and one error in how many calls, for CI.
-CUTS_OF_PULLS = 2
+CUTS_OF_PULLS = 1
 CUTS_OF_PUSHES = 1
 CALLS_PER_ERROR = 9
 CALLS_PER_TORN = 5
