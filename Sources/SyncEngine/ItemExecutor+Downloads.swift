@@ -80,7 +80,6 @@ extension ItemExecutor {
         entry.local?.identity.map { .file($0) } ?? .absent
     }
 
-    /// Makes a new key's file from an unchanged one with the same content, if there is one.
     /// True if the copied file has the content of the new key's object.
     private func isCopy(
         _ copy: OpenFile,
@@ -96,6 +95,7 @@ extension ItemExecutor {
         return try await context.means.hasContent(copy, checksum: checksum, of: metadata)
     }
 
+    /// Makes a new key's file from an unchanged one with the same content, if there is one.
     private func copyLocal(
         _ entry: JoinedEntry,
         _ object: RemoteObject,
