@@ -5,8 +5,8 @@ internal import SyncModel
 extension BucketClient {
     /// Writes an object from memory.
     ///
-    /// What the store computes of it, CRC-64 or MD5, is compared with what was sent. For files, use
-    /// ``ResumableUpload``.
+    /// What the store computes of it, CRC-64 or MD5, is compared with what was sent. For large
+    /// files, use the multipart calls.
     ///
     /// - Parameters:
     ///   - bytes: The content, at most 5 GiB.

@@ -34,7 +34,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Where the record of an unfinished download is kept, so that another process can go on.
     ///
     /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
-    /// whoever calls keeps the ``Checkpoint``.
+    /// whoever calls keeps the checkpoint.
     public var recordDirectory: String?
     /// The preferred size of a range, in bytes: 8 MiB.
     public var partSize: Int64 = 8 << 20
