@@ -15,6 +15,8 @@ final class HookedStore: ObjectStore {
         let number: Int
         /// The version that a GET asks for.
         var ifMatch: ETag?
+        /// The part that a request sends.
+        var part: PartNumber?
     }
 
     typealias Hook = @Sendable (Call) async throws(StorageError) -> Void
@@ -40,6 +42,7 @@ final class HookedStore: ObjectStore {
         _ operation: String,
         _ key: ObjectKey?,
         ifMatch: ETag? = nil,
+        part: PartNumber? = nil,
         _ body: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let number = counts.withLock { counts in
@@ -52,7 +55,8 @@ final class HookedStore: ObjectStore {
                 key: key?.display ?? "",
                 moment: moment,
                 number: number,
-                ifMatch: ifMatch
+                ifMatch: ifMatch,
+                part: part
             )
         }
         try await hook(call(.before))
@@ -129,7 +133,7 @@ extension HookedStore {
         body: RequestBody,
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(StorageError) -> UploadedPart {
-        try await around("UploadPart", key) { () throws(StorageError) in
+        try await around("UploadPart", key, part: number) { () throws(StorageError) in
             try await store.uploadPart(key, upload, number, body: body, onProgress: onProgress)
         }
     }

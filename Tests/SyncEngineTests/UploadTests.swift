@@ -4,6 +4,7 @@ import ManifestStore
 import ObjectStorage
 import StorageServer
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -106,12 +107,17 @@ extension EngineRuns {
             #expect(try await openUploads(fixture) == 0)
         }
 
-        /// Interrupts an upload after its second part.
-        private func interrupt(_ fixture: MirrorFixture) async throws {
+        /// Interrupts an upload after two parts, and says which.
+        ///
+        /// They need not be the first ones: parts wait side by side for the one connection.
+        @discardableResult
+        private func interrupt(_ fixture: MirrorFixture) async throws -> [PartNumber] {
+            let sent = Mutex<[PartNumber]>([])
             let engine = try fixture.engine("a") { store in
                 HookedStore(store) { call throws(StorageError) in
-                    guard call.operation == "UploadPart", call.moment == .before, call.number > 2
-                    else { return }
+                    guard let part = call.part else { return }
+                    if call.moment == .after { sent.withLock { $0.append(part) } }
+                    guard call.moment == .before, call.number > 2 else { return }
                     throw StorageError(
                         kind: .service(status: 500, code: "InternalError"),
                         operation: call.operation
@@ -121,6 +127,9 @@ extension EngineRuns {
             let options = MirrorFixture.options { $0.connectionLimit = 1 }
             _ = try await engine.run(.push, options: options) { _ in }
             #expect(try await openUploads(fixture) == 1)
+            let parts = sent.withLock { $0 }
+            #expect(parts.count == 2)
+            return parts
         }
 
         @Test func `an interrupted upload goes on with the parts it has`() async throws {
@@ -144,9 +153,10 @@ extension EngineRuns {
             // A time without a fraction can be given back exactly.
             let whole = Date(timeIntervalSince1970: modified.timeIntervalSince1970.rounded(.down))
             try FileManager.default.setAttributes([.modificationDate: whole], ofItemAtPath: path)
-            try await interrupt(fixture)
+            let sent = try await interrupt(fixture)
             let file = try #require(FileHandle(forUpdatingAtPath: path))
-            try file.seek(toOffset: 100)
+            let part = try #require(sent.first)
+            try file.seek(toOffset: UInt64(part.value - 1) << 20 + 100)
             try file.write(contentsOf: Data([77, 77, 77]))
             try file.close()
             try FileManager.default.setAttributes([.modificationDate: whole], ofItemAtPath: path)
