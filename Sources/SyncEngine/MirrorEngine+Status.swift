@@ -33,36 +33,16 @@ extension MirrorEngine {
         )
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
-        let lister = try await run.makeLister(rows: rows)
         let selection = Selection(
             session.ignored.followed(by: options.filter),
             .sync,
             deletesExcluded: false
         )
-        let scan = LocalScan(
-            directory: session.directory,
-            threads: settings.environment.threads,
-            batch: settings.limits.batch,
-            leavingOut: selection.isExcludedFromWalk
-        ) { issues.add($0.message) }
-        var loop = PlanLoop(
-            manifest: session.manifest,
-            lister: lister,
-            scan: scan,
-            selection: selection,
-            rowsAtOnce: settings.limits.batch
-        )
         var pull = WorkCounter(.pull, options, prefix: settings.prefix)
         var push = WorkCounter(.push, options, prefix: settings.prefix)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            // Their failures reach the plan through their channels.
-            group.addTask { await lister.run() }
-            group.addTask { try? await scan.run() }
-            defer { group.cancelAll() }
-            while let entry = try await loop.next() {
-                pull.add(entry)
-                push.add(entry)
-            }
+        let loop = try await run.join(rows: rows, selection, onIssue: { issues.add($0.message) }) {
+            pull.add($0)
+            push.add($0)
         }
         pull.finish()
         push.finish()

@@ -46,18 +46,38 @@ extension MirrorRun {
         _ issues: ScanIssues,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
-        let lister = try await makeLister(rows: rows)
         let selection = Selection(
             session.ignored.followed(by: options.filter),
             direction,
             deletesExcluded: options.deletesExcluded
         )
+        var decider = PrefixConflicts(
+            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
+        )
+        let loop = try await join(rows: rows, selection, onIssue: { issues.report($0) }) { entry in
+            decider.add(entry)
+            while let item = decider.next() { try await body(item) }
+        }
+        decider.finish()
+        while let item = decider.next() { try await body(item) }
+        return findings(loop, issues)
+    }
+
+    /// Lists and walks side by side: every key that the selection leaves goes to `body`, in order.
+    func join(
+        rows: Int,
+        _ selection: Selection,
+        onIssue: @escaping @Sendable (WalkIssue) -> Void,
+        _ body: (JoinedEntry) async throws -> Void
+    ) async throws -> PlanLoop {
+        let lister = try await makeLister(rows: rows)
         let scan = LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
             batch: settings.limits.batch,
-            leavingOut: selection.isExcludedFromWalk
-        ) { issues.report($0) }
+            leavingOut: selection.isExcludedFromWalk,
+            onIssue: onIssue
+        )
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -65,22 +85,14 @@ extension MirrorRun {
             selection: selection,
             rowsAtOnce: settings.limits.batch
         )
-        var decider = PrefixConflicts(
-            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
-        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.
             group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
             defer { group.cancelAll() }
-            while let entry = try await loop.next() {
-                decider.add(entry)
-                while let item = decider.next() { try await body(item) }
-            }
-            decider.finish()
-            while let item = decider.next() { try await body(item) }
+            while let entry = try await loop.next() { try await body(entry) }
         }
-        return findings(loop, issues)
+        return loop
     }
 }
 

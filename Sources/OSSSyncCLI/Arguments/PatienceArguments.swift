@@ -17,22 +17,3 @@ extension ConnectionOptions {
         )
     }
 }
-
-extension ParsedArguments {
-    /// The parsed value of an option, nil if it was not given.
-    fileprivate func given<Value>(
-        _ option: Option,
-        expected: String,
-        parse: (String) -> Value?
-    ) throws(UsageError) -> Value? {
-        guard let text = values[option] else { return nil }
-        guard let value = parse(text) else {
-            throw .badValue(
-                option: "--" + option.rawValue,
-                value: displayText(text),
-                expected: expected
-            )
-        }
-        return value
-    }
-}

@@ -83,7 +83,16 @@ extension ParsedArguments {
         expected: String,
         parse: (String) -> Value?
     ) throws(UsageError) -> Value {
-        guard let text = values[option] else { return standard }
+        try given(option, expected: expected, parse: parse) ?? standard
+    }
+
+    /// The parsed value of an option, nil if it was not given.
+    func given<Value>(
+        _ option: Option,
+        expected: String,
+        parse: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        guard let text = values[option] else { return nil }
         guard let value = parse(text) else {
             throw .badValue(
                 option: "--" + option.rawValue,
