@@ -40,10 +40,15 @@ extension MirrorEngine {
         )
         var pull = WorkCounter(.pull, options, prefix: settings.prefix)
         var push = WorkCounter(.push, options, prefix: settings.prefix)
-        let loop = try await run.join(rows: rows, selection, onIssue: { issues.add($0.message) }) {
-            pull.add($0)
-            push.add($0)
-        }
+        let loop = try await run.join(
+            rows: rows,
+            selection,
+            onIssue: { issues.add($0.message) },
+            onEntry: { entry in
+                pull.add(entry)
+                push.add(entry)
+            }
+        )
         pull.finish()
         push.finish()
         if let error = loop.listingFailure { throw error }

@@ -54,21 +54,27 @@ extension MirrorRun {
         var decider = PrefixConflicts(
             policy: DecisionPolicy(direction, options, prefix: settings.prefix)
         )
-        let loop = try await join(rows: rows, selection, onIssue: { issues.report($0) }) { entry in
-            decider.add(entry)
-            while let item = decider.next() { try await body(item) }
-        }
+        let loop = try await join(
+            rows: rows,
+            selection,
+            onIssue: { issues.report($0) },
+            onEntry: { entry in
+                decider.add(entry)
+                while let item = decider.next() { try await body(item) }
+            }
+        )
         decider.finish()
         while let item = decider.next() { try await body(item) }
         return findings(loop, issues)
     }
 
-    /// Lists and walks side by side: every key that the selection leaves goes to `body`, in order.
+    /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
+    /// in order.
     func join(
         rows: Int,
         _ selection: Selection,
         onIssue: @escaping @Sendable (WalkIssue) -> Void,
-        _ body: (JoinedEntry) async throws -> Void
+        onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
         let scan = LocalScan(
@@ -90,7 +96,7 @@ extension MirrorRun {
             group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
             defer { group.cancelAll() }
-            while let entry = try await loop.next() { try await body(entry) }
+            while let entry = try await loop.next() { try await onEntry(entry) }
         }
         return loop
     }
