@@ -42,12 +42,15 @@ struct ContentExpectation: Sendable {
 
     private func judgePart(_ head: ResponseHead) throws(ContentFailure) -> Int64 {
         let value = head["content-range"]
-        guard let value, let found = ContentRange(headerValue: value),
-            let range = expectedRange(found.totalSize), found.range == range
-        else { throw .integrity(.wrongContentRange(found: value.map { displayText($0.utf8) })) }
-        if let totalSize, let size = found.totalSize, size != totalSize {
-            throw .integrity(.wrongContentRange(found: displayText(value.utf8)))
+        let parsed = value.flatMap { ContentRange(headerValue: $0) }
+        // The range may be cut at the object's real end, so this comes first.
+        if let totalSize, let size = parsed?.totalSize, size != totalSize,
+            parsed?.range.offset == expectedRange(size)?.offset
+        {
+            throw .integrity(.otherSize(expected: totalSize, found: size))
         }
+        guard let found = parsed, let range = expectedRange(found.totalSize), found.range == range
+        else { throw .integrity(.wrongContentRange(found: value.map { displayText($0.utf8) })) }
         if let length = head.contentLength, length != range.length {
             throw .integrity(.wrongLength(expected: range.length, found: length))
         }

@@ -116,7 +116,7 @@ extension IntegrityFailure {
         case .rangeIgnored: .limited(retries: 1)
         case .wrongContentRange, .wrongLength, .unexpectedEncoding: .limited(retries: 2)
         case .wrongDigest, .wrongChecksum: .limited(retries: 2)
-        case .objectChanged: .objectChanged
+        case .objectChanged, .otherSize: .objectChanged
         case .sourceChanged: .never
         }
     }

@@ -34,6 +34,7 @@ extension StorageClient {
                 try await prepareToRepeat(after: error, number, &state, &context)
                 number += 1
                 context.isRepetition = true
+                if error.mayHideSuccess { context.mayBeDone = true }
             }
         }
     }
@@ -118,6 +119,12 @@ extension StorageClient {
 }
 
 extension StorageError {
+    /// The request may have had its effect, and the service did not refuse it for being busy.
+    fileprivate var mayHideSuccess: Bool {
+        if case .throttled = retryClass { return false }
+        return mayHaveReachedServer
+    }
+
     /// The request has had no effect, or could not be made.
     fileprivate var isCertainlyUndone: Bool {
         switch retryClass {

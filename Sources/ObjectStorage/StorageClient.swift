@@ -68,6 +68,8 @@ struct AttemptContext {
     /// True after a failure: no connection is used again.
     var needsFreshConnection = false
     var isRepetition = false
+    /// True after a failure that may have hidden a success.
+    var mayBeDone = false
     var credentials: Credentials?
     var addresses: PresignedPair?
     var reading: ServerClock.Reading?
@@ -194,6 +196,17 @@ extension StorageClient {
         guard dialect.signsPayload, endpoint.scheme == .http else { return nil }
         do throws(TransportError) {
             return try await request.body.sha256()
+        } catch {
+            throw request.failure(kind(of: error))
+        }
+    }
+
+    /// What lets the service refuse a body that was damaged on its way, where neither TLS nor the
+    /// signature does: what it stores replaces the old object at once.
+    func bodyDigest(of request: StorageRequest) async throws(StorageError) -> [UInt8]? {
+        guard !dialect.signsPayload, endpoint.scheme == .http else { return nil }
+        do throws(TransportError) {
+            return try await request.body.md5()
         } catch {
             throw request.failure(kind(of: error))
         }

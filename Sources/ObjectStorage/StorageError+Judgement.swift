@@ -27,7 +27,7 @@ extension StorageError {
     package var isPreconditionFailed: Bool {
         switch kind {
         case .service(412, _): true
-        case .integrity(.objectChanged): true
+        case .integrity(.objectChanged), .integrity(.otherSize): true
         default: false
         }
     }
@@ -48,7 +48,7 @@ extension StorageError {
             switch code {
             case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
                 "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "TokenRefreshRequired",
-                "RequestTimeTooSkewed":
+                "RequestTimeTooSkewed", "AccessDenied", "UserDisable":
                 return true
             default: return status == 401 || status == 403
             }

@@ -45,6 +45,9 @@ extension StorageError {
                 + " name a certificate authority with --ca-file"
         case .transport(.dnsFailed), .transport(.connectFailed):
             return "Check the endpoint's name and the network"
+        case .transport(.proxyFailed):
+            return "Check http_proxy, https_proxy and all_proxy in the environment, and whether the"
+                + " proxy's address there has its user and password"
         case .protocolViolation where key == nil:
             return
                 "Check the endpoint: a web page, a login portal or a proxy may have answered in its"

@@ -74,6 +74,8 @@ package enum IntegrityFailure: Sendable, Hashable {
     case rangeIgnored
     /// The `Content-Range` is missing or is not the range that was asked for.
     case wrongContentRange(found: String?)
+    /// The object is of another size than was known of this version.
+    case otherSize(expected: Int64, found: Int64)
     /// The response is of another version than the one that was pinned.
     case objectChanged(expected: ETag, found: ETag)
     /// The body is encoded in a way that the object is not.
@@ -90,6 +92,8 @@ package enum IntegrityFailure: Sendable, Hashable {
     package var message: String {
         switch self {
         case .rangeIgnored: "the server ignored the requested range and sent the whole object"
+        case .otherSize(let expected, let found):
+            "the object has \(found) bytes and was listed with \(expected)"
         case .wrongContentRange(let found):
             if let found {
                 "the server sent another range than the requested one (\(found))"

@@ -235,7 +235,8 @@ extension MirrorRun {
         Findings(
             listedObjects: loop.listedObjects,
             walkedEntries: loop.walkedEntries,
-            isListingProven: loop.listingFailure == nil && loop.join.coversEverything,
+            isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
+                && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure
         )

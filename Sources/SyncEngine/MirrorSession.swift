@@ -34,11 +34,8 @@ struct MirrorSession: Sendable {
         allowsRebinding: Bool
     ) async throws(SyncError) -> MirrorSession {
         do {
-            let queue = BlockingQueue(
-                label: "osssync.open",
-                width: 1,
-                threads: settings.environment.threads
-            )
+            let threads = settings.environment.threads
+            let queue = BlockingQueue(label: "osssync.open", width: 1, threads: threads)
             let (directory, lock, isNetwork) = try await queue.run {
                 () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
                 let directory = try openDirectory(settings, makesIt: locks)
@@ -51,7 +48,7 @@ struct MirrorSession: Sendable {
                 directory: directory.stateDirectoryPath,
                 now: settings.environment.now(),
                 usesWriteAheadLog: !isNetwork,
-                threads: settings.environment.threads
+                threads: threads
             )
             directory.removeStandIn()
             let isRebound = try await checkRemote(

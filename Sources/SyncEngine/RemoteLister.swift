@@ -21,6 +21,7 @@ final class RemoteLister: Sendable {
     private let prefix: ObjectKey
     private let segments: [Segment]
     private let width: Int
+    private let contradictions = Atomic<Int>(0)
 
     /// `prefix` is empty or ends in "/", and the objects' keys come without it; `splits` are keys
     /// without it, ascending; `width` is how many listings run side by side.
@@ -37,6 +38,9 @@ final class RemoteLister: Sendable {
             )
         }
     }
+
+    /// False once a page contradicted those before it: what such a listing lacks may be there.
+    var isInOrder: Bool { contradictions.load(ordering: .acquiring) == 0 }
 
     /// Lists until the end or a failure; runs beside ``next(_:)``, which learns of the failure.
     ///
@@ -77,8 +81,12 @@ final class RemoteLister: Sendable {
         return nil
     }
 
+    /// Lists one segment, and once more from where it was in order after a page that was not: what
+    /// a service or a proxy gets wrong once costs a run its deletions, but not its transfers.
     private func list(_ segment: Segment) async throws {
         var checker = ListingGuard()
+        var last = segment.after
+        var hasListedAgain = false
         var request = ListRequest(
             prefix: prefix,
             startAfter: segment.after,
@@ -87,7 +95,18 @@ final class RemoteLister: Sendable {
         )
         while true {
             let page = try await store.list(request)
-            try checker.accept(page, request: request)
+            do throws(StorageError) {
+                try checker.accept(page, request: request)
+            } catch {
+                contradictions.add(1, ordering: .acquiringAndReleasing)
+                guard !hasListedAgain else { throw error }
+                hasListedAgain = true
+                checker = ListingGuard()
+                request.token = nil
+                request.startAfter = last
+                continue
+            }
+            last = page.objects.last?.key ?? last
             let (objects, isPastEnd) = try await inside(segment, page.objects)
             if !objects.isEmpty { try await segment.pages.send(objects) }
             guard let next = page.next, !isPastEnd else { return }

@@ -207,18 +207,32 @@ extension Uploader {
     ) async -> [UploadState.Effect] {
         do {
             let metadata = try await means.store.head(means.objectKey(key), versionID: nil)
-            let isOurs =
+            var isOurs =
                 metadata.userMetadata[Self.tokenMetadataName] == shell.token
                 && metadata.size == shell.source.size
-                && (expected == nil || metadata.crc64 == nil || metadata.crc64 == expected)
+            if isOurs, let found = metadata.crc64, means.store.dialect.computesChecksum {
+                var sent = expected
+                if sent == nil { sent = try await fileChecksum(shell) }
+                isOurs = found == sent
+            }
             if isOurs, let etag = metadata.etag {
                 shell.confirmed = (etag, metadata.lastModified)
                 return state.settled(isOurs: true, checksum: metadata.crc64 ?? expected)
             }
             return state.settled(isOurs: false, checksum: nil)
+        } catch let error as StorageError where error.isNotFound {
+            return state.settled(isOurs: false, checksum: nil)
         } catch {
-            if error.isNotFound { return state.settled(isOurs: false, checksum: nil) }
-            return state.failed(.other(ItemFailure(error)))
+            return state.failed(.other(ItemFailure(any: error)))
+        }
+    }
+
+    /// Of the whole file, which is still the one that was sent.
+    private func fileChecksum(_ shell: Shell) async throws -> CRC64 {
+        let (directory, file) = (means.directory, shell.file)
+        let range = ByteRange(offset: 0, length: shell.source.size)
+        return try await means.reading { interruption in
+            try directory.checksum(of: file, range: range, unless: interruption)
         }
     }
 
@@ -253,6 +267,8 @@ extension Uploader {
         if failure == .sourceKeepsChanging { return .sourceChanged }
         // A repeated request may meet the object that its own lost first attempt made.
         if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
+        // The content that arrived is not the file's: no look can make it right.
+        if case .integrity = error.kind { return .other(failure) }
         // Also an error of the server's own, which may have come after it had done its work.
         let isLost = error.mayHaveReachedServer && !error.isCancelled
         return isLost ? .answerLost(failure) : .other(failure)

@@ -116,10 +116,11 @@ extension Uploader {
                 checksum: checksum
             )
         }
+        // Another tag than the part had when it was sent: whose part it is, nobody knows.
+        if let recorded, recorded.etag != part.etag { return nil }
         // Sent before the row was written, or of a file that was touched since: the file itself
         // says whether it is the same. Not every listing has checksums.
-        let sent = recorded.flatMap { $0.etag == part.etag ? $0.crc64 : nil }
-        guard let theirs = part.crc64 ?? sent else { return nil }
+        guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
         let (directory, file) = (means.directory, shell.file)
         let ours = try? await means.reading { interruption in
             try directory.checksum(of: file, range: range, unless: interruption)

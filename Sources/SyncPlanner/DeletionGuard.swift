@@ -53,7 +53,8 @@ package enum DeletionRefusal: Sendable, Hashable {
         case .manifestRebuilt(let deletions):
             "\(heldBack(deletions)): the manifest was rebuilt in this run. Run again."
         case .listingUnproven(let deletions):
-            "\(heldBack(deletions)): the listing of the remote is incomplete. Run again."
+            "\(heldBack(deletions)): the listing of the remote was incomplete or out of"
+                + " order. Run again."
         case .scanUnproven(let deletions):
             "\(heldBack(deletions)): the directory could not be read completely."
         case .itemsFailed(let items, let deletions):

@@ -1,5 +1,7 @@
 """The table of cases: what rows of the register each shows, and its sentence."""
 
+import zlib
+
 CASES = []
 
 
@@ -30,6 +32,17 @@ def expect(condition, message):
         raise AssertionError(message)
 
 
+def short(value):
+    """A text for a message: long contents only by their length."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {short(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(short(item) for item in value) + "]"
+    if isinstance(value, bytes) and len(value) > 40:
+        return f"<{len(value)} bytes, CRC {zlib.crc32(value):08x}>"
+    return repr(value)[:2000]
+
+
 def equal(found, wanted, what):
     if found != wanted:
-        raise AssertionError(f"{what}: found {found!r}, wanted {wanted!r}")
+        raise AssertionError(f"{what}: found {short(found)}, wanted {short(wanted)}")

@@ -4,7 +4,7 @@ import os
 
 from case_table import case, equal, expect
 from machine import Disk, stranger, under
-from scenes import NEW, OLD, OTHER, pulled
+from scenes import FRESH, NEW, OLD, OTHER, pulled
 from stage import ramp
 
 
@@ -117,7 +117,7 @@ def _(place):
     finally:
         os.chmod(place.path("closed"), 0o700)
     place.in_step(under(place, wrapper, "pull", "--delete"))
-    equal(place.tree(), {"victim": ramp(88), "other": OTHER, "kept": OTHER, "closed/inner": NEW},
+    equal(place.tree(), {"victim": ramp(88), "other": FRESH, "kept": OTHER, "closed/inner": NEW},
           f"the tree of {sorted(tree)} and the closed one")
 
 

@@ -3,7 +3,7 @@
 from case_table import equal, expect
 from stage import ramp
 
-OLD, NEW, OTHER = ramp(3_000, 1), ramp(5_000, 2), ramp(700, 3)
+OLD, NEW, OTHER, FRESH = ramp(3_000, 1), ramp(5_000, 2), ramp(700, 3), ramp(900, 4)
 
 
 def pulled(place, new=NEW):
@@ -13,14 +13,14 @@ def pulled(place, new=NEW):
     place.in_step(place.pull())
     equal(place.tree(), {"victim": OLD, "gone": OTHER, "kept": OTHER}, "the first tree")
     place.put("victim", new)
-    place.put("other", OTHER)
+    place.put("other", FRESH)
     place.delete("gone")
     place.server.forget_requests()
-    return {"victim": new, "other": OTHER, "kept": OTHER}
+    return {"victim": new, "other": FRESH, "kept": OTHER}
 
 
 def ends_in_step(place, result, tree):
-    """Nothing of the fault is left: the tree is the remote's, and what was deleted there is gone."""
+    """Nothing of the fault is left: the tree is the remote's, what was deleted there is gone."""
     place.in_step(result)
     equal(place.tree(), tree, f"the tree after {result}")
     equal(result.count("deleted"), 1, f"deletions of {result}")

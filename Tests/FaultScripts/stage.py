@@ -85,8 +85,9 @@ class Server:
         sent["Authorization"] = f"OSS {program.KEY}:{base64.b64encode(code).decode()}"
         path = f"/{BUCKET}/" + urllib.parse.quote(key.encode("utf-8", "surrogateescape"), safe="/")
         if query:
-            path += "?" + "&".join(name + (f"={urllib.parse.quote(value, safe='')}" if value else "")
-                                   for name, value in query.items())
+            quoted = {name: urllib.parse.quote(value, safe="") for name, value in query.items()}
+            path += "?" + "&".join(name + (f"={value}" if value else "")
+                                   for name, value in quoted.items())
         status, found, content = self.plain(method, path, body, sent)
         return status, found, content
 
@@ -106,7 +107,7 @@ class Place:
     """One case's prefix, directories and way to run osssync."""
 
     def __init__(self, server, name):
-        self.server = server
+        self.server = self.first_server = server
         self.name = name
         self.folder = tempfile.mkdtemp(prefix="case-", dir=server.folder)
         self.home = os.path.join(self.folder, "home")
@@ -116,6 +117,7 @@ class Place:
         self.environment = {}
         self.scheme = "oss"
         self.closers = []
+        self.most_requests = program.REQUEST_LIMIT
         os.mkdir(self.home)
         server.faults([])
         server.forget_requests()
@@ -123,7 +125,7 @@ class Place:
     def close(self):
         for close in self.closers:
             close()
-        self.server.faults([])
+        self.first_server.faults([])
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # The remote, behind osssync's back.
@@ -208,7 +210,8 @@ class Place:
                 **self.environment}
 
     def start(self, *arguments, limit=60):
-        return program.run(self.server.osssync, arguments, self.full_environment(), limit)
+        return program.run(self.server.osssync, arguments, self.full_environment(), limit,
+                           self.most_requests)
 
     def run(self, command, *options, limit=60):
         remote = f"{self.scheme}://{BUCKET}/{self.prefix}"

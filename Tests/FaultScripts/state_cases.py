@@ -7,7 +7,7 @@ import sqlite3
 
 from case_table import case, equal, expect
 from machine import Running, until
-from scenes import NEW, OLD, OTHER, pulled, recovers
+from scenes import FRESH, NEW, OLD, OTHER, pulled, recovers
 from stage import BUCKET, ramp
 from wire import HANG
 
@@ -198,7 +198,7 @@ def _(place):
     expect(set(place.tree()) >= {"kept", "other", "new"} and tree, f"files are gone: {result}")
     pushed = place.push("--delete")
     expect(place.get("new") == b"made by the user", f"the object is gone: {pushed}")
-    expect(place.get("other") == OTHER, f"the object of 'other' is gone: {pushed}")
+    expect(place.get("other") == FRESH, f"the object of 'other' is gone: {pushed}")
 
 
 @case("F128", "another remote is refused before anything is asked of it")

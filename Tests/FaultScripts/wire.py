@@ -12,6 +12,10 @@ RESET, CLOSE, KEEP, HANG = "reset", "close", "keep", "hang"
 
 
 class Request:
+    """One request; `connection` counts connections and `index` the requests of one, from 1."""
+
+    connection = index = 0
+
     def __init__(self, method, target, headers, body):
         self.method = method
         self.target = target
@@ -96,9 +100,7 @@ class Wire:
         self.connections = 0
         self.lock = threading.Lock()
         self.ended = threading.Event()
-        self.context = None
-        if certificate:
-            self.context = certificate
+        self.context = certificate
         self.listener = socket.create_server((host, 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"{'https' if certificate else 'http'}://{host}:{self.port}"
@@ -119,6 +121,11 @@ class Wire:
 
     def close(self):
         self.ended.set()
+        try:
+            # Closing alone leaves the thread in accept(), which takes one more connection.
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
         self.listener.close()
 
     def accept(self):
@@ -131,12 +138,17 @@ class Wire:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
+        reader = None
+        number = self.connections
         try:
             connection.settimeout(60)
             if self.context:
                 connection = self.context.wrap_socket(connection, server_side=True)
             reader = connection.makefile("rb")
+            index = 0
             while (request := self.read(reader, connection)) is not None:
+                index += 1
+                request.connection, request.index = number, index
                 with self.lock:
                     self.requests.append(request)
                 if self.answer(connection, request) != KEEP:
@@ -144,9 +156,16 @@ class Wire:
         except (OSError, ssl.SSLError, ValueError, http.client.HTTPException):
             pass
         finally:
+            # The socket ends with the last of the two.
+            if reader:
+                reader.close()
             connection.close()
 
     def read(self, reader, connection):
+        if reader.peek(1)[:1] == b"\x16":
+            # The beginning of a TLS handshake, answered as servers of plain text do.
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+            return None
         line = reader.readline().decode("latin-1").split()
         if len(line) < 3:
             return None

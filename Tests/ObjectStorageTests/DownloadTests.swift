@@ -164,7 +164,8 @@ struct DownloadTests {
                 into: sink(file, length: 1_000)
             )
         }
-        #expect(error?.kind == .integrity(.wrongContentRange(found: "bytes 0-999/1000000")))
+        #expect(error?.kind == .integrity(.otherSize(expected: 1_000, found: 1_000_000)))
+        #expect(error?.retryClass == .objectChanged)
         #expect(file.content.isEmpty)
     }
 

@@ -80,7 +80,8 @@ private let doubts: [Doubt] = [
     Doubt(
         name: "an incomplete listing",
         refusal: .listingUnproven(deletions: 3),
-        message: "3 deletions were held back: the listing of the remote is incomplete. Run again.",
+        message: "3 deletions were held back: the listing of the remote was incomplete or out of"
+            + " order. Run again.",
         isSafetyRefusal: false,
         change: { $0.isListingProven = false }
     ),

@@ -1,5 +1,19 @@
 internal import CCurl
 
+extension TransportError {
+    /// The same error of a connection to a proxy, while the proxy was asked for the connection to
+    /// the server.
+    var ofProxy: TransportError {
+        switch self {
+        case .malformedResponse(let reason):
+            .proxyFailed(reason: "its answer to CONNECT is malformed: \(reason)")
+        case .connectionLost, .bodyTooShort:
+            .connectFailed(reason: "the proxy ended the connection")
+        default: self
+        }
+    }
+}
+
 /// What the result of a transfer means to us.
 ///
 /// `detail` is libcurl's text, escaped; `connectStatus` what a proxy answered to CONNECT, else 0.
@@ -9,7 +23,11 @@ func transportError(
     connectStatus: Int
 ) -> TransportError {
     if connectStatus != 0, !(200..<300).contains(connectStatus) {
-        return .proxyFailed(reason: "it answered \(connectStatus) to CONNECT")
+        let isLocked = connectStatus == 407
+        return .proxyFailed(
+            reason: isLocked
+                ? "it asks for credentials" : "it answered \(connectStatus) to CONNECT"
+        )
     }
     // "Unsupported proxy syntax in …" goes on with the whole address, password and all.
     if bytes(of: detail, after: "nsupported proxy") != nil {
@@ -35,7 +53,12 @@ func transportError(
     case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING,
         CURLE_TOO_MANY_REDIRECTS, CURLE_HTTP2:
         return .malformedResponse(reason: detail)
-    case CURLE_OUT_OF_MEMORY: return .localIO(errno: 12, call: "libcurl")
+    // What a line of 100 KB in a head ends with, before our own limit is asked; on Linux memory
+    // itself is hardly ever short. Later versions say it of the whole head, as of a failed read.
+    case CURLE_OUT_OF_MEMORY:
+        return .malformedResponse(reason: "a line of its head is too long, or memory is short")
+    case CURLE_RECV_ERROR where bytes(of: detail, after: "response headers") != nil:
+        return .malformedResponse(reason: "its head is too long")
     case CURLE_URL_MALFORMAT: return .connectFailed(reason: detail)
     default: return .connectionLost
     }

@@ -28,6 +28,9 @@ package final class Exchange: @unchecked Sendable {
         source = BodySource(request.body)
     }
 
+    /// True once the request began to leave over a connection.
+    var wasSent: Bool { sendCount > 0 }
+
     package var isCancelled: Bool { cancellation.load(ordering: .acquiring) }
 
     package func cancel() {

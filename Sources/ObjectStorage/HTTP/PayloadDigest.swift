@@ -11,38 +11,75 @@ extension RequestBody {
         case .none: return hexadecimalText(Digest.sha256([]))
         case .bytes(let bytes): return hexadecimalText(Digest.sha256(bytes))
         case .file(let region):
-            guard region.range.length > Self.largestInline else {
-                return try Self.sha256(of: region)
+            return try await Self.reading(region) { (region) throws(TransportError) in
+                var digest = StreamingDigest(.sha256)
+                try unsafe Self.read(region) { unsafe digest.update($0) }
+                return hexadecimalText(digest.finish())
             }
-            return try await withCheckedContinuation { continuation in
-                do throws(TransportError) {
-                    try startThread {
-                        continuation.resume(
-                            returning: Result { () throws(TransportError) in
-                                try Self.sha256(of: region)
-                            }
-                        )
-                    }
-                } catch {
-                    continuation.resume(returning: Result.failure(error))
-                }
-            }.get()
         }
     }
 
-    private static func sha256(of region: FileRegion) throws(TransportError) -> String {
-        var digest = StreamingDigest(.sha256)
+    /// The MD5 of the whole body; a file is read for it.
+    func md5() async throws(TransportError) -> [UInt8] {
+        switch self {
+        case .none: return Digest.md5([])
+        case .bytes(let bytes): return Digest.md5(bytes)
+        case .file(let region):
+            return try await Self.reading(region) { (region) throws(TransportError) in
+                var digest = StreamingDigest(.md5)
+                try unsafe Self.read(region) { unsafe digest.update($0) }
+                return digest.finish()
+            }
+        }
+    }
+
+    /// The CRC-64 of the whole body; a file is read for it.
+    func checksum() async throws(TransportError) -> CRC64 {
+        switch self {
+        case .none: return CRC64()
+        case .bytes(let bytes): return CRC64(of: bytes)
+        case .file(let region):
+            return try await Self.reading(region) { (region) throws(TransportError) in
+                var checksum = CRC64()
+                try unsafe Self.read(region) { unsafe checksum.update($0) }
+                return checksum
+            }
+        }
+    }
+
+    /// Runs `body`, for a large region on a thread of its own.
+    private static func reading<Value: Sendable>(
+        _ region: FileRegion,
+        _ body: @escaping @Sendable (FileRegion) throws(TransportError) -> Value
+    ) async throws(TransportError) -> Value {
+        guard region.range.length > largestInline else { return try body(region) }
+        return try await withCheckedContinuation { continuation in
+            do throws(TransportError) {
+                try startThread {
+                    continuation.resume(
+                        returning: Result { () throws(TransportError) in try body(region) }
+                    )
+                }
+            } catch {
+                continuation.resume(returning: Result.failure(error))
+            }
+        }.get()
+    }
+
+    private static func read(
+        _ region: FileRegion,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(TransportError) {
         let size = Int(min(Int64(chunkSize), max(region.range.length, 1)))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { unsafe buffer.deallocate() }
-        guard let base = buffer.baseAddress else { return hexadecimalText(digest.finish()) }
+        guard let base = buffer.baseAddress else { return }
         var position: Int64 = 0
         while position < region.range.length {
             let wanted = Int(min(Int64(size), region.range.length - position))
             let count = try unsafe BodySource.read(region, at: position, into: base, count: wanted)
-            unsafe digest.update(UnsafeRawBufferPointer(start: base, count: count))
+            unsafe take(UnsafeRawBufferPointer(start: base, count: count))
             position += Int64(count)
         }
-        return hexadecimalText(digest.finish())
     }
 }

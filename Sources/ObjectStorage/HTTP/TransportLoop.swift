@@ -100,7 +100,9 @@ final class TransportLoop: @unchecked Sendable {
 
     private func end(_ identity: UInt, _ code: CURLcode) {
         guard let transfer = transfers.removeValue(forKey: identity) else { return }
-        let error = transfer.easy.error(for: code)
+        var error = transfer.easy.error(for: code)
+        // Before a request was sent, whatever was said was said by a proxy.
+        if settings.proxy != nil, !transfer.context.exchange.wasSent { error = error?.ofProxy }
         multi.remove(transfer.easy)
         let result = transfer.context.exchange.finish(error)
         transfer.easy.reset()

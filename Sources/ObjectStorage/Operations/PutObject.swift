@@ -93,13 +93,25 @@ extension StorageClient {
         var wire = StorageRequest("PutObject", .put, request.key)
         wire.headers = objectHeaders(request) + callbackHeaders(request.callback)
         wire.body = body
+        if let digest = try await bodyDigest(of: wire) {
+            wire.headers.append(("content-md5", Base64.encode(digest)))
+        }
+        var lookUp: ((inout StorageRequest) async -> PutResult?)?
+        if !request.userMetadata.isEmpty, request.callback == nil {
+            // Nor is it sent again by the transport, which could not look.
+            wire.isRepeatable = false
+            lookUp = { wire in await self.made(by: request, body, &wire) }
+        }
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
             replaced: request.replaced
         ) { (wire) throws(StorageError) in
-            try await self.upload(wire, onProgress: onProgress) {
-                (sent, response) throws(StorageError) in
+            try await self.upload(
+                wire,
+                onProgress: onProgress,
+                lookUp: lookUp
+            ) { (sent, response) throws(StorageError) in
                 try self.result(
                     wire,
                     response,
@@ -108,6 +120,43 @@ extension StorageClient {
                 )
             }
         }
+    }
+
+    /// The object that an earlier attempt of a request made whose answer was lost; nil if there is
+    /// none, or it cannot be told to be that.
+    ///
+    /// What is put must have metadata that nothing else has. Sending again would find the object
+    /// that is there already, or replace what somebody else has put since. An object of ours that
+    /// was damaged on its way is in `wire`'s way no longer: it is what the next attempt replaces.
+    private func made(
+        by request: PutRequest,
+        _ body: RequestBody,
+        _ wire: inout StorageRequest
+    ) async -> PutResult? {
+        var look = StorageRequest("HeadObject", .head, request.key)
+        if let mode = dialect.checksumMode { look.headers.append((mode.name, mode.value)) }
+        var context = AttemptContext()
+        // Whatever else it answers, the next attempt of the request itself will say.
+        guard let head = try? await send(look, &context).head,
+            let etag = head["etag"].map({ ETag(wire: $0) }),
+            let checksum = try? await body.checksum()
+        else { return nil }
+        let metadata = ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
+        let isOurs = request.userMetadata.allSatisfy {
+            metadata.userMetadata[$0.name.lowercased()] == $0.value
+        }
+        guard isOurs else { return nil }
+        guard metadata.size == body.length, metadata.crc64.map({ $0 == checksum }) ?? true else {
+            allowReplacing(etag, in: &wire)
+            return nil
+        }
+        return PutResult(
+            etag: etag,
+            crc64: metadata.crc64,
+            sentChecksum: checksum,
+            versionID: metadata.versionID,
+            requestID: metadata.requestID
+        )
     }
 
     /// The headers that an object gets when it is made.
@@ -167,18 +216,24 @@ extension StorageClient {
 extension StorageClient {
     /// Sends a body, holds the answer against what was sent, and repeats what may be repeated.
     ///
-    /// `tagIsDigest` says that the ETag of what is sent is its MD5, as that of a part is.
+    /// `tagIsDigest` says that the ETag of what is sent is its MD5, as that of a part is. `lookUp`
+    /// is asked for the result before another attempt, where an earlier one may have had it.
     func upload<Value: Sendable>(
         _ wire: StorageRequest,
         tagIsDigest: Bool = false,
         onProgress: @escaping @Sendable (Int) -> Void,
+        lookUp: ((inout StorageRequest) async -> Value?)? = nil,
         _ read: (SentDigests, HTTPResponse) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let progress = UploadProgress(onProgress)
         var request = wire
         request.onSent = { progress.add($0) }
-        let uploading = request
         return try await repeating { (context) throws(StorageError) in
+            if context.mayBeDone, let lookUp, let found = await lookUp(&request) {
+                onProgress(Int(wire.body.length))
+                return found
+            }
+            let uploading = request
             do throws(StorageError) {
                 let response = try await self.send(uploading, &context)
                 guard let sent = response.sent else {

@@ -29,6 +29,15 @@ extension StorageClient {
         }
     }
 
+    /// Lets a write that must find no object, or another one, replace this version of it.
+    func allowReplacing(_ etag: ETag, in wire: inout StorageRequest) {
+        let names = [dialect.header("forbid-overwrite"), "if-none-match", "if-match"]
+        let count = wire.headers.count
+        wire.headers.removeAll { names.contains($0.0) }
+        guard wire.headers.count < count, dialect.conditions == .preconditions else { return }
+        wire.headers.append(("if-match", etag.quoted))
+    }
+
     private func overwriteHeaders(
         _ forbidsOverwrite: Bool,
         _ replaced: ETag?
