@@ -33,6 +33,7 @@ extension ItemFailure {
         if error.isAccessDenied { return .permission }
         switch (error.kind, error.retryClass) {
         case (.invalidRequest, _): return .usage
+        case (.integrity, _): return .corrupt
         case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
         case (.transport, _), (_, .transient), (_, .throttled): return .passing
         default: return .other

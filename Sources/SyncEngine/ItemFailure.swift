@@ -16,6 +16,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case targetChanged
     /// The content must be restored before it can be read.
     case needsRestore
+    /// What an earlier attempt left is of no use, and nothing was to be begun again.
+    case cannotResume
     /// The service no longer knows the multipart upload, twice.
     case uploadVanished
     /// The object is not what the listing said, or exists though it was absent there: somebody
@@ -48,6 +50,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case permission
         /// The request cannot be made as it is.
         case usage
+        /// What arrived is not what was sent.
+        case corrupt
         case other
     }
 
@@ -90,6 +94,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "the file changed after the plan was made and was left as it is; run again"
         case .needsRestore:
             "the object is archived and must be restored before it can be read"
+        case .cannotResume:
+            "the file is not the one that was being uploaded; the unfinished upload was aborted, "
+                + "start again"
         case .uploadVanished:
             "the service dropped the unfinished upload; the next run starts it again"
         case .alreadyExists:

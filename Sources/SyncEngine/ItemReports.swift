@@ -28,7 +28,8 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.conflicts += 1 }
             ledger.countFailed()
             state = .skipped
-        case .keepsChanging, .corrupt, .disproved, .uploadVanished, .storage, .local, .manifest:
+        case .keepsChanging, .corrupt, .disproved, .cannotResume, .uploadVanished, .storage, .local,
+            .manifest:
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
             state = .failed

@@ -83,7 +83,8 @@ package struct UploadState: Sendable {
     private var missingCount: Int
     private var activeParts: Set<Int> = []
     private var nextIndex = 0
-    private var hasStartedOver = false
+    /// True if nothing may be begun again.
+    private var hasStartedOver: Bool
     private var hasCheckedParts = false
     /// How often the service left open what became of a Complete, and had made no object.
     private var unansweredCompletes = 0
@@ -93,7 +94,14 @@ package struct UploadState: Sendable {
     ///   - layout: How the file is cut.
     ///   - isMultipart: False for one PutObject of the whole file.
     ///   - streamLimit: The largest number of parts under way at once.
-    package init(layout: PartLayout, isMultipart: Bool, streamLimit: Int) {
+    ///   - startsOver: Begins again, once, if the service has forgotten the upload.
+    package init(
+        layout: PartLayout,
+        isMultipart: Bool,
+        streamLimit: Int,
+        startsOver: Bool = true
+    ) {
+        hasStartedOver = !startsOver
         precondition(streamLimit > 0, "an upload has streams")
         self.layout = layout
         self.streamLimit = streamLimit

@@ -37,26 +37,40 @@ extension Uploader {
         return []
     }
 
-    private func request(_ shell: Shell) -> PutRequest {
-        var metadata = [
-            (
-                name: ModificationTime.metadataName,
-                value: ModificationTime.text(shell.source.modified)
-            ),
-            (name: Self.tokenMetadataName, value: shell.token),
-        ]
+    /// Notes what the answer to the request that made the object says.
+    private func take(_ result: PutResult, _ shell: inout Shell) {
+        shell.confirmed = (result.etag, nil)
+        shell.versionID = result.versionID
+        if let failure = result.callbackFailure {
+            shell.callback = .failed(failure)
+        } else if let answer = result.callbackBody {
+            shell.callback = .answered(answer)
+        }
+    }
+
+    /// What begins the object; a callback goes with the request that completes it.
+    private func request(_ shell: Shell, callback: UploadCallback?) -> PutRequest {
+        var metadata = details.userMetadata
+        let timeName = ModificationTime.metadataName
+        if details.keepsModificationTime,
+            !metadata.contains(where: { $0.name.lowercased() == timeName })
+        {
+            let time = ModificationTime.text(shell.source.modified)
+            metadata.append((name: timeName, value: time))
+        }
+        metadata.append((name: Self.tokenMetadataName, value: shell.token))
         if let announced = shell.announced {
             let name = StorageDialect.checksumMetadataName
             metadata.append((name: name, value: String(announced.value)))
         }
         return PutRequest(
             key: means.objectKey(key),
-            contentType: ContentType.guess(for: key),
+            contentType: details.contentType ?? ContentType.guess(for: key),
             userMetadata: metadata,
-            storageClass: nil,
+            storageClass: details.storageClass,
             forbidsOverwrite: isNew,
             replaced: replaced,
-            callback: nil
+            callback: callback
         )
     }
 
@@ -86,7 +100,8 @@ extension Uploader {
             return state.failed(error == .sourceKeepsChanging ? .sourceChanged : .other(error))
         }
         let range = ByteRange(offset: 0, length: shell.source.size)
-        let (store, request, transfer) = (means.store, request(shell), transfer)
+        let (store, transfer) = (means.store, transfer)
+        let request = request(shell, callback: details.callback)
         let (file, source) = (shell.file, shell.source)
         let body = RequestBody.file(
             FileRegion(
@@ -107,7 +122,7 @@ extension Uploader {
                 body: range.isEmpty ? .bytes([]) : body,
                 onProgress: { transfer.add($0) }
             )
-            shell.confirmed = (result.etag, nil)
+            take(result, &shell)
             if let announced = shell.announced, let sent = result.sentChecksum, sent != announced {
                 return state.failed(.sourceChanged)
             }
@@ -122,6 +137,8 @@ extension Uploader {
         _ layout: PartLayout,
         _ shell: inout Shell
     ) async -> [UploadState.Effect] {
+        if shell.hasBegun { means.onStartOver(.uploadVanished) }
+        shell.hasBegun = true
         transfer.startOver()
         means.item(.upload, .started, key, size: shell.source.size)
         do {
@@ -137,7 +154,9 @@ extension Uploader {
             )
             shell.hasCheckpoint = true
             let cleaner = UploadCleaner(means: means)
-            return state.initiated(try await cleaner.initiate(request(shell), checkpoint))
+            return state.initiated(
+                try await cleaner.initiate(request(shell, callback: nil), checkpoint)
+            )
         } catch {
             let failure = ItemFailure(any: error)
             let hasChanged = failure == .sourceKeepsChanging
@@ -167,11 +186,11 @@ extension Uploader {
             },
             forbidsOverwrite: isNew,
             replaced: replaced,
-            callback: nil
+            callback: details.callback
         )
         do {
             let result = try await means.store.completeMultipartUpload(request)
-            shell.confirmed = (result.etag, nil)
+            take(result, &shell)
             guard isProven(result.etag, parts, shell) else {
                 return state.failed(.answerLost(.uploadVanished))
             }
@@ -217,6 +236,9 @@ extension Uploader {
             }
             if isOurs, let etag = metadata.etag {
                 shell.confirmed = (etag, metadata.lastModified)
+                shell.versionID = metadata.versionID
+                // An answer that came already, and was not proof enough, told it.
+                if details.callback != nil, shell.callback == nil { shell.callback = .unknown }
                 return state.settled(isOurs: true, checksum: metadata.crc64 ?? expected)
             }
             return state.settled(isOurs: false, checksum: nil)
@@ -247,7 +269,9 @@ extension Uploader {
                 checksum: checksum,
                 lastModified: confirmed.lastModified,
                 source: shell.source,
-                hasCheckpoint: shell.hasCheckpoint
+                hasCheckpoint: shell.hasCheckpoint,
+                versionID: shell.versionID,
+                callback: shell.callback
             )
         )
     }

@@ -12,6 +12,33 @@ struct FinishedUpload: Sendable {
     let source: FileIdentity
     /// True if the row of a checkpoint must be dropped with the record.
     let hasCheckpoint: Bool
+    let versionID: VersionID?
+    /// What became of the callback, if one was asked for.
+    let callback: CallbackEnding?
+}
+
+/// What became of a callback of an object that is stored in any case.
+package enum CallbackEnding: Sendable, Hashable {
+    /// What the callback's server answered.
+    case answered([UInt8])
+    /// What the service said of it.
+    case failed(String)
+    /// The object was found by asking for it, after an answer that was lost.
+    case unknown
+}
+
+/// What an upload's object gets beside its content, and what is done about an earlier attempt.
+struct UploadDetails: Sendable {
+    /// Nil: by the key's suffix.
+    var contentType: String?
+    /// The user's own, beside osssync's.
+    var userMetadata: [(name: String, value: String)] = []
+    var storageClass: StorageClass?
+    /// Notes the file's modification time in the metadata, by which a pull gives it back.
+    var keepsModificationTime = true
+    var callback: UploadCallback?
+    /// False: what an earlier attempt left and is of no use is an error, and not begun again.
+    var startsOver = true
 }
 
 /// Carries out what ``UploadState`` decides, for one file.
@@ -29,6 +56,7 @@ struct Uploader: Sendable {
     let isNew: Bool
     /// The version that the listing had: another one is somebody else's.
     let replaced: ETag?
+    var details = UploadDetails()
 
     /// What the shell knows beside the machine.
     struct Shell {
@@ -46,6 +74,10 @@ struct Uploader: Sendable {
         /// Parts that the manifest knows, by number.
         var recorded: [PartNumber: UploadPartCheckpoint] = [:]
         var confirmed: (etag: ETag, lastModified: Timestamp?)?
+        var versionID: VersionID?
+        var callback: CallbackEnding?
+        /// True once an upload was begun or gone on with.
+        var hasBegun = false
         var result: Result<FinishedUpload, ItemFailure>?
     }
 
@@ -154,13 +186,26 @@ extension Uploader {
                 shell.doubtsRecordedParts = checkpoint.source != shell.source
                 shell.token = checkpoint.token
                 for part in checkpoint.parts { shell.recorded[part.number] = part }
-                var state = UploadState(layout: layout, isMultipart: true, streamLimit: streams)
+                shell.hasBegun = true
+                var state = UploadState(
+                    layout: layout,
+                    isMultipart: true,
+                    streamLimit: streams,
+                    startsOver: details.startsOver
+                )
                 let effects = state.resume(upload)
                 return (state, effects)
             }
             try await discard(checkpoint)
+            guard details.startsOver else { throw ItemFailure.cannotResume }
+            means.onStartOver(.fileChanged)
         }
-        var state = UploadState(layout: layout, isMultipart: isMultipart, streamLimit: streams)
+        var state = UploadState(
+            layout: layout,
+            isMultipart: isMultipart,
+            streamLimit: streams,
+            startsOver: details.startsOver
+        )
         let effects = state.start()
         return (state, effects)
     }

@@ -64,6 +64,11 @@ public struct BucketClient: Sendable {
         )
     }
 
+    /// An object as records know it again, without secrets.
+    func subject(of key: String) -> String {
+        "\(remote.dialect.rawValue)://\(host)/\(remote.bucket)/\(key)"
+    }
+
     /// Seconds by which this machine's clock is behind the service's, if requests had to be signed
     /// by the service's; nil otherwise.
     public var correctedClockSeconds: Int64? { clock.offset }

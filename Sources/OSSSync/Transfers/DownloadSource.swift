@@ -40,10 +40,9 @@ public struct DownloadSource: Sendable {
     ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
     /// - Returns: A source; no request is made.
     public static func object(_ client: BucketClient, key: String) -> DownloadSource {
-        let remote = client.remote
-        return DownloadSource(
+        DownloadSource(
             key: ObjectKey(key),
-            subject: "\(remote.dialect.rawValue)://\(client.host)/\(remote.bucket)/\(key)",
+            subject: client.subject(of: key),
             makeStore: { client.store }
         )
     }

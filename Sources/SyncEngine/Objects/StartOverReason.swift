@@ -1,4 +1,4 @@
-/// Why a download that had begun began again at its first byte, or fetched a part of it again.
+/// Why a transfer that had begun began again at its first byte, or moved a part of it again.
 public enum StartOverReason: Sendable, Hashable {
     /// The object was replaced.
     case objectChanged
@@ -8,6 +8,10 @@ public enum StartOverReason: Sendable, Hashable {
     case damaged(bytes: Int64)
     /// The checkpoint is of another object, or says what none can.
     case foreignCheckpoint
+    /// The file is not the one that was being uploaded.
+    case fileChanged
+    /// The store no longer knows the unfinished upload.
+    case uploadVanished
     /// All bytes came and are not the content that the store states.
     case wrongContent
 }

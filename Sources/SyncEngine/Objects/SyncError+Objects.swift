@@ -8,7 +8,7 @@ extension SyncError {
             case .vanished: .notFound
             case .keepsChanging: .objectChanged
             case .corrupt, .disproved: .corrupt
-            case .sourceKeepsChanging, .uploadVanished: .cannotResume
+            case .sourceKeepsChanging, .cannotResume, .uploadVanished: .cannotResume
             case .targetChanged, .manifest: .localState
             case .needsRestore: .needsRestore
             case .alreadyExists, .fileExists: .alreadyExists
@@ -17,6 +17,7 @@ extension SyncError {
             case .local: .localState
             case .storage(_, _, _, .permission): .credentials
             case .storage(_, _, _, .usage): .configuration
+            case .storage(_, _, _, .corrupt): .corrupt
             case .storage: .remoteUnreachable
             }
         self.init(

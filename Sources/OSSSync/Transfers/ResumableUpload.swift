@@ -1,0 +1,256 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// What became of one call of ``ResumableUpload/resume()``.
+public enum UploadOutcome: Sendable, Hashable {
+    /// The object is there and holds what the file held.
+    case finished(UploadedObject)
+    /// `pause()` was called; the parts that were sent are kept at the store.
+    case paused
+    /// `cancel()` was called.
+    case cancelled
+}
+
+/// An object that was uploaded.
+public struct UploadedObject: Sendable, Hashable {
+    /// The whole key.
+    public let key: String
+    /// Bytes.
+    public let size: Int64
+    /// The tag of the new version, without quotes; opaque.
+    public let etag: String
+    /// CRC-64 of the object, the store's own where it computes one.
+    public let crc64: UInt64?
+    /// The version in a versioned bucket.
+    public let versionID: String?
+    /// What became of the callback that was asked for.
+    public let callback: CallbackReply?
+}
+
+/// One file on its way to one object, which can be paused and resumed, also by another process.
+///
+/// ```swift
+/// var options = UploadOptions()
+/// options.recordDirectory = "uploads"
+/// let upload = try ResumableUpload(of: "film.mov", to: client, key: "film.mov", options: options)
+/// let outcome = try await upload.resume()
+/// ```
+///
+/// What is at the store is what the store says: a part counts if its number, size, MD5 and CRC-64
+/// are those of the file as it is now. A file that changes while it is sent never becomes an object
+/// that is half one version and half another. The object's CRC-64 is combined from its parts and
+/// compared with the store's; an answer that was lost is settled by looking for the object, which
+/// carries a token of this upload in its metadata (`osssync-upload`), and not by sending again.
+///
+/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
+/// tasks.
+public final class ResumableUpload: Sendable {
+    /// The file's path, as it was given.
+    public let path: String
+    /// The object's whole key.
+    public let key: String
+    private let client: BucketClient
+    private let options: UploadOptions
+    private let onNotice: @Sendable (TransferNotice) -> Void
+    private let control = TransferControl()
+    private let board = ProgressBoard()
+    private let environment = SystemClocks.engine(hostName: "")
+    private let upload: ObjectUpload
+
+    /// Makes an upload; nothing is written and no request is made.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path; a symbolic link is followed.
+    ///   - client: The bucket.
+    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    ///   - options: The choices.
+    ///   - onNotice: Called, from any thread, for what is no failure but may be worth telling.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(
+        of path: String,
+        to client: BucketClient,
+        key: String,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try options.check()
+        self.path = path
+        self.client = client
+        self.key = key
+        self.options = options
+        self.onNotice = onNotice
+        let disk = BlockingQueue(label: "osssync.upload", width: 1, threads: .system)
+        let subject = client.subject(of: key)
+        let board = board
+        upload = ObjectUpload(
+            settings: ObjectUpload.Settings(client, key, path, options, environment),
+            record: TransferRecord(
+                subject: subject,
+                directory: options.recordDirectory,
+                fileName: RecordName.upload(subject, path),
+                disk: disk
+            ),
+            limiter: ConnectionLimiter(
+                maximum: options.streams,
+                byteBudget: 1 << 30,
+                monotonic: environment.monotonic
+            ),
+            disk: disk,
+            hashing: BlockingQueue(label: "osssync.hash", width: 1, threads: .system),
+            onBegin: { transfer in
+                board.begin(transfer)
+                if transfer.bytesResumed > 0 {
+                    onNotice(.resumed(bytes: transfer.bytesResumed))
+                }
+            },
+            onStartOver: { onNotice(.startedOver($0)) }
+        )
+    }
+
+    deinit { board.end(isOver: true) }
+
+    /// Where the upload is.
+    public var state: TransferState { control.current }
+
+    /// How far it is, over all its pauses.
+    public var progress: TransferProgressSequence {
+        TransferProgressSequence(
+            board: board,
+            interval: options.progressInterval,
+            sleep: environment.sleep
+        )
+    }
+
+    /// Begins, or goes on where an earlier call or process stopped, and returns when the object is
+    /// there or the upload was paused or cancelled.
+    ///
+    /// An upload that has finished, resumed, is made once more. Cancelling the task ends the call
+    /// with an error and keeps what a later call needs.
+    ///
+    /// - Returns: How it ended.
+    /// - Throws: `SyncError`, after all repetitions: `cannotResume` if what was sent is of no use,
+    ///   because the file changed while it was sent, or, if the options forbid to start over,
+    ///   because it changed since or the store has forgotten the upload; the next call begins again.
+    ///   `alreadyExists` if an object is there that must not be replaced; `credentials`;
+    ///   `remoteUnreachable`; `localState` for the disk; `configuration` for a file that is too
+    ///   large or metadata that no store takes; `corrupt` if the store states another CRC-64 than
+    ///   that of what was sent; `locked` if it runs already; `cancelled`.
+    public func resume() async throws(SyncError) -> UploadOutcome {
+        let gate = try control.begin(streams: options.streams, displayText(path))
+        let result = await run(gate)
+        let outcome: Result<UploadOutcome, SyncError>
+        let ending: TransferState
+        switch result {
+        case .success(let finished):
+            (ending, outcome) = (.finished, .success(.finished(object(finished))))
+        case .failure(.cancelled) where control.isCancelling:
+            ending = options.deletesUploadOnCancel ? .cancelled : .paused
+            outcome = .success(.cancelled)
+        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
+            (ending, outcome) = (.paused, .success(.paused))
+        case .failure(let failure):
+            ending = failure == .cancelled ? .paused : .failed
+            outcome = .failure(SyncError(failure, of: displayText(path)))
+        }
+        board.end(isOver: ending == .finished || ending == .cancelled)
+        control.end(ending)
+        return try outcome.get()
+    }
+
+    /// Stops the upload, so that the call which runs it returns `paused`.
+    ///
+    /// Without one it does nothing. Parts under way are sent again later, at most one for each
+    /// stream.
+    public func pause() async {
+        await control.pause()
+    }
+
+    /// Stops the upload at once and, unless the options say otherwise, aborts it at the store,
+    /// which deletes its parts, and removes the record; a finished object stays.
+    ///
+    /// - Throws: `SyncError` if the upload could not be aborted: the record is kept then, and
+    ///   another `cancel()` tries again.
+    public func cancel() async throws(SyncError) {
+        _ = await control.stop()
+        guard options.deletesUploadOnCancel else { return }
+        do throws(ItemFailure) {
+            try await upload.record.load(upload.settings.key)
+            try await upload.discard()
+        } catch {
+            throw SyncError(error, of: displayText(path))
+        }
+        control.settle(.cancelled)
+        board.end(isOver: true)
+    }
+}
+
+// MARK: - Attempts
+
+extension ResumableUpload {
+    private func run(_ gate: PauseGate) async -> Result<ObjectUpload.Finished, ItemFailure> {
+        do throws(ItemFailure) {
+            try await upload.record.load(upload.settings.key)
+        } catch {
+            return .failure(error)
+        }
+        let upload = upload
+        return await Reconnection(
+            policy: options.reconnects,
+            environment: environment,
+            board: board,
+            onNotice: onNotice
+        ).run(gate) { () throws(ItemFailure) in
+            try await upload.run()
+        }
+    }
+
+    private func object(_ finished: ObjectUpload.Finished) -> UploadedObject {
+        UploadedObject(
+            key: key,
+            size: finished.size,
+            etag: finished.etag.text,
+            crc64: finished.checksum?.value,
+            versionID: finished.versionID?.text,
+            callback: finished.callback.map { CallbackReply($0) }
+        )
+    }
+}
+
+extension ObjectUpload.Settings {
+    fileprivate init(
+        _ client: BucketClient,
+        _ key: String,
+        _ path: String,
+        _ options: UploadOptions,
+        _ environment: EngineEnvironment
+    ) {
+        self.init(
+            store: client.store,
+            key: ObjectKey(key),
+            path: path,
+            partSize: options.partSize,
+            streams: options.streams,
+            forbidsOverwrite: options.put.forbidsOverwrite,
+            contentType: options.put.contentType,
+            userMetadata: options.put.sortedMetadata,
+            storageClass: options.put.storageClass.map { StorageClass(name: $0) },
+            keepsModificationTime: options.keepsModificationTime,
+            callback: options.put.callback?.wire,
+            startsOver: options.startsOver,
+            environment: environment
+        )
+    }
+}
+
+extension CallbackReply {
+    fileprivate init(_ ending: CallbackEnding) {
+        self =
+            switch ending {
+            case .answered(let body): .answered(json: String(decoding: body, as: UTF8.self))
+            case .failed(let message): .failed(message: message)
+            case .unknown: .unknown
+            }
+    }
+}

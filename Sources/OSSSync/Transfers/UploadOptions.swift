@@ -1,0 +1,47 @@
+internal import SyncEngine
+
+/// The choices of an upload.
+public struct UploadOptions: Sendable, Hashable {
+    /// What is written with the object.
+    public var put = PutOptions.none
+    /// The preferred size of a part, in bytes: 2 MiB.
+    ///
+    /// A file that is no larger goes in one request. The size is raised to what the store takes
+    /// (OSS 100 KiB, S3 5 MiB) and grows with the file, so that 10,000 parts always suffice. With
+    /// another size than that of an unfinished upload, the upload starts over.
+    public var partSize: Int64 = 2 << 20
+    /// Parts that are sent at once: 4.
+    public var streams = 4
+    /// Where the record of an unfinished upload is kept, so that another process can go on.
+    ///
+    /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
+    /// only this object can go on, and a process that ends leaves an unfinished upload at the
+    /// store.
+    public var recordDirectory: String?
+    /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and removes
+    /// the record; false leaves both for a later upload, like a pause.
+    public var deletesUploadOnCancel = true
+    /// What happens when an unfinished upload is of no use, because the file changed or the store
+    /// has forgotten the upload: true begins again and says so; false is an error of code
+    /// `cannotResume`, after which the next call begins again.
+    public var startsOver = true
+    /// Notes the file's modification time in the object's metadata, as `mtime`, by which `osssync`
+    /// gives it back.
+    public var keepsModificationTime = true
+    /// Goes on by itself after a lost connection; nil: that is an error, and `resume()` goes on.
+    public var reconnects: ReconnectPolicy?
+    /// The shortest time between two progresses: a tenth of a second.
+    public var progressInterval = Duration.milliseconds(100)
+
+    /// Makes the options that `osssync put` itself uses, without a record directory.
+    public init() {}
+
+    func check() throws(SyncError) {
+        guard partSize > 0, (1...64).contains(streams) else {
+            throw SyncError(
+                code: .configuration,
+                message: "an upload has parts of at least a byte, and 1 to 64 at once"
+            )
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package import LocalStorage
+internal import ManifestStore
+package import ObjectStorage
+package import SyncModel
+
+/// One file on its way to one object, without a mirror around it.
+package struct ObjectUpload: Sendable {
+    /// What does not change from one attempt to the next.
+    package struct Settings: Sendable {
+        package var store: any ObjectStore
+        package var key: ObjectKey
+        /// May lead over symbolic links, being the user's own word.
+        package var path: String
+        /// The preferred size of a part, in bytes.
+        package var partSize: Int64
+        /// Parts under way at once.
+        package var streams: Int
+        /// True: an object that is there is an error.
+        package var forbidsOverwrite: Bool
+        /// Nil: by the key's suffix.
+        package var contentType: String?
+        package var userMetadata: [(name: String, value: String)]
+        package var storageClass: StorageClass?
+        package var keepsModificationTime: Bool
+        package var callback: UploadCallback?
+        /// False: what an earlier attempt left and is of no use is an error.
+        package var startsOver: Bool
+        package var environment: EngineEnvironment
+
+        package init(
+            store: any ObjectStore,
+            key: ObjectKey,
+            path: String,
+            partSize: Int64,
+            streams: Int,
+            forbidsOverwrite: Bool,
+            contentType: String?,
+            userMetadata: [(name: String, value: String)],
+            storageClass: StorageClass?,
+            keepsModificationTime: Bool,
+            callback: UploadCallback?,
+            startsOver: Bool,
+            environment: EngineEnvironment
+        ) {
+            self.store = store
+            self.key = key
+            self.path = path
+            self.partSize = partSize
+            self.streams = streams
+            self.forbidsOverwrite = forbidsOverwrite
+            self.contentType = contentType
+            self.userMetadata = userMetadata
+            self.storageClass = storageClass
+            self.keepsModificationTime = keepsModificationTime
+            self.callback = callback
+            self.startsOver = startsOver
+            self.environment = environment
+        }
+    }
+
+    /// An object that holds what the file held.
+    package struct Finished: Sendable {
+        package let etag: ETag
+        package let size: Int64
+        package let checksum: CRC64?
+        package let versionID: VersionID?
+        package let callback: CallbackEnding?
+    }
+
+    package let settings: Settings
+    package let record: TransferRecord
+    package let limiter: ConnectionLimiter
+    package let disk: BlockingQueue
+    package let hashing: BlockingQueue
+    /// Called when it is known what is there already.
+    package let onBegin: @Sendable (ProgressTracker.Transfer) -> Void
+    package let onStartOver: @Sendable (StartOverReason) -> Void
+
+    package init(
+        settings: Settings,
+        record: TransferRecord,
+        limiter: ConnectionLimiter,
+        disk: BlockingQueue,
+        hashing: BlockingQueue,
+        onBegin: @escaping @Sendable (ProgressTracker.Transfer) -> Void,
+        onStartOver: @escaping @Sendable (StartOverReason) -> Void
+    ) {
+        self.settings = settings
+        self.record = record
+        self.limiter = limiter
+        self.disk = disk
+        self.hashing = hashing
+        self.onBegin = onBegin
+        self.onStartOver = onStartOver
+    }
+
+    /// Sends what is missing and makes the object.
+    ///
+    /// - Throws: `cancelled` also after a pause; the record then has what the next attempt needs.
+    package func run() async throws(ItemFailure) -> Finished {
+        do throws(ItemFailure) {
+            let finished = try await attempt()
+            return finished
+        } catch {
+            // What the record knows is written whatever happened; the transfer's own failure is
+            // the one to report.
+            do throws(ItemFailure) { try await record.flush() } catch { _ = error }
+            throw error
+        }
+    }
+
+    private func attempt() async throws(ItemFailure) -> Finished {
+        let (place, directory, size) = try await open()
+        let tracker = ProgressTracker(direction: .push)
+        let transfer = tracker.begin(.upload, key: settings.key, size: size)
+        let onBegin = onBegin
+        var means = means(directory)
+        means.emit = { event in
+            guard case .item(let item) = event else { return }
+            switch item.state {
+            case .started, .resumed: onBegin(transfer)
+            case .planned, .done, .failed, .skipped: break
+            }
+        }
+        let uploader = Uploader(
+            means: means,
+            key: settings.key,
+            path: place.name,
+            transfer: transfer,
+            isNew: settings.forbidsOverwrite,
+            replaced: nil,
+            details: UploadDetails(
+                contentType: settings.contentType,
+                userMetadata: settings.userMetadata,
+                storageClass: settings.storageClass,
+                keepsModificationTime: settings.keepsModificationTime,
+                callback: settings.callback,
+                startsOver: settings.startsOver
+            )
+        )
+        let finished = try await uploader.run()
+        try await record.dropUpload(settings.key)
+        return Finished(
+            etag: finished.etag,
+            size: finished.source.size,
+            checksum: finished.checksum,
+            versionID: finished.versionID,
+            callback: finished.callback
+        )
+    }
+
+    private func open() async throws(ItemFailure) -> (FilePlace, MirrorDirectory, Int64) {
+        let path = settings.path
+        do {
+            return try await disk.run {
+                let place = try FilePlace(MirrorDirectory.resolved(path))
+                let directory = try place.open(.standard)
+                let size = try directory.openForReading(place.name).identity().size
+                return (place, directory, size)
+            }
+        } catch {
+            throw ItemFailure(any: error)
+        }
+    }
+
+    private func means(_ directory: MirrorDirectory) -> TransferMeans {
+        var limits = EngineLimits.standard
+        limits.streamsPerFile = settings.streams
+        return TransferMeans(
+            store: settings.store,
+            prefix: "",
+            directory: directory,
+            records: record,
+            limiter: limiter,
+            environment: settings.environment,
+            partSize: settings.partSize,
+            limits: limits,
+            largestUnrecorded: -1,
+            disk: disk,
+            hashing: hashing,
+            emit: { _ in },
+            onStartOver: onStartOver
+        )
+    }
+
+    /// Aborts the unfinished upload, which deletes its parts, and removes the record.
+    package func discard() async throws(ItemFailure) {
+        guard let checkpoint = try await record.upload(settings.key) else { return }
+        do {
+            let directory = try await disk.run { () throws(LocalError) in
+                // The file itself is not needed, and may be gone.
+                try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
+            }
+            try await UploadCleaner(means: means(directory)).abort(checkpoint)
+        } catch {
+            throw ItemFailure(any: error)
+        }
+        try await record.dropUpload(settings.key)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import OSSSync
+import StorageServer
+import SyncTestSupport
+import Testing
+
+@Suite("An upload in trouble")
+struct UploadFaultTests {
+    private func upload(
+        _ fixture: StoreFixture,
+        _ bytes: [UInt8],
+        _ change: (inout UploadOptions) -> Void = { _ in }
+    ) throws -> ResumableUpload {
+        try fixture.write("file", bytes)
+        var options = UploadOptions()
+        options.partSize = 200_000
+        change(&options)
+        return try ResumableUpload(
+            of: fixture.path("file"),
+            to: fixture.client { $0.connection.longestRetryPause = .milliseconds(10) },
+            key: "k",
+            options: options
+        )
+    }
+
+    @Test(arguments: [1_000, 450_000]) func `does not replace an object if it must not`(
+        size: Int
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put([9], to: "k")
+        let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.forbidsOverwrite = true }
+        let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await fixture.client().get("k", limit: 1).value?.bytes == [9])
+        #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+    }
+
+    @Test func `is refused if a part's MD5 is another one at the store`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let wrong = "\\\"00000000000000000000000000000000\\\""
+        for (faults, isRight) in [("first", true), ("from", false)] {
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "UploadPart", "part": 2, "\(faults)": 1},
+                  "effect": {"headers": {"set": {"ETag": "\(wrong)"}}}}]
+                """
+            )
+            let upload = try upload(fixture, StoreFixture.ramp(450_000))
+            if isRight {
+                #expect(try await upload.resume().object?.size == 450_000)
+            } else {
+                let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+                #expect(error?.code == .corrupt)
+            }
+        }
+    }
+
+    @Test func `is refused if the object's CRC-64 is another one at the store`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "CompleteMultipartUpload"},
+              "effect": {"headers": {"set": {"x-oss-hash-crc64ecma": "1"}}}}]
+            """
+        )
+        let upload = try upload(fixture, StoreFixture.ramp(450_000))
+        let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test func `goes on by itself when the connection was lost, if it is asked to`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "UploadPart", "part": 2, "first": 9},
+              "effect": {"cutUpload": {"at": 1000, "how": "rst"}}}]
+            """
+        )
+        let upload = try upload(fixture, StoreFixture.ramp(450_000)) { options in
+            options.reconnects = ReconnectPolicy(
+                firstPause: .milliseconds(1),
+                longestPause: .milliseconds(1),
+                attempts: 3
+            )
+        }
+        #expect(try await upload.resume().object?.size == 450_000)
+        let parts = fixture.server.requestLog.filter { $0.operation == "UploadPart" }
+        #expect(parts.filter { $0.partNumber == 1 }.count == 1)
+    }
+
+    @Test func `follows a link, and misses a file that is not there`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("real", [1, 2])
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.path("link"),
+            withDestinationPath: "real"
+        )
+        let client = try fixture.client()
+        let link = try ResumableUpload(of: fixture.path("link"), to: client, key: "k")
+        #expect(try await link.resume().object?.size == 2)
+        let absent = try ResumableUpload(of: fixture.path("absent"), to: client, key: "k")
+        let error = await #expect(throws: SyncError.self) { try await absent.resume() }
+        #expect(error?.code == .localState)
+        let directory = try ResumableUpload(of: fixture.path("server"), to: client, key: "k")
+        let refused = await #expect(throws: SyncError.self) { try await directory.resume() }
+        #expect(refused?.code == .localState)
+    }
+
+    @Test func `that cannot be aborted keeps its record for another try`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let upload = try upload(fixture, StoreFixture.ramp(2_000_000)) { options in
+            options.recordDirectory = fixture.path("records")
+            options.progressInterval = .milliseconds(1)
+        }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "UploadPart", "from": 3}, "effect": {"delay": 0.3}},
+             {"match": {"operation": "AbortMultipartUpload", "first": 1},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+            """
+        )
+        async let outcome = upload.resume()
+        while upload.state != .running { await Task.yield() }
+        for await progress in upload.progress where progress.completedBytes >= 400_000 { break }
+        await upload.pause()
+        _ = try await outcome
+        let error = await #expect(throws: SyncError.self) { try await upload.cancel() }
+        #expect(error?.code == .credentials)
+        #expect(fixture.names(in: "records").count == 1)
+        try await upload.cancel()
+        #expect(fixture.names(in: "records") == [])
+        #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+    }
+}
