@@ -57,6 +57,8 @@ final class RequestLog: Sendable {
     private static let limit = 200_000
 
     private let records = Mutex<[RequestRecord]>([])
+    /// Requests whose client may have their whole answer before they are noted.
+    private let unnoted = Atomic<Int>(0)
     private let file: Int32?
 
     init(path: String?) throws {
@@ -84,6 +86,14 @@ final class RequestLog: Sendable {
             if let file { _ = unsafe write(file, line, line.count) }
         }
     }
+
+    /// An answer is about to go out; ``noted()`` follows.
+    func answering() { unnoted.add(1, ordering: .acquiringAndReleasing) }
+
+    func noted() { unnoted.subtract(1, ordering: .acquiringAndReleasing) }
+
+    /// True if none but those that are held will be noted without a new request.
+    func isSettled(except held: Int) -> Bool { unnoted.load(ordering: .acquiring) <= held }
 
     var all: [RequestRecord] { records.withLock { $0 } }
 

@@ -52,6 +52,17 @@ final class ServerCore: Sendable {
 
     var nowMilliseconds: Int64 { now.seconds * 1_000 + Int64(now.nanoseconds / 1_000_000) }
 
+    /// Waits until the log has the requests whose answers have just arrived, or whose clients have
+    /// just gone.
+    ///
+    /// A client has an answer's last byte before the connection's thread goes on to note it. An
+    /// answer that somebody is slow to take is not waited for long.
+    func settleLog() {
+        for _ in 0..<2_000 where !log.isSettled(except: faults.heldCount) {
+            pause.wait(seconds: 0.001)
+        }
+    }
+
     static var machineTime: Timestamp {
         var time = timespec()
         let status = unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -81,37 +92,5 @@ func isValidBucketName(_ name: String) -> Bool {
             true
         default: false
         }
-    }
-}
-
-/// Waiting that the end of the server cuts short: a pipe that becomes readable.
-final class Pause: Sendable {
-    private let readEnd: Int32
-    private let writeEnd: Int32
-
-    init() throws {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
-            throw ServerFailure.file(path: "pipe", call: "pipe", code: errno)
-        }
-        (readEnd, writeEnd) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(readEnd)
-        close(writeEnd)
-    }
-
-    /// Waits on the calling thread, which serves one connection only.
-    func wait(seconds: Double) {
-        guard seconds > 0 else { return }
-        var entry = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&entry, 1, Int32(min(seconds * 1_000, 86_400_000)))
-    }
-
-    /// Ends every wait, now and later.
-    func end() {
-        var byte: UInt8 = 0
-        _ = unsafe write(writeEnd, &byte, 1)
     }
 }

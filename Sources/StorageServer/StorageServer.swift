@@ -35,14 +35,23 @@ package final class StorageServer: Sendable {
     }
 
     /// What was asked so far, in the order in which requests ended.
-    package var requestLog: [RequestRecord] { core.log.all }
+    package var requestLog: [RequestRecord] {
+        core.settleLog()
+        return core.log.all
+    }
 
     package func clearRequestLog() {
+        core.settleLog()
         core.log.clear()
     }
 
-    /// Replaces the fault script; occurrences are counted from here.
+    /// Replaces the fault script; occurrences are counted from here, and held requests go on.
     package func setFaults(_ script: FaultScript) {
         core.faults.load(script)
+    }
+
+    /// Returns when the script holds so many requests; at once if it holds none.
+    package func untilHeld(_ count: Int) async {
+        await core.faults.untilHeld(count)
     }
 }

@@ -56,6 +56,28 @@ struct FaultTests {
         #expect(try test.send("GET", "/demo/b").status == 404)
     }
 
+    @Test func `a held request waits for the next script`() async throws {
+        let test = try server(
+            #"""
+            [{"match": {"operation": "PutObject"}, "effect": {"hold": true}},
+             {"match": {"operation": "GetObject"},
+              "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
+            """#
+        )
+        let put = try TestConnection(port: test.port)
+        try put.send("PUT", "/demo/b", headers: [], body: [1, 2, 3])
+        let get = try TestConnection(port: test.port)
+        try get.send("GET", "/demo/a", headers: [], body: [])
+        await test.server.untilHeld(2)
+        #expect(try test.send("HEAD", "/demo/b").status == 404)
+        #expect(test.server.requestLog.map(\.operation) == ["PutObject", "HeadObject"])
+        try test.setFaults("[]")
+        #expect(put.receive(isHead: false).status == 200)
+        #expect(get.receive(isHead: false).end == .reset)
+        #expect(try test.send("GET", "/demo/b").body == [1, 2, 3])
+        #expect(test.server.requestLog.count == 5)
+    }
+
     @Test func `an error answer carries its headers and comes as often as it says`() throws {
         let test = try server(
             #"""

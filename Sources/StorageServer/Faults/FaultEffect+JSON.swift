@@ -13,6 +13,8 @@ extension FaultEffect {
             case "status": result.append(.rewriteStatus(try fields.positive(name) ?? 200))
             case "ignoreRange":
                 if try fields.bool(name) == true { result.append(.ignoreRange) }
+            case "hold":
+                if try fields.bool(name) == true { result.append(.hold) }
             case "abortUpload":
                 if try fields.bool(name) == true { result.append(.abortUpload) }
             case "listing":

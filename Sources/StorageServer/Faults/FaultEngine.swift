@@ -12,18 +12,32 @@ final class FaultEngine: Sendable {
     private struct State {
         var script = FaultScript(rules: [])
         var counts: [Subject: Int] = [:]
+        var hold: Hold?
     }
 
     private let state = Mutex(State())
 
-    /// Replaces the script and begins to count anew.
+    /// Replaces the script, begins to count anew and lets go of what the old one held.
     func load(_ script: FaultScript) {
-        state.withLock { $0 = State(script: script) }
+        let fresh = State(script: script, hold: script.holds ? Hold() : nil)
+        let old = state.withLock { state in
+            defer { state = fresh }
+            return state.hold
+        }
+        old?.end()
     }
+
+    /// Returns when so many requests are held; at once if the script holds none.
+    func untilHeld(_ count: Int) async {
+        await state.withLock { $0.hold }?.until(count)
+    }
+
+    /// Requests that the present script holds.
+    var heldCount: Int { state.withLock { $0.hold }?.count ?? 0 }
 
     func effects(operation: Operation, request: Request) -> ActiveFaults {
         let part = request.parameter("partNumber").flatMap { parseDecimal($0.utf8) }.map(Int.init)
-        let effects = state.withLock { state -> [FaultEffect] in
+        return state.withLock { state in
             var effects: [FaultEffect] = []
             for (index, rule) in state.script.rules.enumerated() {
                 guard rule.match.applies(to: operation, request, part: part) else { continue }
@@ -37,9 +51,8 @@ final class FaultEngine: Sendable {
                 state.counts[subject] = count
                 if rule.match.occurrence.includes(count) { effects += rule.effects }
             }
-            return effects
+            return ActiveFaults(effects: effects, hold: state.hold)
         }
-        return ActiveFaults(effects: effects)
     }
 }
 
@@ -64,6 +77,12 @@ extension FaultMatch {
 /// The effects on one request.
 struct ActiveFaults: Sendable {
     let effects: [FaultEffect]
+    /// Where requests of the same script are held.
+    var hold: Hold?
+
+    var isHeld: Bool {
+        effects.contains { if case .hold = $0 { true } else { false } }
+    }
 
     var isEmpty: Bool { effects.isEmpty }
 
@@ -90,6 +109,10 @@ struct ActiveFaults: Sendable {
     var listing: ListingFault? {
         for case .listing(let fault) in effects { return fault }
         return nil
+    }
+
+    var stalls: Bool {
+        effects.contains { if case .stallBody = $0 { true } else { false } }
     }
 
     /// Effects that need to see the body as it goes out.

@@ -7,6 +7,13 @@ package struct FaultScript: Sendable {
     package init(rules: [FaultRule]) {
         self.rules = rules
     }
+
+    /// True if some request may have to wait for the next script.
+    var holds: Bool {
+        rules.contains { rule in
+            rule.effects.contains { if case .hold = $0 { true } else { false } }
+        }
+    }
 }
 
 package struct FaultRule: Sendable {
@@ -109,6 +116,8 @@ package enum FaultEffect: Sendable {
     /// Answers with an error document instead.
     case fail(FaultFailure)
     case delay(seconds: Double)
+    /// Answers once the script was replaced; other effects of the request take place then.
+    case hold
     /// No answer at all.
     case close(FaultMoment, CloseKind)
     /// The body ends, against its announced length, after so many bytes.

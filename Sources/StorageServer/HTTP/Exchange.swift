@@ -25,6 +25,7 @@ final class Exchange {
     private var bytesReceived: Int64 = 0
     private var status = 0
     private var errorCode: String?
+    private var isAwaited = false
     private var headLength: Int64 = 0
     private var bodyLength: Int64 = 0
 
@@ -86,6 +87,10 @@ final class Exchange {
         }
         let faults = intake.faults
         core.pause.wait(seconds: faults.delayInSeconds)
+        if faults.isHeld, let hold = faults.hold {
+            beAwaited()
+            hold.wait(unless: core.pause)
+        }
         if let kind = faults.close(.before) { return close(kind) }
         var answer: Answer
         do {
@@ -195,6 +200,8 @@ final class Exchange {
         status = answer.status
         bodyLength = method == "HEAD" ? 0 : answer.body.length
         headLength = Self.headLength(answer, hasOwnContentLength: ownLength)
+        // What a fault stalls can last for as long as it likes.
+        if !isControl, !faults.stalls { beAwaited() }
         return connection.send(status: answer.status, response)
     }
 
@@ -238,7 +245,14 @@ final class Exchange {
 
     // MARK: - The end
 
+    private func beAwaited() {
+        guard !isAwaited else { return }
+        isAwaited = true
+        core.log.answering()
+    }
+
     func finish(isComplete: Bool) {
+        defer { if isAwaited { core.log.noted() } }
         guard !isControl, let request else { return }
         let part = request.parameter("partNumber").flatMap { parseDecimal($0.utf8) }
         core.log.append(

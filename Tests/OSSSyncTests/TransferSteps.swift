@@ -12,6 +12,12 @@ final class Notices: Sendable {
     var all: [TransferNotice] { notices.withLock { $0 } }
 }
 
+extension UploadOutcome {
+    var object: UploadedObject? {
+        if case .finished(let object) = self { object } else { nil }
+    }
+}
+
 extension DownloadOutcome {
     var file: DownloadedFile? {
         if case .finished(let file) = self { file } else { nil }
@@ -93,5 +99,35 @@ extension StoreFixture {
             try change(folder.appendingPathComponent(name))
         }
         return (notices, download)
+    }
+}
+
+// MARK: - Uploads
+
+extension StoreFixture {
+    /// Runs an upload of four streams until five of its parts are stored, stops it with `stop` while
+    /// four more are at the server, which never stores these, and returns how it ended.
+    func interrupt(
+        _ upload: ResumableUpload,
+        with stop: (ResumableUpload) async throws -> Void
+    ) async throws -> UploadOutcome {
+        try setFaults(
+            """
+            [{"match": {"operation": "UploadPart", "from": 6},
+              "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        async let outcome = upload.resume()
+        await server.untilHeld(4)
+        try await stop(upload)
+        try setFaults("[]")
+        return try await outcome
+    }
+
+    /// The numbers of the parts that were stored, in order; one that was stored twice is there
+    /// twice.
+    var storedParts: [Int] {
+        server.requestLog.filter { $0.operation == "UploadPart" && $0.status == 200 }
+            .compactMap(\.partNumber).sorted()
     }
 }
