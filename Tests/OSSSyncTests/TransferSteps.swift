@@ -105,8 +105,8 @@ extension StoreFixture {
 // MARK: - Uploads
 
 extension StoreFixture {
-    /// Runs an upload of four streams until five of its parts are stored, stops it with `stop` while
-    /// four more are at the server, which never stores these, and returns how it ended.
+    /// Runs an upload of four streams until five of its parts are stored, stops it with `stop`
+    /// while four more are at the server, which never stores these, and returns how it ended.
     func interrupt(
         _ upload: ResumableUpload,
         with stop: (ResumableUpload) async throws -> Void

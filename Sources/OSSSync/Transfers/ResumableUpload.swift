@@ -132,7 +132,8 @@ public final class ResumableUpload: Sendable {
     /// - Returns: How it ended.
     /// - Throws: `SyncError`, after all repetitions: `cannotResume` if what was sent is of no use,
     ///   because the file changed while it was sent, or, if the options forbid to start over,
-    ///   because it changed since or the store has forgotten the upload; the next call begins again.
+    ///   because it changed since or the store has forgotten the upload; the next call begins
+    ///   again.
     ///   `alreadyExists` if an object is there that must not be replaced; `credentials`;
     ///   `remoteUnreachable`; `localState` for the disk; `configuration` for a file that is too
     ///   large or metadata that no store takes; `corrupt` if the store states another CRC-64 than

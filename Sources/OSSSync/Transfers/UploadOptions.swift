@@ -18,8 +18,8 @@ public struct UploadOptions: Sendable, Hashable {
     /// only this object can go on, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
-    /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and removes
-    /// the record; false leaves both for a later upload, like a pause.
+    /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and
+    /// removes the record; false leaves both for a later upload, like a pause.
     public var deletesUploadOnCancel = true
     /// What happens when an unfinished upload is of no use, because the file changed or the store
     /// has forgotten the upload: true begins again and says so; false is an error of code
