@@ -9,6 +9,7 @@ package enum ManifestError: Error, Sendable, Hashable {
     /// The file was written by a newer version; it was left untouched.
     case newerSchema(path: String, found: Int64, supported: Int64)
     case diskFull(path: String)
+    case quotaExceeded(path: String)
     /// Another process holds the database.
     case inUse(path: String)
     case unusable(path: String, reason: String)
@@ -53,6 +54,9 @@ package enum ManifestError: Error, Sendable, Hashable {
                 + "It was left untouched; use the newer version."
         case .diskFull(let path):
             "No space is left for the manifest '\(displayText(path.utf8))'. "
+                + "Free some space and run again; what was recorded is kept."
+        case .quotaExceeded(let path):
+            "The disk quota leaves no space for the manifest '\(displayText(path.utf8))'. "
                 + "Free some space and run again; what was recorded is kept."
         case .inUse(let path):
             "The manifest '\(displayText(path.utf8))' is in use by another process."

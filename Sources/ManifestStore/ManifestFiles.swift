@@ -64,12 +64,18 @@ struct ManifestFiles: Sendable {
     /// Makes an empty file that only its owner can read, in place of one that a crash has left.
     func prepareNew() throws(ManifestError) {
         try remove(newPath)
-        for suffix in Self.companionSuffixes { try remove(newPath + suffix) }
+        try removeNewCompanions()
         try create(newPath, flags: O_CREAT | O_EXCL | O_WRONLY)
+    }
+
+    private func removeNewCompanions() throws(ManifestError) {
+        for suffix in Self.companionSuffixes { try remove(newPath + suffix) }
     }
 
     /// Gives the new database its name once the disk has it.
     func publishNew() throws(ManifestError) {
+        // SQLite says nothing of those that it could not remove.
+        try removeNewCompanions()
         try synchronize(newPath, flags: O_RDONLY)
         try rename(newPath, to: databasePath)
         try synchronize(directory, flags: O_RDONLY | O_DIRECTORY)
@@ -115,15 +121,16 @@ struct ManifestFiles: Sendable {
     // MARK: - System calls
 
     private func create(_ path: String, flags: Int32) throws(ManifestError) {
-        let descriptor = unsafe open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = repeated { unsafe open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) }
         guard descriptor >= 0 else { throw failure("open", path) }
-        guard close(descriptor) == 0 else { throw failure("close", path) }
+        // After EINTR it is closed all the same.
+        guard close(descriptor) == 0 || errno == EINTR else { throw failure("close", path) }
     }
 
     private func synchronize(_ path: String, flags: Int32) throws(ManifestError) {
-        let descriptor = unsafe open(path, flags | O_CLOEXEC)
+        let descriptor = repeated { unsafe open(path, flags | O_CLOEXEC) }
         guard descriptor >= 0 else { throw failure("open", path) }
-        let result = fsync(descriptor)
+        let result = repeated { fsync(descriptor) }
         let number = errno
         close(descriptor)
         // Some file systems can't synchronize a directory, and say so with EINVAL.
@@ -160,8 +167,19 @@ struct ManifestFiles: Sendable {
 
     private func failure(_ call: String, _ path: String) -> ManifestError {
         let number = errno
-        guard number != ENOSPC, number != EDQUOT else { return .diskFull(path: path) }
-        return .systemCall(call: call, path: path, errno: number)
+        switch number {
+        case ENOSPC: return .diskFull(path: path)
+        case EDQUOT: return .quotaExceeded(path: path)
+        default: return .systemCall(call: call, path: path, errno: number)
+        }
+    }
+}
+
+/// The answer of a call that is made again as long as a signal interrupts it.
+private func repeated(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
     }
 }
 

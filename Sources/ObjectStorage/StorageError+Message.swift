@@ -1,5 +1,11 @@
 internal import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 extension StorageError {
     /// What failed, on which key, and what to do; without any secret or signed address.
     ///
@@ -25,7 +31,7 @@ extension StorageError {
         case .protocolViolation(let what):
             return "the endpoint did not answer as an object store (\(what))"
         case .credentials(let what): return what
-        case .localIO(let errno, let call): return "\(call) failed with error \(errno)"
+        case .localIO(let errno, let call): return "\(call) failed: \(Self.text(ofErrno: errno))"
         case .cancelled: return "cancelled"
         case .invalidRequest(let what): return what
         }
@@ -90,5 +96,11 @@ extension StorageError {
             }
             return nil
         }
+    }
+
+    /// The system's sentence for an error number.
+    private static func text(ofErrno number: Int32) -> String {
+        guard let text = unsafe strerror(number) else { return "error \(number)" }
+        return unsafe String(cString: text)
     }
 }

@@ -16,7 +16,7 @@ struct DeletionPass: Sendable {
         if planned.local > 0 {
             // The next run finds by the plan what a power cut leaves half done.
             try await context.manifest.makeDurable()
-            try await deleteFiles()
+            guard try await deleteFiles() else { return }
         }
         try await context.manifest.clearPlannedDeletions(run: context.run)
     }
@@ -71,7 +71,9 @@ struct DeletionPass: Sendable {
         }
     }
 
-    private func deleteFiles() async throws {
+    /// False if the next run has to look after directories that could not be removed.
+    private func deleteFiles() async throws -> Bool {
+        var isComplete = true
         var last: ObjectKey?
         while true {
             try Task.checkCancellation()
@@ -81,7 +83,7 @@ struct DeletionPass: Sendable {
                 before: last,
                 limit: context.limits.batch
             )
-            guard let end = batch.last else { return }
+            guard let end = batch.last else { return isComplete }
             last = end.key
             var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
@@ -95,7 +97,11 @@ struct DeletionPass: Sendable {
             // finds both sides without it and forgets it; and while the rows and the plan are there
             // a killed run's empty directories are found again. A row that a power cut takes before
             // the file would leave a file that looks like somebody's own.
-            try await DirectoryPruner(context: context).prune(emptied, forgetting: forgotten)
+            let pruner = DirectoryPruner(context: context)
+            for (path, failure) in try await pruner.prune(emptied, forgetting: forgotten) {
+                executor.fail(.deleteLocal, path.key, size: 0, failure)
+                isComplete = false
+            }
             let directory = context.directory
             try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
             try await context.manifest.record(forgotten.map { .forget($0) })

@@ -8,11 +8,14 @@ struct DirectoryPruner: Sendable {
 
     /// Removes what is empty of `emptied` and above; the rows of `forgetting` are about to go and
     /// keep nothing.
+    ///
+    /// - Returns: Those that are perhaps empty and could not be removed, with the reasons.
     func prune(
         _ emptied: Set<RelativePath>,
         forgetting: Set<ObjectKey>
-    ) async throws(ManifestError) {
+    ) async throws(ManifestError) -> [(path: RelativePath, failure: ItemFailure)] {
         let directory = context.directory
+        var failures: [(path: RelativePath, failure: ItemFailure)] = []
         for path in emptied {
             var next: RelativePath? = path
             while let parent = next {
@@ -21,14 +24,19 @@ struct DirectoryPruner: Sendable {
                 {
                     break
                 }
-                // One that may not be removed stays, and is an empty directory to the next run.
-                let isRemoved = try? await context.disk.run { () throws(LocalError) in
-                    try directory.removeDirectoryIfEmpty(parent)
+                do throws(LocalError) {
+                    let isRemoved = try await context.disk.run { () throws(LocalError) in
+                        try directory.removeDirectoryIfEmpty(parent)
+                    }
+                    guard isRemoved else { break }
+                } catch {
+                    failures.append((parent, ItemFailure(error)))
+                    break
                 }
-                guard isRemoved == true else { break }
                 next = parent.parent
             }
         }
+        return failures
     }
 
     /// Finishes what a killed run was about to do, and drops its plan.
@@ -61,7 +69,8 @@ struct DirectoryPruner: Sendable {
                 }
                 return emptied
             }
-            try await prune(emptied, forgetting: [])
+            // One that may not be removed now either is an empty directory from here on.
+            _ = try await prune(emptied, forgetting: [])
         }
         try await manifest.dropPlannedDeletions(before: context.run)
     }

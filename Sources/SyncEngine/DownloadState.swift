@@ -42,6 +42,8 @@ package enum RangeFailure: Sendable, Hashable {
     case objectChanged
     /// 404: the object is gone.
     case vanished
+    /// The disk failed: what it holds of the partial file is not known.
+    case disk(ItemFailure)
     /// Anything else, after all retries.
     case other(ItemFailure)
 }
@@ -157,6 +159,8 @@ package struct DownloadState: Sendable {
             return lookUp(after: object)
         case .vanished:
             return fail(.vanished, keepsCheckpoint: false)
+        case .disk(let failure):
+            return fail(failure, keepsCheckpoint: false)
         case .other(let failure):
             return fail(failure, keepsCheckpoint: true)
         }

@@ -104,8 +104,24 @@ extension Downloader {
             if error.isPreconditionFailed || error.isRangeNotSatisfiable {
                 return .failed(range.index, .objectChanged)
             }
+            if case .localIO(let errno, let call) = error.kind {
+                return .failed(range.index, failure(of: call, errno, neededBytes: piece.length))
+            }
             return .failed(range.index, .other(ItemFailure(error)))
         }
+    }
+
+    /// The partial file could not be written.
+    private func failure(
+        of call: String,
+        _ errno: Int32,
+        neededBytes: Int64
+    ) -> RangeFailure {
+        let error = LocalError.systemCall(
+            SystemCallError(call: call, errno: errno, path: key.display)
+        )
+        let failure = ItemFailure(means.directory.explained(error, neededBytes: neededBytes))
+        return error.isMediaFailure ? .disk(failure) : .other(failure)
     }
 
     /// Writes the checkpoints of one stream as they come and tells the sink that they are safe.

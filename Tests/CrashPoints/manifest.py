@@ -47,9 +47,8 @@ def recovered_rows(path, scratch):
         connection.close()
 
 
-def check_closed(path, place, bucket):
-    """After a run that is in step: the rows are the tree's and the bucket's, nothing is open."""
-    found = rows(path)
+def check_rows(found, place, bucket):
+    """The rows are the tree's and the bucket's."""
     if found.keys() != bucket.keys():
         raise Violation(f"rows and objects differ: {sorted(found.keys() ^ bucket.keys())}")
     for key, (size, etag, inode, modified) in found.items():
@@ -63,6 +62,11 @@ def check_closed(path, place, bucket):
             raise Violation(f"the row of '{key}' has another size or time than the file")
         if status.st_ino != inode:
             raise Violation(f"the row of '{key}' has another inode than the file")
+
+
+def check_closed(path, place, bucket):
+    """The same after a run that is in step and was not disturbed, and nothing is open."""
+    check_rows(rows(path), place, bucket)
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     try:
         for table in ("download", "download_range", "upload", "upload_part", "planned_deletion"):

@@ -494,7 +494,7 @@ EXPORT int unlinkat(int directory, const char *name, int flags) {
     struct stat status;
     // What is not there is not removed.
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return -1;
-    COUNT("name", flags & AT_REMOVEDIR ? "rmdir" : "unlinkat", path, NULL);
+    COUNT("remove", flags & AT_REMOVEDIR ? "rmdir" : "unlinkat", path, NULL);
     int result = real_unlinkat(directory, name, flags);
     if (result == 0) record("%s\t%s", flags & AT_REMOVEDIR ? "rmdir" : "unlink", path);
     unlock();
@@ -593,7 +593,7 @@ EXPORT int chmod(const char *name, mode_t mode) { return fchmodat(AT_FDCWD, name
 EXPORT int fchown(int descriptor, uid_t user, gid_t group) {
     char path[TEXT];
     if (!concerns(descriptor, path)) return real_fchown(descriptor, user, group);
-    COUNT("status", "fchown", path, NULL);
+    COUNT("owner", "fchown", path, NULL);
     int result = real_fchown(descriptor, user, group);
     unlock();
     return result;

@@ -34,6 +34,11 @@ private let messageCases = [
             + "Free some space and run again; what was recorded is kept."
     ),
     MessageCase(
+        error: .quotaExceeded(path: "/d/m.db"),
+        message: "The disk quota leaves no space for the manifest '/d/m.db'. "
+            + "Free some space and run again; what was recorded is kept."
+    ),
+    MessageCase(
         error: .inUse(path: "/d/m.db"),
         message: "The manifest '/d/m.db' is in use by another process."
     ),

@@ -111,6 +111,16 @@ struct DownloadStateTests {
         )
     }
 
+    @Test func `nothing is kept of a partial file that the disk failed`() {
+        var state = DownloadState(rangeSize: 4, streamLimit: 2)
+        _ = state.start(Self.object)
+        let failure = ItemFailure.local(message: "pwrite failed", stops: nil)
+        #expect(
+            state.failedRange(0, .disk(failure))
+                == [.cancelFetches, .fail(failure, keepsCheckpoint: false)]
+        )
+    }
+
     @Test func `a checkpoint spares what it has`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 4)
         let first = ByteRange(offset: 0, length: 6)

@@ -33,6 +33,7 @@ internal import CSQLite
             name = ":memory:"
         }
         var opened: OpaquePointer?
+        ManifestError.forgetSystemError()
         let code = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard let handle = unsafe opened else {
             throw .unusable(path: path, reason: "SQLite has no memory left")
@@ -56,6 +57,7 @@ internal import CSQLite
     func emptyLog() throws(ManifestError) {
         statements.removeAll()
         try check(unsafe sqlite3_busy_timeout(handle, 0), "sqlite3_busy_timeout")
+        ManifestError.forgetSystemError()
         let code = unsafe sqlite3_wal_checkpoint_v2(
             handle,
             nil,

@@ -12,6 +12,7 @@ internal import CSQLite
     init(_ text: String, on connection: OpaquePointer, path: String) throws(ManifestError) {
         self.path = path
         var handle: OpaquePointer?
+        ManifestError.forgetSystemError()
         let code = unsafe sqlite3_prepare_v3(
             connection,
             text,
@@ -83,6 +84,7 @@ internal import CSQLite
 
     /// Goes to the next row; false if there is none.
     func step() throws(ManifestError) -> Bool {
+        ManifestError.forgetSystemError()
         let code = unsafe sqlite3_step(handle)
         switch code {
         case SQLITE_ROW: return true
