@@ -10,9 +10,11 @@ from workplace import Violation
 # A run ends when this many numbers in a row were larger than its count of calls, which differs from
 # run to run because its threads race.
 MISSES = 2
-# How many power cuts at each kill point, and one error in how many calls, for CI.
+# How many power cuts at each kill point, and errors of each kind in a scenario, for CI; with more
+# effort, one error in how many calls.
 CUTS_OF_PULLS = 1
 CUTS_OF_PUSHES = 1
+ERRORS_OF_A_KIND = 2
 CALLS_PER_ERROR = 9
 CALLS_PER_TORN = 5
 
@@ -91,12 +93,24 @@ class Round:
         if "errno" not in self.options.kinds.split(","):
             return
         step = max(1, CALLS_PER_ERROR // self.options.effort)
-        for index, (error, (_, kinds, _)) in enumerate(ERRORS.items()):
+        for error, (_, kinds, _) in ERRORS.items():
             for lasts in kinds:
                 first = random.Random(f"{self.options.seed}{self.scenario.name}{error}{lasts}")
+                if self.options.effort == 1:
+                    self.some_errors(error, lasts, first)
+                    continue
                 numbers = self.numbers(step, first.randrange(step))
                 self.until_missed(numbers, lambda number, error=error, lasts=lasts:
                                   self.error(error, number, lasts))
+
+    def some_errors(self, error, lasts, choice):
+        """A few calls, each out of its part of the run."""
+        calls = self.trial.calls(error)
+        for part in range(ERRORS_OF_A_KIND):
+            number = calls * part // ERRORS_OF_A_KIND + choice.randrange(
+                max(1, calls // ERRORS_OF_A_KIND)) + 1
+            if part % self.shares == self.share:
+                self.error(error, number, lasts)
 
     # Points
 

@@ -10,6 +10,7 @@
 //   CRASH_STICKY    1: and so does every later one
 //   CRASH_CLASSES   only calls of these classes count, such as ",write,sync,"
 //   CRASH_FIRED     a file that says which call the fault hit
+//   CRASH_COUNTS    a file that says at the end how many calls of each class there were
 //   CRASH_RECORD    a file for the list of all calls, one a line; the written bytes go to FILE.data
 //   CRASH_BOOT_ID   a file that is opened in place of the kernel's boot ID
 //   CRASH_NO_SYNC   1: nothing waits for the disk
@@ -42,10 +43,15 @@ static size_t root_lengths[ROOTS];
 static int root_count;
 static long kill_at, fail_at;
 static int fail_errno, is_sticky, is_torn, never_syncs;
-static const char *classes, *fired_path, *boot_id_path;
+static const char *classes, *fired_path, *counts_path, *boot_id_path;
 static int record_file = -1, record_data = -1;
 static long long data_length;
 static atomic_long counter;
+static const char *const class_names[] = {
+    "open", "write", "sync", "truncate", "allocate", "name", "remove", "status", "owner",
+};
+#define CLASSES (sizeof class_names / sizeof *class_names)
+static atomic_long class_counters[CLASSES];
 static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(result, name, ...)                                                                    \
@@ -107,6 +113,7 @@ __attribute__((constructor)) static void begin(void) {
     never_syncs = (int)number("CRASH_NO_SYNC");
     classes = getenv("CRASH_CLASSES");
     fired_path = getenv("CRASH_FIRED");
+    counts_path = getenv("CRASH_COUNTS");
     boot_id_path = getenv("CRASH_BOOT_ID");
     const char *record = getenv("CRASH_RECORD");
     if (record) {
@@ -194,6 +201,8 @@ struct half {
 };
 
 static int fault(const char *class, const char *call, const char *path, const struct half *half) {
+    for (size_t i = 0; i < CLASSES; i++)
+        if (strcmp(class, class_names[i]) == 0) atomic_fetch_add(&class_counters[i], 1);
     if (classes) {
         char text[32];
         snprintf(text, sizeof text, ",%s,", class);
@@ -214,6 +223,20 @@ static int fault(const char *class, const char *call, const char *path, const st
         return fail_errno;
     }
     return 0;
+}
+
+/// The program ends so, and by nothing else.
+EXPORT __attribute__((noreturn)) void _exit(int status) {
+    int file = counts_path
+        ? real_openat(AT_FDCWD, counts_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    for (size_t i = 0; file >= 0 && i < CLASSES; i++) {
+        char text[64];
+        int length = snprintf(text, sizeof text, "%s\t%ld\n", class_names[i],
+                              atomic_load(&class_counters[i]));
+        real_write(file, text, (size_t)length);
+    }
+    real_syscall(SYS_exit_group, status);
+    for (;;) pause();
 }
 
 // MARK: - The record

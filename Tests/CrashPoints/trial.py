@@ -54,8 +54,9 @@ class Trial:
         self.first_rows = self.rows()
         self.reset()
         # A run without a fault says what there is to move.
-        run = place.run(self.scenario.command(place))
+        run = place.run(self.scenario.command(place), counts=place.counts_path)
         self.check_success(run)
+        self.counts = place.counts()
         if not self.scenario.is_run:
             self.check_success(place.run(self.scenario.repair_command(place)))
         self.baseline = self.moved(place.server.log())
@@ -201,6 +202,11 @@ class Trial:
         if len(rest) > 1:
             return rest[0] + "/*"
         return ("*" if len("".join(rest)) == 32 else "".join(rest)) or "state"
+
+    def calls(self, error):
+        """How many calls can fail so, more or less: the threads of a run race."""
+        classes = ERRORS[error][0].strip(",").split(",")
+        return sum(self.counts[name] for name in classes)
 
     def fail(self, number, error, lasts):
         """Call `number` of those that can fail so fails; false if there are fewer."""

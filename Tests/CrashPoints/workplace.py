@@ -162,6 +162,7 @@ class Workplace:
             os.mkdir(self.path(name))
         self.server = Server(server, self.folder)
         self.fired_path = self.path("fired")
+        self.counts_path = self.path("counts")
         self.record_path = self.path("record")
         self.boot_id_path = self.path("boot-id")
         self.set_boot("00000000-0000-4000-8000-000000000001")
@@ -208,6 +209,13 @@ class Workplace:
             return None
         os.unlink(self.fired_path)
         return call, path
+
+    def counts(self):
+        """How many calls of each class the last run made that was asked for them."""
+        with open(self.counts_path, encoding="utf-8") as file:
+            rows = [line.split("\t") for line in file]
+        os.unlink(self.counts_path)
+        return {name: int(count) for name, count in rows}
 
     def quiet_log(self, deadline=5):
         """The server's log once every connection of a killed client is settled."""
