@@ -34,3 +34,16 @@ extension MirrorDirectory {
         #endif
     }
 }
+
+extension SystemCalls {
+    /// For how long the machine has been on, sleep included; nil if it does not tell.
+    @Sendable package static func sinceBoot() -> Duration? {
+        var time = timespec()
+        #if canImport(Glibc)
+        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
+        #else
+        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return nil }
+        #endif
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}

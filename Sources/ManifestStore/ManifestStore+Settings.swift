@@ -30,14 +30,18 @@ extension ManifestStore {
 
     /// Forgets what was mirrored and what was under way, and sets the settings of another remote,
     /// all or nothing: what was in common with one remote says nothing of another.
+    ///
+    /// With `keepsUploads`, the multipart uploads that were begun are still known: the service may
+    /// be the same one by another name, and knows itself which uploads it has.
     package func beginAnew(
-        _ settings: [(name: String, value: String?)]
+        _ settings: [(name: String, value: String?)],
+        keepsUploads: Bool
     ) throws(ManifestError) {
         try check(settings)
         try transaction { connection throws(ManifestError) in
             try connection.run(.deleteAllEntries, [])
             try connection.run(.deleteAllDownloads, [])
-            try connection.run(.deleteAllUploads, [])
+            if !keepsUploads { try connection.run(.deleteAllUploads, []) }
             try connection.set(settings)
         }
     }

@@ -39,8 +39,8 @@ struct ItemExecutor: Sendable {
     /// The decision as it is where a power cut may have damaged the file: what looks like a change
     /// of the user's is taken for the damage, and kept in the trash all the same.
     func doubting(_ decision: Decision, _ entry: JoinedEntry) -> Decision {
-        guard let since = context.doubtedSince, context.options.trashDays > 0,
-            let file = entry.local?.identity, file.changed >= since, entry.remote != nil
+        guard let doubt = context.doubt, context.options.trashDays > 0,
+            let file = entry.local?.identity, doubt.includes(file), entry.remote != nil
         else { return decision }
         return switch decision {
         case .keepLocalChange, .conflict(.bothNew, .downloadKeepingLocal),

@@ -74,6 +74,7 @@ struct MirrorRun: Sendable {
             )
         )
         let parts = parts(run)
+        try await UnsynchronizedRun.settle(parts.context)
         try await Housekeeping(context: parts.context).sweepBefore()
         return parts
     }
@@ -107,7 +108,7 @@ struct MirrorRun: Sendable {
             options: options,
             run: run,
             started: CivilTime(settings.environment.now()).basicText,
-            doubtedSince: session.doubtedSince
+            doubt: session.doubt
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
@@ -340,9 +341,14 @@ extension MirrorRun {
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
-            if failure == nil, summary.failed == 0, session.doubtedSince == nil || pulls {
-                try await UnsynchronizedRun.end(session.manifest)
-            }
+            // A pull that got everywhere has looked at all that was in doubt.
+            let isSettled =
+                if session.doubt == nil {
+                    await parts.publications.mayRemoveMark
+                } else {
+                    failure == nil && summary.failed == 0 && pulls
+                }
+            if isSettled { try await UnsynchronizedRun.end(session.manifest) }
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

@@ -13,8 +13,8 @@ struct MirrorSession: Sendable {
     let isSameDirectory: Bool
     /// What the directory's ignore file says.
     let ignored: FileFilter
-    /// Since when files may be damaged by a power cut; nil if none is in doubt.
-    let doubtedSince: Timestamp?
+    /// When files changed that a power cut may have damaged; nil if none is in doubt.
+    let doubt: Doubt?
     let warnings: [String]
 
     private enum Setting {
@@ -60,9 +60,10 @@ struct MirrorSession: Sendable {
             try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
             let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
             let isSame = try await checkRoot(directory, manifest, records: locks)
-            let doubtedSince = try await UnsynchronizedRun.doubtedSince(
+            let doubt = try await UnsynchronizedRun.doubt(
                 manifest,
-                bootID: directory.bootID
+                bootID: directory.bootID,
+                environment: settings.environment
             )
             var isRebuilt = false
             if case .recreated = outcome { isRebuilt = true }
@@ -73,12 +74,12 @@ struct MirrorSession: Sendable {
                 isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
                 ignored: ignored,
-                doubtedSince: doubtedSince,
+                doubt: doubt,
                 warnings: warnings(
                     outcome,
                     isNetwork: isNetwork,
                     isRebound: isRebound,
-                    isDoubted: doubtedSince != nil
+                    isDoubted: doubt != nil
                 )
             )
         } catch let error as LocalError {
@@ -174,6 +175,7 @@ struct MirrorSession: Sendable {
     ) async throws -> Bool {
         let found = settings.identity
         var isRebound = false
+        var isSameBucket = true
         let values = [
             (name: Setting.dialect, value: found.dialect),
             (name: Setting.host, value: found.endpointHost),
@@ -185,6 +187,8 @@ struct MirrorSession: Sendable {
                 continue
             }
             isRebound = true
+            // One bucket has several endpoints: public, internal, accelerated.
+            if name != Setting.host { isSameBucket = false }
             guard allowsRebinding else {
                 let what = displayText(recorded.utf8)
                 throw SyncError(
@@ -199,7 +203,7 @@ struct MirrorSession: Sendable {
         guard records else { return isRebound }
         let settings = values.map { (name: $0.name, value: String?.some($0.value)) }
         if isRebound {
-            try await manifest.beginAnew(settings)
+            try await manifest.beginAnew(settings, keepsUploads: isSameBucket)
         } else {
             try await manifest.setSettings(settings)
         }

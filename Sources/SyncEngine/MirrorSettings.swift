@@ -13,6 +13,8 @@ package struct EngineEnvironment: Sendable {
     /// From 0 to below 1.
     package var randomUnit: @Sendable () -> Double
     package var hostName: String
+    /// For how long the machine has been on, sleep included; nil if it does not tell.
+    package var sinceBoot: @Sendable () -> Duration? = SystemCalls.sinceBoot
     /// The system's own; one thread in a simulation.
     package var threads = BlockingThreads.system
 

@@ -7,6 +7,9 @@ internal import SyncModel
 enum UnsynchronizedRun {
     private static let setting = "publication.unsynchronized"
 
+    /// The file system's clock goes by ticks, and so lags behind the one that is asked.
+    private static let tick = Duration.milliseconds(20)
+
     /// Notes that files of this run may not outlive a power cut.
     static func begin(
         _ manifest: ManifestStore,
@@ -15,7 +18,8 @@ enum UnsynchronizedRun {
     ) async throws(ManifestError) {
         // The mark of an earlier run counts for this one, too.
         guard try await manifest.setting(setting) == nil else { return }
-        try await manifest.setSetting(setting, "\(now.seconds) \(bootID)")
+        let since = (now - tick).nanosecondsSince1970
+        try await manifest.setSetting(setting, "\(since) \(bootID)")
         try await manifest.makeDurable()
     }
 
@@ -25,16 +29,47 @@ enum UnsynchronizedRun {
         try await manifest.setSetting(setting, nil)
     }
 
-    /// Since when files may be damaged, because a run was cut off and the machine started again;
-    /// nil if none was.
-    static func doubtedSince(
+    /// Makes the disk hold the files that an earlier run published and did not wait for, before this
+    /// run believes in them.
+    ///
+    /// A kill leaves them whole, but a row about them would outlive the power cut that they do not.
+    static func settle(_ context: TransferContext) async throws {
+        guard try await context.manifest.setting(setting) != nil else { return }
+        let directory = context.directory
+        try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+        if context.doubt == nil { try await end(context.manifest) }
+    }
+
+    /// What is in doubt, because a run was cut off and the machine started again; nil if nothing
+    /// is.
+    static func doubt(
         _ manifest: ManifestStore,
-        bootID: String
-    ) async throws(ManifestError) -> Timestamp? {
+        bootID: String,
+        environment: EngineEnvironment
+    ) async throws(ManifestError) -> Doubt? {
         guard let mark = try await manifest.setting(setting) else { return nil }
         let words = mark.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 2, let seconds = Int64(words[0]) else { return Timestamp(seconds: 0) }
-        return words[1] == bootID && !bootID.isEmpty ? nil : Timestamp(seconds: seconds)
+        let until = environment.sinceBoot().map { environment.now() - $0 }
+        guard words.count == 2, let since = Int64(words[0]) else {
+            return Doubt(since: Timestamp(seconds: 0), until: until)
+        }
+        guard words[1] != bootID || bootID.isEmpty else { return nil }
+        return Doubt(since: Timestamp(nanosecondsSince1970: since), until: until)
+    }
+}
+
+/// The time whose changes of files a power cut may have damaged.
+struct Doubt: Sendable, Hashable {
+    /// When the run began that was cut off.
+    let since: Timestamp
+    /// When the machine started again; nil if it does not tell.
+    ///
+    /// What changed later was changed by somebody.
+    let until: Timestamp?
+
+    func includes(_ file: FileIdentity) -> Bool {
+        guard file.changed >= since else { return false }
+        return until.map { file.changed < $0 } ?? true
     }
 }
 
@@ -50,6 +85,11 @@ extension PublicationQueue {
         hasMarkedUnsynchronized = true
     }
 
+    /// True if this run made the mark, and the disk holds all that it published.
+    var mayRemoveMark: Bool {
+        hasMarkedUnsynchronized && unsynchronized.isEmpty && !hasLostTrack
+    }
+
     /// Makes the disk hold what has its name, and the manifest learn of it.
     func recordUnsynchronized() async {
         let published = unsynchronized
@@ -59,6 +99,7 @@ extension PublicationQueue {
             try await queue.run { () throws(LocalError) in try directory.synchronize() }
             try await context.manifest.record(published.flatMap(\.changes))
         } catch {
+            hasLostTrack = true
             // The files are there and verified; the next run adopts them by their content.
             let failure = ItemFailure(any: error)
             for file in published { onFailure(file.item.key, file.item.action, failure) }

@@ -60,6 +60,8 @@ actor PublicationQueue {
     /// With fast durability: what has its name and is perhaps not on the disk.
     var unsynchronized: [Published] = []
     var hasMarkedUnsynchronized = false
+    /// With fast durability: what has its name could not be put on the disk or recorded.
+    var hasLostTrack = false
     private var isFlushing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -143,7 +143,8 @@ final class RemoteLister: Sendable {
         var size = object.size
         var etag = object.etag
         var kind = object.kind
-        if kind == .symlink {
+        // A key that is no UTF-8 cannot be asked for.
+        if kind == .symlink, isValidUTF8(object.key.bytes) {
             do {
                 let target = try await store.head(object.key, versionID: nil)
                 size = target.size

@@ -13,9 +13,9 @@ struct TransferContext: Sendable {
     let run: RunID
     /// When the run began, as `20260102T030405Z`.
     let started: String
-    /// A run with fast durability was cut off by a power cut: files that changed since then may be
+    /// Set if a run with fast durability was cut off by a power cut: files that changed then may be
     /// damaged.
-    let doubtedSince: Timestamp?
+    let doubt: Doubt?
 
     var store: any ObjectStore { means.store }
     var prefix: ObjectKey { means.prefix }

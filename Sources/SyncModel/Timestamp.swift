@@ -33,6 +33,14 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     package static func < (left: Self, right: Self) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
+
+    /// The instant so long before; to the nanosecond, within the years that have such a number.
+    package static func - (instant: Self, duration: Duration) -> Self {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000)
+        let number = Int128(instant.nanosecondsSince1970) - nanoseconds
+        return Timestamp(nanosecondsSince1970: Int64(clamping: number))
+    }
 }
 
 /// The fields of an instant in UTC, for the texts of the wire.

@@ -32,7 +32,7 @@ struct EntryTests {
         let store = try await directory.store()
         try await store.record([.upsert(Sample.entry("a")), .upsert(Sample.entry("b"))])
         try await store.setSettings([("bucket", "old"), ("kept", "yes")])
-        try await store.beginAnew([("bucket", "new")])
+        try await store.beginAnew([("bucket", "new")], keepsUploads: false)
         #expect(try await store.entryCount() == 0)
         #expect(try await store.entries(after: nil, through: nil, limit: 10).isEmpty)
         #expect(try await store.setting("bucket") == "new")

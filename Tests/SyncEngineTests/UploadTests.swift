@@ -132,6 +132,23 @@ extension EngineRuns {
             return parts
         }
 
+        @Test func `an upload goes on when the bucket has another endpoint`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/big", MirrorFixture.ramp(size))
+            try await interrupt(fixture)
+            var engine = try fixture.engine("a")
+            engine.settings.identity = RemoteIdentity(
+                dialect: "oss",
+                endpointHost: "internal.test",
+                bucket: MirrorFixture.bucket,
+                prefix: "mirror/"
+            )
+            let options = MirrorFixture.options { $0.allowsRebinding = true }
+            let push = try await engine.run(.push, options: options) { _ in }
+            #expect(push.bytesResumed == 2 << 20)
+            #expect(try await openUploads(fixture) == 0)
+        }
+
         @Test func `an interrupted upload goes on with the parts it has`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/big", MirrorFixture.ramp(size))

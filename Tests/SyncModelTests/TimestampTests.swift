@@ -135,6 +135,15 @@ struct TimestampTests {
         )
     }
 
+    @Test func `a time before an instant is so much earlier, within the numbers`() {
+        let instant = Timestamp(seconds: 1, nanoseconds: 5)
+        #expect(instant - .nanoseconds(6) == Timestamp(seconds: 0, nanoseconds: 999_999_999))
+        #expect(instant - .seconds(3) == Timestamp(seconds: -2, nanoseconds: 5))
+        #expect(instant - .seconds(-3) == Timestamp(seconds: 4, nanoseconds: 5))
+        let least = Timestamp(nanosecondsSince1970: Int64.min)
+        #expect(least - .seconds(Int64.max) == least)
+    }
+
     @Test func `order is that of time, also before 1970`() {
         let ordered = [
             Timestamp(seconds: -2, nanoseconds: 999_999_999), Timestamp(seconds: -1),

@@ -26,6 +26,8 @@ struct DiskTree {
     /// Of the last scan: what the files without a content hold.
     private(set) var strangers: [ObjectKey: [UInt8]] = [:]
     private(set) var entries: [ObjectKey: DiskEntry] = [:]
+    /// When each file's inode last changed, in nanoseconds since 1970.
+    private(set) var changed: [ObjectKey: Int64] = [:]
     /// The contents in the trash.
     private(set) var trash: Set<ContentID> = []
     /// Names in `.osssync/partial`.
@@ -35,6 +37,7 @@ struct DiskTree {
     mutating func scan(_ contents: borrowing Contents) {
         entries = [:]
         strangers = [:]
+        changed = [:]
         trash = []
         walk([UInt8](VirtualDisk.mirror.utf8), below: [], contents) { tree, path, entry in
             tree.entries[path] = entry
@@ -82,6 +85,7 @@ struct DiskTree {
             modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
             changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
         )
+        changed[key] = stamp.changed
         if let id = known[stamp], let id { return id }
         let bytes = DiskEdits.read(path) ?? []
         let id = contents.identify(bytes)

@@ -23,6 +23,8 @@ struct Model {
     private(set) var keptOthers: Set<ObjectKey> = []
     /// The directory as it was last seen.
     var tree: [ObjectKey: DiskEntry] = [:]
+    /// When each file was last changed in any way, as it was last seen.
+    private(set) var changed: [ObjectKey: Int64] = [:]
     /// The objects' contents as they are.
     private(set) var remote: [ObjectKey: ContentID] = [:]
     /// What was at a path at any time.
@@ -153,7 +155,9 @@ extension Model {
     }
 
     /// Takes the directory as it is now.
-    mutating func look(_ entries: [ObjectKey: DiskEntry]) {
+    mutating func look(_ found: DiskTree) {
+        let entries = found.entries
+        changed = found.changed
         for path in tree.keys where entries[path] == nil { absentInRun.insert(path) }
         removedByUser.subtract(entries.keys)
         for (path, entry) in entries {

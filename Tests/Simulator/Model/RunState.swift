@@ -35,6 +35,10 @@ final class RunState: @unchecked Sendable {
     var serialsAtStart: [ObjectKey: Int] = [:]
     var filesAtStart: Set<ObjectKey> = []
     var treeNeedsLook = false
+    /// When the machine started, by the wall clock as it was at the run's beginning.
+    var bootedAt = Timestamp(seconds: 0)
+    /// Objects that this run wrote, by their whole keys.
+    var written: Set<ObjectKey> = []
     var startOfRun = Duration.zero
 
     let signal = ThrottleSignal()

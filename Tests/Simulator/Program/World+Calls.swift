@@ -122,7 +122,7 @@ extension World {
             judgeAppearance(of: entry, at: path, run)
         }
         judgeKept(run)
-        model.look(tree.entries)
+        model.look(tree)
     }
 
     private func judgeAppearance(of entry: DiskEntry, at path: ObjectKey, _ run: RunState) {
@@ -152,6 +152,17 @@ extension World {
         }
     }
 
+    /// True if a power cut may have damaged the file as far as its times tell: it changed after a
+    /// run began that did not wait for the disk, and before the machine started again.
+    private func mayDoubt(_ path: ObjectKey, _ run: RunState) -> Bool {
+        guard let changed = model.changed[path], let since = unsyncedSince,
+            run.options.direction == .pull,
+            run.warnings.contains(where: { $0.contains("was cut off by a power cut") })
+        else { return false }
+        let earliest = (since - .milliseconds(20)).nanosecondsSince1970
+        return changed >= earliest && changed < run.bootedAt.nanosecondsSince1970
+    }
+
     /// What the user changed is there, or where a flag allowed it to go.
     func judgeKept(_ run: RunState) {
         var visible: Set<ContentID> = []
@@ -163,7 +174,9 @@ extension World {
                 continue
             }
             let isInTrash = tree.trash.contains(held.content) || run.options.trashDays == 0
-            if visible.contains(held.content) || run.mayTakeUserData && isInTrash {
+            if visible.contains(held.content) || run.mayTakeUserData && isInTrash
+                || tree.trash.contains(held.content) && mayDoubt(held.path, run)
+            {
                 model.giveUp(held)
                 continue
             }

@@ -27,7 +27,7 @@ extension World {
     /// Takes the directory as others left it.
     private func lookAfterWorld() {
         disk.unseen { tree.scan(model.contents) }
-        model.look(tree.entries)
+        model.look(tree)
     }
 }
 

@@ -17,7 +17,10 @@ extension World {
         case .warning(let message):
             run.warnings.append(message)
             scheduler.trace.say("    warning: \(message)")
-            if message.contains("set aside") { manifestWasLost = true }
+            if message.contains("set aside") {
+                manifestWasLost = true
+                if hasUnsyncedRuns { hasForgottenUnsynced = true }
+            }
             judgeText(message)
         case .started(_, let directory, let remote):
             judgeText(directory)
@@ -116,6 +119,13 @@ extension World {
         }
     }
 
+    /// True for a link whose target this very run replaced: what is read at the link is another
+    /// content since, and the next run finds it.
+    private func leadsToWritten(_ path: ObjectKey, _ run: RunState) -> Bool {
+        guard let target = service.bucket.objects[Self.whole(path)]?.target else { return false }
+        return run.written.contains(target)
+    }
+
     /// Keys that differ on the two sides without a word of the run about them.
     func differences(_ run: RunState) -> [String] {
         var found: [String] = []
@@ -132,7 +142,7 @@ extension World {
             for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
                 guard case .file(let content) = entry else { continue }
                 if let content, remote[path] == content { continue }
-                if run.names(path) { continue }
+                if run.names(path) || leadsToWritten(path, run) { continue }
                 let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"
                 found.append("the object '\(path.display)' is \(there) and the file \(mine)")
@@ -204,7 +214,7 @@ extension World {
             report(.oldOrNew, "after a power cut '\(path.display)' holds \(found)")
         }
         judgeKept(run)
-        model.look(tree.entries)
+        model.look(tree)
     }
 }
 

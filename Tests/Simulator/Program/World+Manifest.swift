@@ -10,6 +10,8 @@ extension World {
     private final class Reading: @unchecked Sendable {
         var rows: [ManifestEntry] = []
         var outcome: OpenOutcome?
+        /// A run that does not wait for the disk is under way or was cut off.
+        var isUnsynchronized = true
         var isFinished = false
     }
 
@@ -36,6 +38,9 @@ extension World {
                 reading.outcome = opened.outcome
                 let rows = try? await opened.store.entries(after: nil, through: nil, limit: 10_000)
                 reading.rows = rows ?? []
+                let isMarked =
+                    try? await opened.store.setting("publication.unsynchronized") != nil
+                reading.isUnsynchronized = isMarked ?? true
                 try? await opened.store.checkpointAndClose()
             }
             reading.isFinished = true
@@ -46,6 +51,11 @@ extension World {
             return
         }
         guard case .opened? = reading.outcome, !manifestIsOld else { return }
+        // From here on the manifest answers for the disk.
+        if !reading.isUnsynchronized, !hasForgottenUnsynced {
+            hasUnsyncedRuns = false
+            unsyncedSince = nil
+        }
         for row in reading.rows { judge(row) }
     }
 
@@ -62,7 +72,6 @@ extension World {
         if let checksum = row.crc64, checksum != CRC64(of: model.contents[content]) {
             report(.truthfulManifest, "the row of '\(name)' has a wrong checksum")
         }
-        guard !hasUnsyncedRuns else { return }
         switch tree.entries[row.key] {
         case .file(let found):
             let status = disk.unseen { DiskTree.status(DiskEdits.full(row.key)) }
@@ -76,9 +85,9 @@ extension World {
             report(.truthfulManifest, "the row of '\(name)' vouches for a file that is another")
         case nil:
             // The user's deletion is what the next run has to find.
-            guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil else {
-                return
-            }
+            guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil,
+                !hasUnsyncedRuns
+            else { return }
             report(.truthfulManifest, "the row of '\(name)' has no file, and nobody removed it")
         case .directory, .link, .other: break
         }

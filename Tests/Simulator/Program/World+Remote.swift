@@ -91,6 +91,7 @@ extension World {
         guard let object = service.bucket.objects[key] else { return }
         knownSerials.insert(object.serial)
         judgeChange("writes '\(key.display)'")
+        run?.written.insert(key)
         guard let path = Self.relative(key) else {
             report(.outside, "wrote '\(key.display)', which is outside the prefix")
             return

@@ -43,7 +43,7 @@ extension World {
 
     private func begin(_ run: RunState) {
         disk.unseen { tree.scan(model.contents) }
-        model.look(tree.entries)
+        model.look(tree)
         model.beginRun()
         run.startOfRun = scheduler.elapsed
         run.filesAtStart = Set(model.seenInRun.keys)
@@ -51,7 +51,11 @@ extension World {
             if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
         }
         disk.onCall = { [weak self] call in self?.judge(call) ?? 0 }
-        if !run.options.isDurable { hasUnsyncedRuns = true }
+        if !run.options.isDurable {
+            unsyncedSince = unsyncedSince ?? wallTime
+            hasUnsyncedRuns = true
+        }
+        run.bootedAt = wallTime - (scheduler.elapsed - bootedAt)
     }
 
     private func start(_ run: RunState, through client: StorageClient) {
@@ -134,6 +138,7 @@ extension World {
             hostName: "host"
         )
         environment.threads = scheduler.threads
+        environment.sinceBoot = { scheduler.elapsed - self.bootedAt }
         var settings = MirrorSettings(
             directory: VirtualDisk.mirror,
             stateDirectory: nil,

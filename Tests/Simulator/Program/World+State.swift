@@ -46,6 +46,7 @@ extension World {
         case .renameRemote: isRenamed.toggle()
         case .synchronizeDisk:
             DiskEdits.synchronizeAll(VirtualDisk.mirror)
+            hasForgottenUnsynced = false
             hasUnsyncedRuns = false
         }
         DiskEdits.synchronize(VirtualDisk.stateDirectory)
@@ -54,6 +55,7 @@ extension World {
     /// From now on a row may be of another time than the files.
     private func touchManifest() {
         manifestWasLost = true
+        if hasUnsyncedRuns { hasForgottenUnsynced = true }
     }
 
     private func restoreManifest() {
