@@ -29,8 +29,8 @@ enum UnsynchronizedRun {
         try await manifest.setSetting(setting, nil)
     }
 
-    /// Makes the disk hold the files that an earlier run published and did not wait for, before this
-    /// run believes in them.
+    /// Makes the disk hold the files that an earlier run published and did not wait for, before
+    /// this run believes in them.
     ///
     /// A kill leaves them whole, but a row about them would outlive the power cut that they do not.
     static func settle(_ context: TransferContext) async throws {
