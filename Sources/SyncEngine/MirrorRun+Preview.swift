@@ -229,10 +229,7 @@ private struct Preview: Sendable {
         size: Int64,
         _ message: String
     ) {
-        context.tracker.count { summary in
-            summary.transferred += 1
-            summary.bytes = summary.bytes.addingReportingOverflow(size).partialValue
-        }
+        context.tracker.wouldTransfer(bytes: size)
         context.item(action, .planned, entry.key, size: size, message: message)
     }
 

@@ -111,6 +111,14 @@ package final class ProgressTracker: Sendable {
         }
     }
 
+    /// A run that changes nothing would transfer an item of `bytes`.
+    package func wouldTransfer(bytes: Int64) {
+        count { summary in
+            summary.transferred += 1
+            summary.bytes = summary.bytes.addingClamped(bytes)
+        }
+    }
+
     package func count(_ change: (inout RunSummary) -> Void) {
         state.withLock { change(&$0.summary) }
     }
