@@ -56,7 +56,13 @@ package struct RequestRecord: Sendable {
 final class RequestLog: Sendable {
     private static let limit = 200_000
 
-    private let records = Mutex<[RequestRecord]>([])
+    private struct State {
+        var records: [RequestRecord] = []
+        /// How often the log was cleared.
+        var clearings = 0
+    }
+
+    private let state = Mutex(State())
     /// Requests whose client may have their whole answer before they are noted.
     private let unnoted = Atomic<Int>(0)
     private let file: Int32?
@@ -77,11 +83,17 @@ final class RequestLog: Sendable {
         if let file { close(file) }
     }
 
-    func append(_ record: RequestRecord) {
+    /// How often the log was cleared when a request begins, for ``append(_:since:)``.
+    var clearings: Int { state.withLock { $0.clearings } }
+
+    /// Notes a request; one that began before the log was last cleared goes to the file only.
+    func append(_ record: RequestRecord, since clearings: Int) {
         let line = file == nil ? [] : [UInt8]((record.json + "\n").utf8)
-        records.withLock { records in
-            if records.count >= Self.limit { records.removeFirst(Self.limit / 4) }
-            records.append(record)
+        state.withLock { state in
+            if clearings == state.clearings {
+                if state.records.count >= Self.limit { state.records.removeFirst(Self.limit / 4) }
+                state.records.append(record)
+            }
             // A log that can't be written must not end a test server.
             if let file { _ = unsafe write(file, line, line.count) }
         }
@@ -95,9 +107,12 @@ final class RequestLog: Sendable {
     /// True if none but those that are held will be noted without a new request.
     func isSettled(except held: Int) -> Bool { unnoted.load(ordering: .acquiring) <= held }
 
-    var all: [RequestRecord] { records.withLock { $0 } }
+    var all: [RequestRecord] { state.withLock { $0.records } }
 
     func clear() {
-        records.withLock { $0.removeAll() }
+        state.withLock { state in
+            state.records.removeAll()
+            state.clearings += 1
+        }
     }
 }

@@ -40,8 +40,8 @@ package final class StorageServer: Sendable {
         return core.log.all
     }
 
+    /// Forgets what was asked so far, and what is under way.
     package func clearRequestLog() {
-        core.settleLog()
         core.log.clear()
     }
 

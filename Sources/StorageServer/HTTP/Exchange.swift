@@ -13,6 +13,7 @@ final class Exchange {
     private let connection: Connection
     private let requestID: String
     private let started = ServerCore.machineTime
+    private let clearings: Int
     private let bytesSentBefore: Int64?
     private var phase = Phase.created
     private var reader: BodyReader?
@@ -34,6 +35,7 @@ final class Exchange {
         self.target = target
         self.connection = connection
         requestID = core.makeRequestID()
+        clearings = core.log.clearings
         bytesSentBefore = connection.bytesSent
     }
 
@@ -271,7 +273,8 @@ final class Exchange {
                 bytesSent: isComplete ? bodyLength : sentOfBrokenAnswer,
                 isComplete: isComplete,
                 requestID: requestID
-            )
+            ),
+            since: clearings
         )
     }
 
