@@ -129,9 +129,9 @@ struct ResolvedConnection: Sendable {
     }
 
     /// The proxy of the environment, which hosts of `no_proxy` and this machine do without.
-    private static func proxy(
+    static func proxy(
         for endpoint: Endpoint,
-        bucket: String,
+        bucket: String?,
         _ environment: [String: String]
     ) -> String? {
         guard !endpoint.isLoopback else { return nil }
@@ -140,7 +140,8 @@ struct ResolvedConnection: Sendable {
             endpoint.scheme == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
         guard let proxy, !proxy.isEmpty else { return nil }
-        let host = endpoint.addressing == .virtual ? bucket + "." + endpoint.host : endpoint.host
+        var host = endpoint.host
+        if let bucket, endpoint.addressing == .virtual { host = bucket + "." + host }
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         let isExcepted = exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }
             .contains { pattern in

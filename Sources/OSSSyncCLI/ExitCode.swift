@@ -22,13 +22,14 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     init(_ code: SyncError.Code, signal: StopSignal?) {
         switch code {
         case .configuration: self = .usage
-        case .refused: self = .refused
+        case .refused, .alreadyExists: self = .refused
         case .credentials: self = .credentials
         case .localState: self = .localState
         case .remoteUnreachable: self = .unreachable
         case .locked: self = .locked
         case .cancelled: self = signal?.exitCode ?? .interrupted
-        // `.conflict`, and codes that a later engine may add.
+        // A conflict, a single object that is missing or archived, and codes that a later engine
+        // may add.
         default: self = .incomplete
         }
     }

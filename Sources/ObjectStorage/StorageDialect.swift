@@ -28,6 +28,10 @@ package struct StorageDialect: Sendable, Hashable {
     package let maximumKeyLength: Int
     package var minimumPartSize: Int64
     package let maximumObjectSize: Int64
+
+    /// True if an upload that must not replace an object is refused where it begins; false if only
+    /// where it ends.
+    package var refusesAtOnce: Bool { conditions == .forbidOverwrite }
     /// The largest object that is copied by one request.
     package var maximumCopySize: Int64
     /// How the body of RestoreObject names its parts.

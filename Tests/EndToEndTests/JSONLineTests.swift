@@ -93,6 +93,14 @@ struct JSONLineTests {
         try check("doctor", target.path)
         try check("cancel", target.path)
         try check("pull", target.path, "oss://\(Workplace.bucket)/other", status: 3)
+        let object = "oss://\(Workplace.bucket)/mirror/f2"
+        let single = try workplace.makeDirectory("single")
+        try check("get", object, single.path + "/")
+        try check("get", object, single.path, status: 3)
+        try check("put", source.path + "/f2", object, "--force", "--storage-class", "IA")
+        try check("presign", object)
+        try workplace.beginUpload("mirror/unfinished")
+        try check("uploads", workplace.remote)
         #expect(seen.isSubset(of: documented.keys))
         #expect(Set(documented.keys).subtracting(seen).isSubset(of: ["warning"]))
     }

@@ -116,10 +116,13 @@ final class Workplace {
     }
 
     /// Makes the server behave from now on.
-    func clearFaults() throws {
+    func clearFaults() throws { try setFaults("[]") }
+
+    /// Makes the server misbehave from now on, by a fault script in JSON.
+    func setFaults(_ script: String) throws {
         let result = try RunningProgram(
             URL(fileURLWithPath: "/usr/bin/curl"),
-            ["-sS", "-f", "-X", "POST", "--data", "[]", url + "/-/faults"],
+            ["-sS", "-f", "-X", "POST", "--data", script, url + "/-/faults"],
             environment: ["PATH": "/usr/bin:/bin"]
         ).finish()
         try #require(result.status == 0, "\(result.diagnostics)")

@@ -64,7 +64,7 @@ struct ArgumentParserTests {
         (["pull", "--delte", "D"], "there is no option '--delte'; did you mean '--delete'?"),
         (["pull", "--frobnicate"], "there is no option '--frobnicate'; see 'osssync help'"),
         (["pull", "-x"], "there is no option '-x'; see 'osssync help'"),
-        (["push", "--force", "D"], "'--force' is not an option of push, only of pull"),
+        (["push", "--force", "D"], "'--force' is not an option of push, only of pull, get, put"),
         (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push"),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),

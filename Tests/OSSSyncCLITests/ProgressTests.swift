@@ -34,7 +34,7 @@ struct ProgressTests {
         -> ProgressView
     {
         ProgressView(
-            direction: .pull,
+            title: "pull",
             progress: progress,
             rate: rate,
             activeRates: ["films/sea.mov": 4_194_304],

@@ -36,6 +36,34 @@ struct UploadFaultTests {
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
+    @Test func `that would be refused at its end sends nothing, and leaves no record`() async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for dialect in [Remote.Dialect.oss, .s3] {
+            let client = try BucketClient(
+                remote: Remote(dialect: dialect, bucket: StoreFixture.bucket, prefix: ""),
+                configuration: fixture.configuration
+            )
+            try await client.put([9], to: "k")
+            try fixture.write("file", StoreFixture.ramp(6 << 20))
+            var options = UploadOptions()
+            options.put.forbidsOverwrite = true
+            options.recordDirectory = fixture.path("records")
+            let upload = try ResumableUpload(
+                of: fixture.path("file"),
+                to: client,
+                key: "k",
+                options: options
+            )
+            let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+            #expect(error?.code == .alreadyExists)
+            #expect(error?.message.hasSuffix("it is not to be replaced") == true)
+            #expect(!fixture.server.requestLog.contains { $0.operation == "UploadPart" })
+            #expect(fixture.names(in: "records") == [])
+        }
+    }
+
     @Test func `is refused if a part's MD5 is another one at the store`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }

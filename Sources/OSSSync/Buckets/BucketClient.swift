@@ -30,10 +30,21 @@ public struct BucketClient: Sendable {
 
     /// Makes a client from configuration; no request is made.
     ///
+    /// - Parameters:
+    ///   - remote: The bucket, and the prefix that listings begin with.
+    ///   - sources: Where the connection is configured.
+    ///   - connectionLimit: The largest number of requests in flight.
     /// - Throws: `SyncError` of code `configuration`.
-    public init(remote: Remote, sources: ConfigurationSources) throws(SyncError) {
-        let connection = try ResolvedConnection(remote, link: nil, sources: sources)
-        try self.init(remote: remote, connection: connection)
+    public init(
+        remote: Remote,
+        sources: ConfigurationSources,
+        connectionLimit: Int = 4
+    ) throws(SyncError) {
+        try self.init(
+            remote: remote,
+            connection: try ResolvedConnection(remote, link: nil, sources: sources),
+            connectionLimit: connectionLimit
+        )
     }
 
     /// Makes a client of what an app spells; no request is made.

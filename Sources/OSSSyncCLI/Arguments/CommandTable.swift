@@ -5,6 +5,10 @@ enum CommandName: String, CaseIterable, Sendable {
     case push
     case status
     case ls
+    case get
+    case put
+    case presign
+    case uploads
     case cancel
     case doctor
     case help
@@ -17,6 +21,9 @@ struct ArgumentSpecification: Sendable {
         case directory
         case remote
         case path
+        /// An object, or a signed URL.
+        case object
+        case file
         case command
     }
 
@@ -49,7 +56,7 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, status, list, cancel, doctor, help,
+        initialize, pull, push, status, list, get, put, presign, uploads, cancel, doctor, help,
     ]
 
     static func row(_ name: CommandName) -> CommandSpecification? {
@@ -61,7 +68,7 @@ enum CommandTable {
         kind: .directory,
         isOptional: false
     )
-    private static let remote = ArgumentSpecification(
+    static let remote = ArgumentSpecification(
         name: "REMOTE",
         kind: .remote,
         isOptional: false
@@ -87,11 +94,11 @@ enum CommandTable {
         isOptional: true
     )
 
-    private static let connectionOptions: [Option] = [
+    static let connectionOptions: [Option] = [
         .profile, .config, .region, .endpoint, .addressing, .provider, .signature, .caFile,
         .insecureHTTP, .timeout, .retries, .retryWait,
     ]
-    private static let commonOptions: [Option] =
+    static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]
     private static let runOptions: [Option] =
         [
@@ -108,12 +115,16 @@ enum CommandTable {
             "Writes DIR/.osssync/config, so that later commands need only DIR, and "
                 + "checks that the bucket can be listed. DIR is made if it does not exist. "
                 + "Nothing is transferred.",
-            "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX. A prefix is a directory: "
-                + "oss://media/photos means every key that begins with photos/.",
-            "Credentials are never arguments and are not written: they come from the "
+            "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or the same with s3:// for Amazon S3 "
+                + "and its look-alikes. A prefix is a directory: oss://media/photos means every "
+                + "key that begins with photos/.",
+            "Credentials are never arguments and are not written. For oss:// they come from the "
                 + "environment (OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN), "
                 + "from a profile in ~/.config/osssync/config, from ~/.ossutilconfig or "
-                + "~/.aliyun/config.json, or from the RAM role of the machine.",
+                + "~/.aliyun/config.json, or from the RAM role of the machine; for s3:// from "
+                + "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+                + "AWS_SESSION_TOKEN), from such a profile, or from ~/.aws/credentials and "
+                + "~/.aws/config.",
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [
@@ -174,19 +185,6 @@ enum CommandTable {
             .checksum, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [("osssync status ~/Photos", "is anything left to do?")]
-    )
-
-    private static let list = CommandSpecification(
-        name: .ls,
-        arguments: [remote],
-        summary: "list the objects of a bucket prefix",
-        discussion: [
-            "One line for each object: size in bytes, time of the last change, ETag and "
-                + "key, in the order of the store. Keys are whole keys, with control "
-                + "characters escaped."
-        ],
-        options: commonOptions,
-        examples: [("osssync ls oss://media/photos", "every object below photos/")]
     )
 
     private static let cancel = CommandSpecification(

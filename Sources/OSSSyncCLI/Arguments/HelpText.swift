@@ -18,7 +18,7 @@ enum HelpText {
         lines += table(zip(names, CommandTable.rows.map(\.summary)).map { ($0, $1) })
         lines += [
             "",
-            "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX.",
+            "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or the same with s3://.",
             "'osssync help COMMAND' shows the options of a command, 'osssync --version' the",
             "version.",
             "",

@@ -33,6 +33,14 @@ enum Option: String, CaseIterable, Sendable {
     case timeout
     case retries
     case retryWait = "retry-wait"
+    case headURL = "head-url"
+    case storageClass = "storage-class"
+    case callbackURL = "callback-url"
+    case callbackBody = "callback-body"
+    case method
+    case expires
+    case abort
+    case olderThan = "older-than"
     case help
 }
 
@@ -53,6 +61,7 @@ enum OptionValue: Sendable, Hashable {
 /// The heading under which the help shows an option.
 enum OptionGroup: String, CaseIterable, Sendable {
     case run = "What to do"
+    case object = "Objects"
     case transfer = "Transfers"
     case output = "Output"
     case connection = "Connection and credentials"

@@ -2,7 +2,8 @@ internal import OSSSync
 
 /// All options, in the order in which the help shows them.
 enum OptionTable {
-    static let rows: [OptionSpecification] = runRows + transferRows + outputRows + connectionRows
+    static let rows: [OptionSpecification] =
+        runRows + objectRows + transferRows + outputRows + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(
@@ -59,7 +60,8 @@ enum OptionTable {
         OptionSpecification(
             .force,
             .run,
-            "replace local changes; the replaced versions go to the trash"
+            "replace what is there: local changes by a pull, whose old versions go to the "
+                + "trash, the file by a get, the object by a put"
         ),
         OptionSpecification(
             .onConflict,
@@ -87,14 +89,15 @@ enum OptionTable {
             short: "j",
             value: .text("N"),
             .transfer,
-            "have at most N requests under way (default \(RunDefaults.connectionLimit))"
+            "have at most N requests under way (default \(RunDefaults.connectionLimit); "
+                + "4 for get and put)"
         ),
         OptionSpecification(
             .partSize,
             value: .text("SIZE"),
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
-                + "from 100K to 5G (default \(RunDefaults.partSizeText))"
+                + "from 100K to 5G (default \(RunDefaults.partSizeText); 2M for put)"
         ),
         OptionSpecification(
             .durability,

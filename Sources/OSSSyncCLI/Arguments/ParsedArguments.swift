@@ -37,6 +37,7 @@ enum UsageError: Error, Hashable {
     case missingArgument(String, command: CommandName)
     case surplusArgument(String, command: CommandName)
     case badValue(option: String, value: String, expected: String)
+    case badArgument(String, expected: String)
     case contradiction(String, String)
     case notUnicode(position: Int)
 
@@ -59,6 +60,7 @@ enum UsageError: Error, Hashable {
             "'\(text)' is one argument too many; see 'osssync help \(command.rawValue)'"
         case .badValue(let option, let value, let expected):
             "'\(value)' is no value for '\(option)': \(expected)"
+        case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
             "'\(first)' and '\(second)' cannot be given together"
         case .notUnicode(let position):

@@ -2,7 +2,7 @@ internal import OSSSync
 
 extension RunOptions {
     /// The smallest and the largest part a store accepts.
-    private static let partSizes: ClosedRange<Int64> = (100 << 10)...(5 << 30)
+    static let partSizes: ClosedRange<Int64> = (100 << 10)...(5 << 30)
 
     /// The options of one run, from a command line and the defaults.
     init(_ arguments: ParsedArguments) throws(UsageError) {

@@ -48,3 +48,13 @@ func parseSeconds(_ text: String) -> Duration? {
     guard whole < 86_400 || milliseconds == 0 else { return nil }
     return .seconds(whole) + .milliseconds(milliseconds)
 }
+
+/// Reads `90s`, `15m`, `2h` or `7d`: whole numbers; nil for anything else and above 36,500 days.
+func parseDuration(_ text: String) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+    let longest = 36_500 * 86_400
+    guard let unit = text.last.flatMap({ units[$0] }),
+        let number = parseCount(String(text.dropLast()), in: 0...longest / unit)
+    else { return nil }
+    return .seconds(number * unit)
+}

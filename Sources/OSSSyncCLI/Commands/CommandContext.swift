@@ -52,6 +52,19 @@ struct CommandContext: Sendable {
         return try Remote(parsing: text)
     }
 
+    /// One object, not a directory of them.
+    func object(_ text: String) throws(SyncError) -> ObjectReference {
+        let object = try ObjectReference(parsing: text)
+        guard !object.isDirectory else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(object.display)' is no object: write oss://BUCKET/KEY or "
+                    + "s3://BUCKET/KEY"
+            )
+        }
+        return object
+    }
+
     func mirror() throws(SyncError) -> Mirror {
         try Mirror(
             directory: directory,

@@ -35,6 +35,10 @@ enum CommandRunner {
         case .push: try await RunCommand(context: context, direction: .push).run()
         case .status: try await StatusCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()
+        case .get: try await GetCommand(context: context).run()
+        case .put: try await PutCommand(context: context).run()
+        case .presign: try await PresignCommand(context: context).run()
+        case .uploads: try await UploadsCommand(context: context).run()
         case .cancel: try await CancelCommand(context: context).run()
         case .doctor: await DoctorCommand(context: context).run()
         case .help: .inStep

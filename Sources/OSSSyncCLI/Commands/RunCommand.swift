@@ -12,7 +12,7 @@ struct RunCommand: Sendable {
         let reporter = Reporter(
             options: context.output,
             isDryRun: options.isDryRun,
-            screen: Self.screen()
+            screen: .standard()
         )
         reporter.startTicking()
         defer { reporter.finish() }
@@ -20,18 +20,5 @@ struct RunCommand: Sendable {
         reporter.finish()
         // The run went on, but whoever reads the report has not seen all of it.
         return reporter.hasLostOutput ? .incomplete : ExitCode(summary)
-    }
-
-    private static func screen() -> Screen {
-        let start = ContinuousClock.now
-        let errors = OutputStream.standardError
-        return Screen(
-            output: { OutputStream.standardOutput.write($0) },
-            errors: { errors.write($0) },
-            canDraw: errors.isTerminal,
-            size: { errors.size },
-            time: { WallClock.text() },
-            monotonic: { ContinuousClock.now - start }
-        )
     }
 }

@@ -3,12 +3,15 @@ internal import OSSSync
 /// The texts of a running run: pure functions of its progress, of what was measured and of the
 /// terminal's size.
 struct ProgressView: Sendable {
-    var direction: SyncDirection
+    /// What runs, in one word.
+    var title: String
     var progress: RunProgress
     var rate: Double?
     /// By key; keys without a measured rate are absent.
     var activeRates: [String: Double]
     var elapsed: Duration
+    /// False for a command that has one item only.
+    var showsItems = true
 
     /// The bar of the whole and a line for each active transfer, none wider than `width`, in
     /// at most `height` lines.
@@ -24,11 +27,11 @@ struct ProgressView: Sendable {
 
     /// One line for a log.
     var plain: String {
-        "\(direction.rawValue): " + pieces.joined(separator: ", ")
+        "\(title): " + pieces.joined(separator: ", ")
     }
 
     private func wholeLine(width: Int) -> String {
-        let head = direction.rawValue + "  "
+        let head = title + "  "
         var tail = pieces
         func text() -> String { "  " + tail.joined(separator: "  ") }
         func room() -> Int { width - head.count - text().count - 2 }
@@ -67,7 +70,9 @@ struct ProgressView: Sendable {
         )
         if let rate { result.append(rateText(rate)) }
         if let remaining { result.append("ETA " + clockText(remaining)) }
-        result.append("\(progress.itemsFinished)/\(progress.itemsPlanned)\(more) items")
+        if showsItems {
+            result.append("\(progress.itemsFinished)/\(progress.itemsPlanned)\(more) items")
+        }
         if progress.bytesResumed > 0 {
             result.append("\(sizeText(progress.bytesResumed)) resumed")
         }

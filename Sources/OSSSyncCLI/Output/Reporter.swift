@@ -15,7 +15,7 @@ final class Reporter: Sendable {
     }
 
     private struct State {
-        var direction = SyncDirection.pull
+        var title: String
         var latest: RunProgress?
         var lastPlan: RunProgress?
         var whole = RateMeter()
@@ -30,16 +30,25 @@ final class Reporter: Sendable {
     private let options: OutputOptions
     private let progress: Progress
     private let isDryRun: Bool
+    private let isSingle: Bool
     private let screen: Screen
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     static let plainInterval = Duration.seconds(10)
     private static let frameInterval = DispatchTimeInterval.milliseconds(250)
 
-    init(options: OutputOptions, isDryRun: Bool, screen: Screen) {
+    /// - Parameters:
+    ///   - options: How much is said, and in which form.
+    ///   - isDryRun: True if nothing is done but said.
+    ///   - singleTitle: What a command that has one item only is called; nil for a run, whose first
+    ///     event tells.
+    ///   - screen: Where it is said.
+    init(options: OutputOptions, isDryRun: Bool, singleTitle: String? = nil, screen: Screen) {
         self.options = options
         self.isDryRun = isDryRun
         self.screen = screen
+        isSingle = singleTitle != nil
+        state = Mutex(State(title: singleTitle ?? SyncDirection.pull.rawValue))
         progress = Self.choose(options, canDraw: screen.canDraw)
     }
 
@@ -80,7 +89,7 @@ final class Reporter: Sendable {
     func handle(_ event: SyncEvent) {
         state.withLock { state in
             if case .progress(let progress) = event, !state.isFinished { note(progress, &state) }
-            if case .started(let direction, _, _) = event { state.direction = direction }
+            if case .started(let direction, _, _) = event { state.title = direction.rawValue }
             if options.isJSON {
                 for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
             } else {
@@ -120,11 +129,12 @@ final class Reporter: Sendable {
 
     private func view(of latest: RunProgress, _ state: State, _ now: Duration) -> ProgressView {
         ProgressView(
-            direction: state.direction,
+            title: state.title,
             progress: latest,
             rate: state.whole.bytesPerSecond,
             activeRates: state.active.compactMapValues(\.bytesPerSecond),
-            elapsed: now
+            elapsed: now,
+            showsItems: !isSingle
         )
     }
 
@@ -213,20 +223,4 @@ final class Reporter: Sendable {
         return new.itemsPlanned != old.itemsPlanned || new.bytesPlanned != old.bytesPlanned
             || new.isPlanComplete != old.isPlanComplete
     }
-}
-
-/// Everything outside that a reporter needs; made at the entry point, fake in tests.
-struct Screen: Sendable {
-    /// Takes whole lines for stdout; false if they could not be written.
-    var output: @Sendable (String) -> Bool
-    /// Takes text for stderr; false if it could not be written.
-    var errors: @Sendable (String) -> Bool
-    /// True if stderr is a terminal that can move its cursor.
-    var canDraw: Bool
-    /// Columns and lines of the terminal, now.
-    var size: @Sendable () -> (columns: Int, lines: Int)
-    /// The time of day, as JSON lines show it.
-    var time: @Sendable () -> String
-    /// The time since the program started.
-    var monotonic: @Sendable () -> Duration
 }

@@ -104,9 +104,35 @@ package struct ObjectUpload: Sendable {
         } catch {
             // What the record knows is written whatever happened; the transfer's own failure is
             // the one to report.
-            do throws(ItemFailure) { try await record.flush() } catch { _ = error }
+            do throws(ItemFailure) {
+                try await record.flush()
+                if error == .alreadyExists, try await !hasBegun {
+                    try await record.dropUpload(settings.key)
+                }
+            } catch { _ = error }
             throw error
         }
+    }
+
+    /// True if the store knows of an upload with which a later attempt could go on.
+    private var hasBegun: Bool {
+        get async throws(ItemFailure) { try await record.upload(settings.key)?.uploadID != nil }
+    }
+
+    /// Asks before a large file is sent whose object is not to be replaced, where the store itself
+    /// would refuse it only at the end.
+    private func check(_ size: Int64, _ means: TransferMeans) async throws(ItemFailure) {
+        let dialect = settings.store.dialect
+        guard settings.forbidsOverwrite, !dialect.refusesAtOnce,
+            size > max(settings.partSize, dialect.minimumPartSize), try await !hasBegun
+        else { return }
+        do throws(ItemFailure) {
+            _ = try await means.head(settings.key)
+        } catch {
+            if error == .vanished { return }
+            throw error
+        }
+        throw .alreadyExists
     }
 
     private func attempt() async throws(ItemFailure) -> Finished {
@@ -122,6 +148,7 @@ package struct ObjectUpload: Sendable {
             case .planned, .done, .failed, .skipped: break
             }
         }
+        try await check(size, means)
         let uploader = Uploader(
             means: means,
             key: settings.key,

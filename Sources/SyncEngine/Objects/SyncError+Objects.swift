@@ -22,7 +22,7 @@ extension SyncError {
             }
         self.init(
             code: code,
-            message: "'\(subject)': \(failure.message)",
+            message: "'\(subject)': \(failure.singleMessage)",
             underlying: failure,
             requestID: failure.requestID
         )
@@ -30,6 +30,15 @@ extension SyncError {
 }
 
 extension ItemFailure {
+    /// What is said of a transfer that no listing came before.
+    fileprivate var singleMessage: String {
+        switch self {
+        case .vanished: "there is no such object"
+        case .alreadyExists: "an object is there already, and it is not to be replaced"
+        default: message
+        }
+    }
+
     /// True if a later attempt may go through because the network or the service is better then.
     package var isPassing: Bool {
         if case .storage(_, _, _, .passing) = self { true } else { false }

@@ -1,0 +1,122 @@
+internal import OSSSync
+
+/// `osssync get`.
+struct GetCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let arguments = try TransferArguments(context)
+        var options = DownloadOptions()
+        options.recordDirectory = arguments.recordDirectory
+        options.replacesFile = arguments.replaces
+        options.progressInterval = .milliseconds(250)
+        if let size = arguments.partSize { options.partSize = size }
+        if let streams = arguments.streams { options.streams = streams }
+        options.streams = DescriptorLimit.raised().requests(of: options.streams)
+        if context.arguments.values[.durability] == Durability.fast.rawValue {
+            options.durability = .fast
+        }
+        let (source, subject, path) = try source(streams: options.streams)
+        let report = TransferReport(context, .download, of: subject)
+        if options.recordDirectory == nil {
+            report.warn("without a HOME for its record an interrupted download starts over")
+        }
+        let download = try ResumableDownload(
+            from: source,
+            to: path,
+            options: options,
+            onNotice: report.note
+        )
+        let outcome: DownloadOutcome
+        do throws(SyncError) {
+            outcome = try await report.following(download.progress) { () throws(SyncError) in
+                try await download.resume()
+            }
+        } catch {
+            throw Self.advising(error, subject)
+        }
+        guard case .finished(let file) = outcome else { return .interrupted }
+        tell(file, report)
+        return report.hasLostOutput ? .incomplete : .inStep
+    }
+
+    /// What is fetched, what messages call it, and where it goes.
+    private func source(
+        streams: Int
+    ) throws -> (DownloadSource, subject: String, path: String) {
+        guard let text = context.positional(0), let target = context.positional(1) else {
+            throw UsageError.noCommand
+        }
+        let head = context.arguments.values[.headURL]
+        let path = absolutePath(target)
+        let isPlace = target.utf8.last == UInt8(ascii: "/") || isDirectory(path)
+        if text.hasPrefix("https://") || text.hasPrefix("http://") {
+            guard !isPlace else {
+                throw UsageError.badArgument(
+                    displayText(target),
+                    expected: "a file is wanted, because a URL need not tell the object's name"
+                )
+            }
+            let source = try DownloadSource.presigned(
+                PresignedURLs(get: text, head: head),
+                connection: try ConnectionSettings(
+                    to: text,
+                    sources: context.sources,
+                    connectionLimit: streams
+                )
+            )
+            // What follows the question mark is the permission.
+            return (source, displayText(String(text.prefix { $0 != "?" })), path)
+        }
+        guard head == nil else {
+            throw UsageError.badArgument(
+                displayText(text),
+                expected: "--head-url belongs to a signed URL"
+            )
+        }
+        let object = try context.object(text)
+        let client = try BucketClient(
+            remote: object.bucket,
+            sources: context.sources,
+            connectionLimit: streams
+        )
+        return (
+            .object(client, key: object.key), object.display,
+            isPlace ? absolutePath(path + "/" + object.name) : path
+        )
+    }
+
+    private static func advising(_ error: SyncError, _ subject: String) -> SyncError {
+        let message =
+            switch error.code {
+            case .alreadyExists: error.message + "; --force replaces it"
+            case .notFound: "there is no object '\(subject)'"
+            default: error.message
+            }
+        return SyncError(
+            code: error.code,
+            message: message,
+            underlying: error,
+            requestID: error.requestID
+        )
+    }
+
+    private func tell(_ file: DownloadedFile, _ report: TransferReport) {
+        if !file.isVerified {
+            report.warn(
+                "the store states nothing of the content, so that only its length was compared"
+            )
+        }
+        if context.output.isJSON {
+            var line = EventJSON.line("downloaded", time: WallClock.text())
+            line.add("path", displayText(file.path))
+            line.add("size", file.info.size)
+            line.add("etag", displayText(file.info.etag))
+            line.add("crc64", String(file.crc64))
+            line.add("verified", file.isVerified)
+            context.say(line)
+        } else if !context.output.isQuiet {
+            context.say("fetched '\(displayText(file.path))' (\(report.text))")
+        }
+    }
+}

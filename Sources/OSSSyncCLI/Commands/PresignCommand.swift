@@ -1,0 +1,45 @@
+internal import OSSSync
+
+/// `osssync presign`.
+struct PresignCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let object = try context.object(context.positional(0) ?? "")
+        let lifetime =
+            try context.arguments.given(
+                .expires,
+                expected: "it is a time from 1s to 7d, such as 1800s, 15m or 2h"
+            ) { text in
+                parseDuration(text).flatMap { Self.lifetimes.contains($0) ? $0 : nil }
+            } ?? .seconds(1_800)
+        let name = context.arguments.values[.method] ?? "GET"
+        let client = try BucketClient(remote: object.bucket, sources: context.sources)
+        let url = try await client.presignedURL(
+            Self.method(name),
+            key: object.key,
+            lifetime: lifetime
+        )
+        if context.output.isJSON {
+            var line = EventJSON.line("presigned", time: WallClock.text())
+            line.add("url", url)
+            line.add("method", name)
+            line.add("expires_in", lifetime.components.seconds)
+            context.say(line)
+        } else {
+            context.say(url)
+        }
+        return .inStep
+    }
+
+    private static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(7 * 86_400)
+
+    private static func method(_ name: String) -> BucketClient.Method {
+        switch name {
+        case "HEAD": .head
+        case "PUT": .put
+        case "DELETE": .delete
+        default: .get
+        }
+    }
+}

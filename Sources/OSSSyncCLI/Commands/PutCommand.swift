@@ -1,0 +1,116 @@
+internal import OSSSync
+
+/// `osssync put`.
+struct PutCommand: Sendable {
+    private static let callbackBody =
+        "bucket=${bucket}&key=${object}&etag=${etag}&size=${size}"
+
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let arguments = try TransferArguments(context)
+        var options = UploadOptions()
+        options.recordDirectory = arguments.recordDirectory
+        options.progressInterval = .milliseconds(250)
+        if let size = arguments.partSize { options.partSize = size }
+        if let streams = arguments.streams { options.streams = streams }
+        options.streams = DescriptorLimit.raised().requests(of: options.streams)
+        options.put.storageClass = context.arguments.values[.storageClass]
+        options.put.forbidsOverwrite = !arguments.replaces
+        options.put.callback = try callback()
+        let (file, object) = try places()
+        let client = try BucketClient(
+            remote: object.bucket,
+            sources: context.sources,
+            connectionLimit: options.streams
+        )
+        let report = TransferReport(context, .upload, of: object.display)
+        if options.recordDirectory == nil {
+            report.warn("without a HOME for its record an interrupted upload starts over")
+        }
+        let upload = try ResumableUpload(
+            of: absolutePath(file),
+            to: client,
+            key: object.key,
+            options: options,
+            onNotice: report.note
+        )
+        let outcome: UploadOutcome
+        do throws(SyncError) {
+            outcome = try await report.following(upload.progress) { () throws(SyncError) in
+                try await upload.resume()
+            }
+        } catch {
+            throw Self.advising(error, object)
+        }
+        guard case .finished(let made) = outcome else { return .interrupted }
+        tell(made, object, report)
+        if case .failed = made.callback { return .incomplete }
+        return report.hasLostOutput ? .incomplete : .inStep
+    }
+
+    private func places() throws -> (file: String, object: ObjectReference) {
+        guard let file = context.positional(0), let text = context.positional(1) else {
+            throw UsageError.noCommand
+        }
+        guard !isDirectory(file) else {
+            throw UsageError.badArgument(
+                displayText(file),
+                expected: "it is a directory; osssync push sends one"
+            )
+        }
+        let target = try ObjectReference(parsing: text)
+        guard target.isDirectory else { return (file, target) }
+        let name = file.utf8.split(separator: UInt8(ascii: "/")).last
+        return (file, target.appending(name.map { String(decoding: $0, as: UTF8.self) } ?? ""))
+    }
+
+    private func callback() throws(UsageError) -> UploadCallback? {
+        let body = context.arguments.values[.callbackBody]
+        guard let url = context.arguments.values[.callbackURL] else {
+            guard body == nil else {
+                throw .badArgument("--callback-body", expected: "it belongs to --callback-url")
+            }
+            return nil
+        }
+        return UploadCallback(url: url, body: body ?? Self.callbackBody)
+    }
+
+    private static func advising(_ error: SyncError, _ object: ObjectReference) -> SyncError {
+        guard error.code == .alreadyExists else { return error }
+        return SyncError(
+            code: error.code,
+            message: "'\(object.display)' is there already and was left as it is; "
+                + "--force replaces it",
+            underlying: error,
+            requestID: error.requestID
+        )
+    }
+
+    private func tell(
+        _ made: UploadedObject,
+        _ object: ObjectReference,
+        _ report: TransferReport
+    ) {
+        var answer: String?
+        switch made.callback {
+        case .answered(let json): answer = json
+        case .failed(let reason): report.warn("the object is there, its callback failed: \(reason)")
+        case .unknown: report.warn("the object is there, nobody knows what its callback said")
+        case nil: break
+        }
+        if context.output.isJSON {
+            var line = EventJSON.line("uploaded", time: WallClock.text())
+            line.add("key", displayText(made.key))
+            line.add("size", made.size)
+            line.add("etag", displayText(made.etag))
+            line.add("crc64", ifPresent: made.crc64.map { String($0) })
+            line.add("version", ifPresent: made.versionID.map { displayText($0) })
+            line.add("callback", ifPresent: answer)
+            context.say(line)
+        } else if !context.output.isQuiet {
+            context.say("stored '\(object.display)' (\(report.text))")
+            if let answer { context.say(displayText(answer)) }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import OSSSync
+internal import Synchronization
+
+/// Says how one transfer goes, in the forms in which runs are reported.
+final class TransferReport: Sendable {
+    private struct Amounts {
+        var size: Int64 = 0
+        var moved: Int64 = 0
+        var resumed: Int64 = 0
+    }
+
+    private let isJSON: Bool
+    private let action: ItemAction
+    /// What is transferred, safe to print.
+    private let subject: String
+    private let reporter: Reporter
+    private let amounts = Mutex(Amounts())
+
+    init(_ context: CommandContext, _ action: ItemAction, of subject: String) {
+        isJSON = context.output.isJSON
+        self.action = action
+        self.subject = subject
+        reporter = Reporter(
+            options: context.output,
+            isDryRun: false,
+            singleTitle: context.arguments.command.rawValue,
+            screen: .standard()
+        )
+    }
+
+    /// True if something that should be on stdout is not there.
+    var hasLostOutput: Bool { reporter.hasLostOutput }
+
+    /// `12.0 MiB, 5.0 MiB resumed`.
+    var text: String {
+        let amounts = amounts.withLock { $0 }
+        let resumed = amounts.resumed > 0 ? ", \(sizeText(amounts.resumed)) resumed" : ""
+        return sizeText(amounts.size) + resumed
+    }
+
+    /// Takes what is no failure but worth telling.
+    @Sendable func note(_ notice: TransferNotice) {
+        switch notice {
+        case .resumed: return
+        case .startedOver(let reason): warn("\(subject): \(reason.text)")
+        case .waiting(let pause, let message):
+            warn("\(message); trying again in \(elapsedText(pause / .seconds(1)))")
+        }
+    }
+
+    func warn(_ message: String) {
+        reporter.handle(.warning(message: message))
+    }
+
+    /// Shows the progress while `transfer` does its work.
+    func following<Outcome: Sendable>(
+        _ progress: TransferProgressSequence,
+        _ transfer: @Sendable () async throws(SyncError) -> Outcome
+    ) async throws(SyncError) -> Outcome {
+        reporter.startTicking()
+        defer { reporter.finish() }
+        async let listening: Void = listen(to: progress)
+        do throws(SyncError) {
+            let outcome = try await transfer()
+            await listening
+            item(.done)
+            return outcome
+        } catch {
+            // On a terminal the error itself says it all.
+            if isJSON { item(.failed, error) }
+            throw error
+        }
+    }
+
+    private func listen(to sequence: TransferProgressSequence) async {
+        var hasBegun = false
+        for await progress in sequence {
+            amounts.withLock { amounts in
+                amounts.size = progress.totalBytes
+                amounts.moved += progress.stepBytes
+                // What nobody moved was there.
+                if !hasBegun {
+                    amounts.resumed = max(0, progress.completedBytes - progress.stepBytes)
+                }
+            }
+            if !hasBegun { item(amounts.withLock(\.resumed) > 0 ? .resumed : .started) }
+            hasBegun = true
+            reporter.handle(.progress(runProgress(progress)))
+        }
+    }
+
+    private func runProgress(_ progress: TransferProgress) -> RunProgress {
+        RunProgress(
+            isPlanComplete: true,
+            itemsPlanned: 1,
+            itemsFinished: progress.completedBytes < progress.totalBytes ? 0 : 1,
+            bytesPlanned: progress.totalBytes,
+            bytesFinished: progress.completedBytes,
+            bytesResumed: amounts.withLock(\.resumed),
+            active: []
+        )
+    }
+
+    private func item(_ state: ItemState, _ error: SyncError? = nil) {
+        let amounts = amounts.withLock { $0 }
+        reporter.handle(
+            .item(
+                ItemEvent(
+                    action: action,
+                    state: state,
+                    key: subject,
+                    size: amounts.size,
+                    bytesTransferred: amounts.moved,
+                    bytesResumed: amounts.resumed,
+                    message: error?.message,
+                    requestID: error?.requestID
+                )
+            )
+        )
+    }
+}
+
+extension StartOverReason {
+    /// Why a transfer did not go on where it stopped.
+    fileprivate var text: String {
+        switch self {
+        case .objectChanged: "the object was replaced, so the download starts over"
+        case .damaged(let bytes):
+            "\(sizeText(bytes)) of what was received are damaged and come again"
+        case .wrongContent: "what came is not what the store states, so it comes again"
+        default: "what an earlier attempt left is of no use, so the transfer starts over"
+        }
+    }
+}
