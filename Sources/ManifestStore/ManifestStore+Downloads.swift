@@ -44,6 +44,18 @@ extension ManifestStore {
         try await write([.saveRange(key, range, partialName: partialName)])
     }
 
+    /// Records that the partial file of a download is at rest and is `seal`; the next change of the
+    /// file makes the seal void by itself.
+    ///
+    /// - Throws: ``ManifestError/checkpointGone(_:)`` as ``saveRange(_:_:partialName:)``.
+    package nonisolated func sealDownload(
+        _ key: ObjectKey,
+        _ seal: FileIdentity,
+        partialName: String
+    ) async throws(ManifestError) {
+        try await write([.sealDownload(key, seal, partialName: partialName)])
+    }
+
     /// Drops the checkpoint and its ranges; nothing happens if there is none.
     package nonisolated func dropDownload(_ key: ObjectKey) async throws(ManifestError) {
         try await write([.change(.finishDownload(key))])
@@ -57,9 +69,11 @@ extension ManifestStore {
             var checkpoints: [DownloadCheckpoint] = []
             try connection.forEachRow(query, values) { statement throws(ManifestError) in
                 checkpoints.append(
-                    try DownloadRow.read(statement) { key throws(ManifestError) in
-                        try connection.ranges(of: key)
-                    }
+                    try DownloadRow.read(
+                        statement,
+                        ranges: { key throws(ManifestError) in try connection.ranges(of: key) },
+                        seal: { key throws(ManifestError) in try connection.seal(of: key) }
+                    )
                 )
             }
             return checkpoints
@@ -76,11 +90,22 @@ extension Connection {
         return ranges
     }
 
+    fileprivate func seal(of key: ObjectKey) throws(ManifestError) -> FileIdentity? {
+        var seal: FileIdentity?
+        try forEachRow(.selectSeal, [.blob(key.bytes)]) { statement throws(ManifestError) in
+            seal = try DownloadRow.readSeal(statement)
+        }
+        return seal
+    }
+
     func begin(_ checkpoint: DownloadCheckpoint) throws(ManifestError) {
         try run(.deleteDownload, [.blob(checkpoint.key.bytes)])
         try run(.insertDownload, DownloadRow.values(of: checkpoint))
         for range in checkpoint.ranges {
             try run(.upsertRange, DownloadRow.values(of: range, key: checkpoint.key))
+        }
+        if let seal = checkpoint.seal {
+            try run(.upsertSeal, DownloadRow.values(of: seal, key: checkpoint.key))
         }
     }
 
@@ -89,14 +114,30 @@ extension Connection {
         of key: ObjectKey,
         partialName: String
     ) throws(ManifestError) {
-        var isSameDownload = false
-        try forEachRow(.selectDownload, [.blob(key.bytes)]) { statement throws(ManifestError) in
-            let checkpoint = try DownloadRow.read(statement) { _ in [] }
-            isSameDownload =
-                checkpoint.partialName == partialName
-                && range.offset + range.length <= checkpoint.size
-        }
-        guard isSameDownload else { throw .checkpointGone(key) }
+        let download = try download(key, partialName)
+        guard range.offset + range.length <= download.size else { throw .checkpointGone(key) }
         try run(.upsertRange, DownloadRow.values(of: range, key: key))
+    }
+
+    func seal(
+        _ key: ObjectKey,
+        _ seal: FileIdentity,
+        partialName: String
+    ) throws(ManifestError) {
+        _ = try download(key, partialName)
+        try run(.upsertSeal, DownloadRow.values(of: seal, key: key))
+    }
+
+    /// The key's download, if it is still the one with this partial file; without its ranges.
+    private func download(
+        _ key: ObjectKey,
+        _ partialName: String
+    ) throws(ManifestError) -> DownloadCheckpoint {
+        var found: DownloadCheckpoint?
+        try forEachRow(.selectDownload, [.blob(key.bytes)]) { statement throws(ManifestError) in
+            found = try DownloadRow.read(statement, ranges: { _ in [] }, seal: { _ in nil })
+        }
+        guard let found, found.partialName == partialName else { throw .checkpointGone(key) }
+        return found
     }
 }

@@ -64,6 +64,8 @@ extension Connection {
         case .change(.finishUpload(let key)): try run(.deleteUpload, [.blob(key.bytes)])
         case .beginDownload(let checkpoint): try begin(checkpoint)
         case .saveRange(let key, let range, let name): try save(range, of: key, partialName: name)
+        case .sealDownload(let key, let seal, let name):
+            try self.seal(key, seal, partialName: name)
         case .beginUpload(let checkpoint): try begin(checkpoint)
         case .setUploadID(let key, let uploadID, let token):
             try set(uploadID, of: key, token: token)

@@ -6,6 +6,7 @@ enum ManifestWrite: Sendable {
     case change(ManifestChange)
     case beginDownload(DownloadCheckpoint)
     case saveRange(ObjectKey, RangeCheckpoint, partialName: String)
+    case sealDownload(ObjectKey, FileIdentity, partialName: String)
     case beginUpload(UploadCheckpoint)
     case setUploadID(ObjectKey, UploadID, token: String)
     case savePart(ObjectKey, UploadPartCheckpoint, uploadID: UploadID)

@@ -12,7 +12,7 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(migrations: [version1])
+    static let current = Schema(migrations: [version1, version2])
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -24,6 +24,7 @@ struct Schema: Sendable {
     static let readObjects = """
         SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name
         """
+    static let checkThoroughly = "PRAGMA integrity_check(1)"
     static let checkQuickly = "PRAGMA quick_check(1)"
     static let pageCount = "PRAGMA page_count"
     static let pageSize = "PRAGMA page_size"
@@ -79,6 +80,9 @@ extension Schema {
             upload, uploadPart, run, runItem, plannedDeletion,
         ]
     )
+
+    /// Seals of partial files, and what vanished in a run.
+    private static let version2 = Migration(statements: [downloadSeal, runVanished])
 
     private static let store = """
         CREATE TABLE store (
@@ -152,6 +156,20 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
+    private static let downloadSeal = """
+        CREATE TABLE download_seal (
+            key BLOB NOT NULL PRIMARY KEY REFERENCES download (key) ON DELETE CASCADE,
+            partial_size_bytes INTEGER NOT NULL,
+            partial_modified_seconds INTEGER NOT NULL,
+            partial_modified_nanoseconds INTEGER NOT NULL,
+            partial_changed_seconds INTEGER NOT NULL,
+            partial_changed_nanoseconds INTEGER NOT NULL,
+            partial_inode INTEGER NOT NULL,
+            partial_device INTEGER NOT NULL,
+            row_check INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """
+
     private static let upload = """
         CREATE TABLE upload (
             key BLOB NOT NULL PRIMARY KEY,
@@ -208,6 +226,8 @@ extension Schema {
             row_check INTEGER NOT NULL
         ) STRICT
         """
+
+    private static let runVanished = "ALTER TABLE run ADD COLUMN vanished INTEGER"
 
     private static let runItem = """
         CREATE TABLE run_item (

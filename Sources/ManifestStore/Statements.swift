@@ -116,6 +116,28 @@ enum Query: String, CaseIterable, Sendable {
         FROM download_range WHERE key = ? ORDER BY range_index
         """
 
+    case upsertSeal = """
+        INSERT INTO download_seal (
+            key, partial_size_bytes, partial_modified_seconds, partial_modified_nanoseconds,
+            partial_changed_seconds, partial_changed_nanoseconds, partial_inode, partial_device,
+            row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET
+            partial_size_bytes = excluded.partial_size_bytes,
+            partial_modified_seconds = excluded.partial_modified_seconds,
+            partial_modified_nanoseconds = excluded.partial_modified_nanoseconds,
+            partial_changed_seconds = excluded.partial_changed_seconds,
+            partial_changed_nanoseconds = excluded.partial_changed_nanoseconds,
+            partial_inode = excluded.partial_inode, partial_device = excluded.partial_device,
+            row_check = excluded.row_check
+        """
+    case selectSeal = """
+        SELECT key, partial_size_bytes, partial_modified_seconds, partial_modified_nanoseconds,
+            partial_changed_seconds, partial_changed_nanoseconds, partial_inode, partial_device,
+            row_check
+        FROM download_seal WHERE key = ?
+        """
+
     // MARK: - Uploads
 
     case insertUpload = """
@@ -199,29 +221,29 @@ enum Query: String, CaseIterable, Sendable {
             run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            row_check
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            vanished, row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     case selectLastRunID = "SELECT max(run_id) FROM run"
     case selectRun = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            row_check
+            vanished, row_check
         FROM run WHERE run_id = ?
         """
     case selectRuns = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            row_check
+            vanished, row_check
         FROM run ORDER BY run_id DESC LIMIT ?
         """
     case finishRun = """
         UPDATE run SET outcome = ?, duration_seconds = ?, transferred = ?, transferred_bytes = ?,
             resumed_bytes = ?, deleted = ?, renamed = ?, adopted = ?, unchanged = ?,
             conflicts = ?, failed = ?, skipped = ?, local_changes = ?, requests = ?, message = ?,
-            row_check = ?
+            vanished = ?, row_check = ?
         WHERE run_id = ?
         """
     case deleteRunsThrough = "DELETE FROM run WHERE run_id <= ?"

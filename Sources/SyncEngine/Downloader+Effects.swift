@@ -70,11 +70,18 @@ extension Downloader {
         var ranges = DownloadState.cut(checkpoint.size, rangeSize: checkpoint.rangeSize)
         var sound: [RangeCheckpoint] = []
         var damagedBytes: Int64 = 0
+        var isReadBack = false
         for recorded in checkpoint.ranges where ranges.indices.contains(recorded.index) {
             let range = ranges[recorded.index].range
             guard range.offset == recorded.offset, range.length == recorded.length else { continue }
-            let stands = await means.records.vouches(for: recorded, in: identity, bootID: bootID)
+            let stands = await means.records.vouches(
+                for: recorded,
+                of: checkpoint,
+                in: identity,
+                bootID: bootID
+            )
             if !stands {
+                isReadBack = true
                 let stored = ByteRange(offset: recorded.offset, length: recorded.received)
                 let found = try await means.reading { interruption in
                     try directory.checksum(of: partial, range: stored, unless: interruption)
@@ -86,11 +93,12 @@ extension Downloader {
             }
             ranges[recorded.index].received = recorded.received
             ranges[recorded.index].checksum = recorded.checksum
-            sound.append(recorded)
+            sound.append(recorded.seen(in: bootID))
         }
-        if damagedBytes > 0 {
-            means.onStartOver(.damaged(bytes: damagedBytes))
-            // What was found wrong must not count when the next run asks.
+        if damagedBytes > 0 { means.onStartOver(.damaged(bytes: damagedBytes)) }
+        // What was found wrong must not count when the next run asks, and what was found right
+        // need not be read for it.
+        if isReadBack {
             try await means.records.beginDownload(checkpoint.replacingRanges(with: sound))
         }
         return ranges
@@ -132,7 +140,12 @@ extension Downloader {
         if keepsCheckpoint, shell.hasCheckpoint, transfer.bytesDone > 0 {
             // Without a seal it is read back.
             guard let identity = try? partial.file.identity() else { return }
-            await means.records.sealDownload(identity, bootID: means.directory.bootID)
+            await means.records.sealDownload(
+                key,
+                identity,
+                partialName: partial.name,
+                bootID: means.directory.bootID
+            )
         } else {
             // A partial that cannot be removed is swept by a later run.
             try? await drop(partial.name)

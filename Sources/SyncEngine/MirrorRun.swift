@@ -371,6 +371,7 @@ extension RunCounts {
         conflicts = Int64(summary.conflicts)
         failed = Int64(summary.failed)
         skipped = Int64(summary.skipped)
+        vanished = Int64(summary.vanished)
         localChanges = Int64(summary.localChanges)
         requests = Int64(summary.requests)
     }

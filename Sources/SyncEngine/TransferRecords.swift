@@ -17,11 +17,22 @@ protocol TransferRecords: Sendable {
     ) async throws(ItemFailure)
     /// Drops the checkpoint and its ranges; nothing happens if there is none.
     func dropDownload(_ key: ObjectKey) async throws(ItemFailure)
-    /// The partial file of the download is at rest and is this.
-    func sealDownload(_ partial: FileIdentity, bootID: String) async
+    /// The partial file of the download is at rest and is this; what cannot be recorded costs
+    /// reading it back.
+    func sealDownload(
+        _ key: ObjectKey,
+        _ partial: FileIdentity,
+        partialName: String,
+        bootID: String
+    ) async
     /// True if the recorded bytes of `range` are in the partial file, which is `partial` now; false
     /// if they must be read back to know it.
-    func vouches(for range: RangeCheckpoint, in partial: FileIdentity, bootID: String) async -> Bool
+    func vouches(
+        for range: RangeCheckpoint,
+        of checkpoint: DownloadCheckpoint,
+        in partial: FileIdentity,
+        bootID: String
+    ) async -> Bool
 
     func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint?
     /// Records an upload with its parts, in place of an earlier one of the same key.
@@ -84,16 +95,24 @@ struct ManifestRecords: TransferRecords {
         try await mapping { () throws(ManifestError) in try await manifest.dropDownload(key) }
     }
 
-    /// Nobody but a run of the mirror writes to its partial files, so that no seal is needed.
-    func sealDownload(_ partial: FileIdentity, bootID: String) async {}
+    func sealDownload(
+        _ key: ObjectKey,
+        _ partial: FileIdentity,
+        partialName: String,
+        bootID: String
+    ) async {
+        try? await manifest.sealDownload(key, partial, partialName: partialName)
+    }
 
-    /// Within one boot the page cache outlives the process, and nobody else writes there.
+    /// Within one boot the page cache outlives the process, and whoever writes into the file breaks
+    /// its seal.
     func vouches(
         for range: RangeCheckpoint,
+        of checkpoint: DownloadCheckpoint,
         in partial: FileIdentity,
         bootID: String
     ) async -> Bool {
-        range.bootID == bootID
+        range.bootID == bootID && checkpoint.seal == partial
     }
 
     func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint? {

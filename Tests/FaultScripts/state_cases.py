@@ -212,7 +212,7 @@ def _(place):
     equal(place.tree()["gone"], OTHER, "what was not to be deleted")
 
 
-def interrupted(place, content):
+def interrupted(place, content, number=signal.SIGINT):
     """A mirror with a partial file of the victim; the name of that file."""
     place.put("victim", content)
     between = place.wire()
@@ -227,12 +227,39 @@ def interrupted(place, content):
         return any((request.range_start or 0) >= 2 << 20
                    for request in between.seen("GetObject", "victim"))
     until(is_there, "the third range")
-    running.send(signal.SIGINT)
+    running.send(number)
     running.wait()
     between.clear()
     names = os.listdir(folder)
     equal(len(names), 1, "partial files")
     return os.path.join(folder, names[0])
+
+
+@case("F130", "a partial file that was edited is read back, and what is wrong fetched again")
+def _(place):
+    content = ramp(6_000_000, 5)
+
+    def edit(path):
+        status = os.stat(path)
+        with open(path, "r+b") as file:
+            file.seek(500_000)
+            file.write(b"edited behind our back")
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    for number in (signal.SIGINT, signal.SIGKILL):
+        for change in (None, edit):
+            place.prefix += "x"
+            place.directory += "x"
+            path = interrupted(place, content, number)
+            if change:
+                change(path)
+            result = place.in_step(place.pull("--part-size", "1M"))
+            where = f"after {number.name} and {change}: {result}"
+            expect(place.tree() == {"victim": content}, f"the file is another {where}")
+            # The first of the two parts is the edited one.
+            resumed = result.count("bytes_resumed")
+            expect(0 < resumed <= (1 << 20) if change else resumed >= 2 << 20,
+                   f"{resumed} bytes were spared {where}")
 
 
 @case("F129 F130", "a partial file that was cut, replaced or linked is not gone on with")

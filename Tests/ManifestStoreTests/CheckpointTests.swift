@@ -27,6 +27,24 @@ struct DownloadCheckpointTests {
         #expect(ranges?.map(\.bootID) == ["boot-1", "boot-2"])
     }
 
+    @Test func `a seal goes with its download and stands for no other`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        try await store.beginDownload(Sample.download("a"))
+        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
+        try await store.sealDownload("a", Sample.source, partialName: "p1")
+        #expect(try await store.downloadCheckpoint("a")?.seal == Sample.source)
+        await #expect(throws: ManifestError.checkpointGone("a")) {
+            try await store.sealDownload("a", Sample.source, partialName: "p2")
+        }
+        try await store.beginDownload(Sample.download("a", partialName: "p2"))
+        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
+        try await store.sealDownload("a", Sample.source, partialName: "p2")
+        try await store.dropDownload("a")
+        try await store.beginDownload(Sample.download("a", partialName: "p2"))
+        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
+    }
+
     @Test func `a range of an earlier version does not count for the next one`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

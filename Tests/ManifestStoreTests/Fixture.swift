@@ -196,6 +196,7 @@ enum Sample {
         counts.skipped = 10
         counts.localChanges = 11
         counts.requests = 12
+        counts.vanished = 13
         return counts
     }()
 }

@@ -106,7 +106,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             table: .run,
             query: .insertRun,
             values: [.integer(5), .text("sideways"), .integer(1), .integer(0), .text("r")]
-                + [SQLValue](repeating: .null, count: 15),
+                + [SQLValue](repeating: .null, count: 16),
             row: "5",
             problem: "its direction is 'sideways'"
         ),
@@ -115,7 +115,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
-                + [.null],
+                + [.null, .integer(0)],
             row: "5",
             problem: "its outcome is 'perfect'"
         ),
@@ -123,9 +123,25 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             table: .run,
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 13),
+                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 14),
             row: "5",
             problem: "its end is incomplete"
+        ),
+        InvalidRow(
+            table: .run,
+            query: .insertRun,
+            values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
+                + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
+                + [.null, .integer(-1)],
+            row: "5",
+            problem: "a count is -1"
+        ),
+        InvalidRow(
+            table: .downloadSeal,
+            query: .upsertSeal,
+            values: [key, .integer(-1)] + [SQLValue](repeating: .integer(0), count: 6),
+            row: "a\\n",
+            problem: "its partial is incomplete or impossible"
         ),
     ]
 }

@@ -183,8 +183,8 @@ struct OpeningTests {
             await #expect(
                 throws: ManifestError.newerSchema(
                     path: killed.databasePath,
-                    found: 2,
-                    supported: 1
+                    found: Schema.current.version + 1,
+                    supported: Schema.current.version
                 )
             ) {
                 _ = try await killed.open(writeAheadLog: writeAheadLog)
@@ -274,7 +274,7 @@ struct SettingAsideTests {
             try directory.edit { try $0.execute(statement) }
             let reason = try await reason(directory)
             #expect(
-                reason == "its tables are not those of version 1"
+                reason == "its tables are not those of version \(Schema.current.version)"
                     || reason == "its version is 0"
             )
         }

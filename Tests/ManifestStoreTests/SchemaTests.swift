@@ -108,9 +108,42 @@ struct MigrationTests {
             try connection.execute("SELECT x FROM extra")
                 + connection.execute(Schema.readVersion)
         }
-        #expect(found == [[.integer(2)], [.integer(3)]])
+        #expect(found == [[.integer(2)], [.integer(Schema.current.version + 2)]])
         try await store.checkpointAndClose()
         #expect(try await directory.open(schema: newer).outcome == .opened)
+    }
+
+    @Test func `rows of the first version are read by the current one`() async throws {
+        let directory = try StateDirectory()
+        let first = Schema(migrations: Array(Schema.current.migrations.prefix(1)))
+        let (old, _) = try await directory.open(schema: first)
+        try await old.beginDownload(Sample.download("a"))
+        try await old.checkpointAndClose()
+        let finished = StoredRun(
+            id: RunID(1),
+            direction: "pull",
+            started: Timestamp(seconds: 5, nanoseconds: 6),
+            remote: "oss://bucket/prefix",
+            record: RunRecord(
+                outcome: .complete,
+                seconds: 2,
+                counts: Sample.counts,
+                message: nil
+            )
+        )
+        // As that version wrote it: without the last column, also in the checksum.
+        let values = Array(RunRow.values(of: finished).dropLast(2))
+        let row = RowDigest.sealing(values, table: .run)
+        try directory.edit { connection in
+            let texts = row.map(\.literal).joined(separator: ", ")
+            try connection.execute("INSERT INTO run VALUES (\(texts))")
+        }
+        let (store, outcome) = try await directory.open()
+        #expect(outcome == .opened)
+        var counts = Sample.counts
+        counts.vanished = 0
+        #expect(try await store.runs(limit: 2).first?.record?.counts == counts)
+        #expect(try await store.downloadCheckpoint("a") == Sample.download("a"))
     }
 
     @Test func `a new manifest runs all migrations`() async throws {
@@ -137,9 +170,22 @@ struct MigrationTests {
         let directory = try await makeDirectory()
         try directory.edit { try $0.execute("ALTER TABLE setting ADD COLUMN stray TEXT") }
         let (_, outcome) = try await directory.open(schema: schema([Self.statements]))
-        guard case .recreated(_, "its tables are not those of version 1") = outcome else {
+        guard case .recreated(_, let reason) = outcome else {
             Issue.record("\(outcome)")
             return
+        }
+        #expect(reason == "its tables are not those of version \(Schema.current.version)")
+    }
+}
+
+extension SQLValue {
+    fileprivate var literal: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .text(let text): "'\(text)'"
+        case .blob(let bytes): "x'" + bytes.map { String($0, radix: 16) }.joined() + "'"
         }
     }
 }

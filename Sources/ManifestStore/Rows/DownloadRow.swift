@@ -1,6 +1,6 @@
 internal import SyncModel
 
-/// Rows of the tables `download` and `download_range`.
+/// Rows of the tables `download`, `download_range` and `download_seal`.
 enum DownloadRow {
     static func values(of checkpoint: DownloadCheckpoint) -> [SQLValue] {
         var values: [SQLValue] = []
@@ -23,6 +23,13 @@ enum DownloadRow {
         values.append(range.checksum)
         values.append(range.bootID)
         return RowDigest.sealing(values, table: .downloadRange)
+    }
+
+    static func values(of seal: FileIdentity, key: ObjectKey) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.append(key)
+        values.append(seal)
+        return RowDigest.sealing(values, table: .downloadSeal)
     }
 
     static func check(_ checkpoint: DownloadCheckpoint) throws(ManifestError) {
@@ -72,10 +79,11 @@ enum DownloadRow {
         return nil
     }
 
-    /// The row of `download`, with the ranges that `ranges` gives for its key.
+    /// The row of `download`, with what the other tables have for its key.
     static func read(
         _ statement: PreparedStatement,
-        ranges: (ObjectKey) throws(ManifestError) -> [RangeCheckpoint]
+        ranges: (ObjectKey) throws(ManifestError) -> [RangeCheckpoint],
+        seal: (ObjectKey) throws(ManifestError) -> FileIdentity?
     ) throws(ManifestError) -> DownloadCheckpoint {
         var row = RowReader(statement, table: .download)
         let key = try row.key(limit: ManifestLimits.key)
@@ -98,8 +106,17 @@ enum DownloadRow {
             crc64: crc64,
             partialName: name,
             rangeSize: rangeSize,
-            ranges: ranges
+            ranges: ranges,
+            seal: try seal(key)
         )
+    }
+
+    static func readSeal(_ statement: PreparedStatement) throws(ManifestError) -> FileIdentity {
+        var row = RowReader(statement, table: .downloadSeal)
+        _ = try row.key(limit: ManifestLimits.key)
+        let identity = try row.identity("its partial")
+        try row.finish()
+        return identity
     }
 
     static func readRange(_ statement: PreparedStatement) throws(ManifestError) -> RangeCheckpoint {

@@ -6,6 +6,7 @@ enum Table: String, Sendable {
     case entry
     case download
     case downloadRange = "download_range"
+    case downloadSeal = "download_seal"
     case upload
     case uploadPart = "upload_part"
     case run
@@ -64,9 +65,17 @@ struct RowDigest {
     var value: SQLValue { .integer(Int64(bitPattern: CRC64(of: bytes).value)) }
 
     /// The values with their checksum after them.
-    static func sealing(_ values: [SQLValue], table: Table) -> [SQLValue] {
+    ///
+    /// `additions` columns at the end are of later versions: their absence leaves no trace in the
+    /// checksum, so that a migration changes no row.
+    static func sealing(
+        _ values: [SQLValue],
+        table: Table,
+        additions: Int = 0
+    ) -> [SQLValue] {
         var digest = RowDigest(table: table)
-        for value in values { digest.append(value) }
+        for value in values.dropLast(additions) { digest.append(value) }
+        for value in values.suffix(additions) where value != .null { digest.append(value) }
         return values + [digest.value]
     }
 }

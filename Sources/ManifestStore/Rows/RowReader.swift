@@ -30,6 +30,15 @@ struct RowReader {
         return value
     }
 
+    /// A number in a column that rows of earlier versions do not have.
+    mutating func addedCount(_ what: String) throws(ManifestError) -> Int64? {
+        guard statement.value(at: column) != .null else {
+            column += 1
+            return nil
+        }
+        return try count(what)
+    }
+
     /// To be called after the last column but the checksum.
     func finish() throws(ManifestError) {
         guard statement.value(at: column) == digest.value else {

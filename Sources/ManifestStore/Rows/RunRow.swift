@@ -11,7 +11,7 @@ enum RunRow {
         values.append(run.started)
         values.append(run.remote)
         values += recordValues(of: run.record)
-        return RowDigest.sealing(values, table: .run)
+        return RowDigest.sealing(values, table: .run, additions: 1)
     }
 
     /// The columns that a run has only when it has ended.
@@ -21,6 +21,7 @@ enum RunRow {
         values.append(record.map { .real($0.seconds) } ?? .null)
         for count in counts { values.append(record?.counts[keyPath: count]) }
         values.append(record?.message?.cut(toBytes: ManifestLimits.message))
+        values.append(record?.counts.vanished)
         return values
     }
 
@@ -47,6 +48,7 @@ enum RunRow {
         for count in counts {
             try Requirement.notNegative(record.counts[keyPath: count], "a run's count")
         }
+        try Requirement.notNegative(record.counts.vanished, "a run's count")
     }
 
     static func read(_ statement: PreparedStatement) throws(ManifestError) -> StoredRun {
@@ -84,6 +86,7 @@ enum RunRow {
             result[keyPath: count] = number
         }
         let message = try row.optionalText("its message", limit: ManifestLimits.message)
+        result.vanished = try row.addedCount("a count") ?? 0
         guard let name else { return nil }
         guard let outcome = RunOutcome(rawValue: name) else {
             throw row.failure("its outcome is '\(displayText(name.utf8))'")

@@ -2,8 +2,9 @@ package import SyncModel
 
 /// What is known of one unfinished download.
 ///
-/// Nothing in it is trusted before it is verified: a range that was recorded in this boot of the
-/// machine stands, because the page cache survived; another one is read back and compared.
+/// Nothing in it is trusted before it is verified: the bytes of a partial file stand that nobody
+/// has touched since it was sealed, in the same boot of the machine, because the page cache
+/// survived; others are read back and compared.
 package struct DownloadCheckpoint: Sendable, Hashable {
     /// Relative to the remote's prefix.
     package let key: ObjectKey
@@ -19,6 +20,8 @@ package struct DownloadCheckpoint: Sendable, Hashable {
     package let rangeSize: Int64
     /// By ascending index; a range without a byte may be missing.
     package let ranges: [RangeCheckpoint]
+    /// The partial file as it was left when the transfer ended in an orderly way; nil after a kill.
+    package let seal: FileIdentity?
 
     package init(
         key: ObjectKey,
@@ -27,7 +30,8 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         crc64: CRC64?,
         partialName: String,
         rangeSize: Int64,
-        ranges: [RangeCheckpoint]
+        ranges: [RangeCheckpoint],
+        seal: FileIdentity? = nil
     ) {
         self.key = key
         self.size = size
@@ -36,9 +40,10 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         self.partialName = partialName
         self.rangeSize = rangeSize
         self.ranges = ranges
+        self.seal = seal
     }
 
-    /// The same download, this far.
+    /// The same download, this far and not sealed.
     package func replacingRanges(with ranges: [RangeCheckpoint]) -> DownloadCheckpoint {
         DownloadCheckpoint(
             key: key,
@@ -81,5 +86,17 @@ package struct RangeCheckpoint: Sendable, Hashable {
         self.received = received
         self.checksum = checksum
         self.bootID = bootID
+    }
+
+    /// The same range, whose bytes were read back in the boot `bootID`.
+    package func seen(in bootID: String) -> RangeCheckpoint {
+        RangeCheckpoint(
+            index: index,
+            offset: offset,
+            length: length,
+            received: received,
+            checksum: checksum,
+            bootID: bootID
+        )
     }
 }

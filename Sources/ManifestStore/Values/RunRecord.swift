@@ -27,6 +27,8 @@ package struct RunCounts: Sendable, Hashable {
     package var conflicts: Int64 = 0
     package var failed: Int64 = 0
     package var skipped: Int64 = 0
+    /// Objects that were listed and gone a moment later.
+    package var vanished: Int64 = 0
     package var localChanges: Int64 = 0
     package var requests: Int64 = 0
 

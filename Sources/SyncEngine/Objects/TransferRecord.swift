@@ -171,12 +171,18 @@ package actor TransferRecord: TransferRecords {
         try await flush()
     }
 
-    func sealDownload(_ partial: FileIdentity, bootID: String) async {
+    func sealDownload(
+        _ key: ObjectKey,
+        _ partial: FileIdentity,
+        partialName: String,
+        bootID: String
+    ) async {
         seal = Checkpoint.Seal(partial, bootID: bootID)
     }
 
     func vouches(
         for range: RangeCheckpoint,
+        of checkpoint: DownloadCheckpoint,
         in partial: FileIdentity,
         bootID: String
     ) async -> Bool {

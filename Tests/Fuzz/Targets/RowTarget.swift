@@ -25,6 +25,7 @@ func judgeRows(_ bytes: [UInt8]) throws(FuzzFailure) {
 
 private let tables: [Table] = [
     .entry, .download, .downloadRange, .upload, .uploadPart, .run, .runItem, .plannedDeletion,
+    .downloadSeal,
 ]
 
 private func value(_ input: inout InputReader) -> SQLValue {
@@ -50,10 +51,15 @@ private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [
         guard entry.storageClass.name.utf8.count < 64 else { return nil }
         return EntryRow.values(of: entry).dropLast()
     case .download:
-        return DownloadRow.values(of: try DownloadRow.read(statement) { _ in [] })
+        return DownloadRow.values(
+            of: try DownloadRow.read(statement, ranges: { _ in [] }, seal: { _ in nil })
+        )
     case .downloadRange:
         let range = try DownloadRow.readRange(statement)
         return DownloadRow.values(of: range, key: try key(of: row))
+    case .downloadSeal:
+        let seal = try DownloadRow.readSeal(statement)
+        return DownloadRow.values(of: seal, key: try key(of: row))
     case .upload: return UploadRow.values(of: try UploadRow.read(statement) { _ in [] })
     case .uploadPart:
         let part = try UploadRow.readPart(statement)
