@@ -94,7 +94,13 @@ let package = Package(
             ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"]
         ),
         library("OSSSync", ["SyncEngine", "ObjectStorage", "SyncModel"]),
-        program("OSSSyncCLI", ["OSSSync"]),
+        // The program uses nothing that the library does not offer to others.
+        .executableTarget(
+            name: "OSSSyncCLI",
+            dependencies: ["OSSSync"],
+            packageAccess: false,
+            swiftSettings: swiftSettings
+        ),
         library(
             "StorageServer",
             ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]

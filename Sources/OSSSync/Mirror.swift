@@ -2,15 +2,64 @@ internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
-/// A directory and the remote it is linked with.
+/// A directory and the remote that it is kept in step with.
+///
+/// ```swift
+/// let mirror = try Mirror(
+///     directory: "Photos",
+///     remote: Remote(parsing: "oss://media/photos"),
+///     configuration: configuration,
+///     deviceName: "kitchen"
+/// )
+/// let summary = try await mirror.push(.standard) { event in show(event) }
+/// ```
+///
+/// What was last the same on both sides stands in a manifest, in `.osssync` beneath the directory
+/// unless another place is chosen. One run at a time holds it; another one, also of another
+/// process, ends with an error of code `locked`. A run that was interrupted goes on where it
+/// stopped.
 public struct Mirror: Sendable {
     /// The directory, as it was given.
     public let directory: String
     /// The remote.
     public let remote: Remote
     private let link: LinkFile?
-    private let sources: ConfigurationSources
+    /// Nil for a mirror of what an app spells, which needs no link.
+    private let sources: ConfigurationSources?
+    private let stateDirectory: String?
+    private let deviceName: String
     private let connection: ResolvedConnection
+
+    /// Takes what an app spells: neither the environment nor a file is read.
+    ///
+    /// Nothing is written, no link either, and no request is made.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's path. A pull makes its last part if it is missing.
+    ///   - remote: The remote. Another one than that of earlier runs is refused unless the options
+    ///     of a run allow it.
+    ///   - configuration: How the bucket is reached; how many requests are under way at once is
+    ///     said by the options of each run.
+    ///   - deviceName: Stands in the names of files that are kept in a conflict: letters, digits
+    ///     and hyphens.
+    ///   - stateDirectory: Where the manifest and unfinished transfers are; nil for `.osssync`
+    ///     beneath the directory.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(
+        directory: String,
+        remote: Remote,
+        configuration: StoreConfiguration,
+        deviceName: String,
+        stateDirectory: String? = nil
+    ) throws(SyncError) {
+        self.directory = directory
+        self.remote = remote
+        self.deviceName = deviceName
+        self.stateDirectory = stateDirectory
+        link = nil
+        sources = nil
+        connection = try ResolvedConnection(remote, configuration)
+    }
 
     /// Reads a directory's link, or takes `remote` for one that has none.
     ///
@@ -59,6 +108,8 @@ public struct Mirror: Sendable {
         self.remote = chosen
         self.link = link
         self.sources = sources
+        stateDirectory = state
+        deviceName = sources.hostName
         connection = try ResolvedConnection(chosen, link: link, sources: sources)
     }
 
@@ -67,19 +118,59 @@ public struct Mirror: Sendable {
 
     /// Writes the link, making the directory if it does not exist.
     ///
-    /// - Throws: `SyncError` of code `localState`.
+    /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
+    ///   of a ``StoreConfiguration``, whose keys and choices no file holds.
     public func writeLink() throws(SyncError) {
+        guard let sources else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(directory))' is reached by what the app spells, and that "
+                    + "cannot be written into a link"
+            )
+        }
         let file = LinkFile(remote: remote, options: sources.options, previous: link)
         try MirrorLink.write(
             file.content,
             directory: directory,
-            stateDirectory: sources.options.stateDirectory,
+            stateDirectory: stateDirectory,
             homeDirectory: sources.homeDirectory
         )
     }
 
-    /// Makes one side what the other is; links the directory first if it is not linked.
+    /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
+    @discardableResult
+    public func pull(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.pull, options: options, onEvent: onEvent)
+    }
+
+    /// Makes the remote have what the directory has; as ``run(_:options:onEvent:)``.
+    @discardableResult
+    public func push(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.push, options: options, onEvent: onEvent)
+    }
+
+    /// Makes both sides have what either changed since the last run; as
+    /// ``run(_:options:onEvent:)``.
     ///
+    /// What both changed is a conflict, and what one removed is removed from the other only if the
+    /// options say so and nobody changed it.
+    @discardableResult
+    public func sync(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.sync, options: options, onEvent: onEvent)
+    }
+
+    /// Makes one side what the other is, or each what the other has changed.
+    ///
+    /// A directory that belongs to a user's configuration is linked first if it is not.
     /// Cancelling the task ends the run with what is needed to go on kept.
     ///
     /// - Parameters:
@@ -94,7 +185,7 @@ public struct Mirror: Sendable {
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
         if direction != .pull { try MirrorLink.require(directory: directory) }
-        if !isLinked, !options.isDryRun {
+        if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             try await bucketClient().checkAccess()
             try writeLink()
@@ -103,7 +194,8 @@ public struct Mirror: Sendable {
         return try await engine.run(direction, options: options, onEvent: onEvent)
     }
 
-    /// Counts what a pull and a push would do, and names what was interrupted; changes nothing.
+    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
+    /// nothing.
     ///
     /// - Throws: `SyncError`.
     public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
@@ -138,8 +230,8 @@ public struct Mirror: Sendable {
         return MirrorEngine(
             settings: MirrorSettings(
                 directory: directory,
-                stateDirectory: sources.options.stateDirectory,
-                homeDirectory: sources.homeDirectory,
+                stateDirectory: stateDirectory,
+                homeDirectory: sources?.homeDirectory,
                 prefix: remote.prefixKey,
                 identity: RemoteIdentity(
                     dialect: remote.dialect.rawValue,
@@ -150,7 +242,7 @@ public struct Mirror: Sendable {
                 displayRemote: remote.display,
                 store: store,
                 signal: signal,
-                environment: SystemClocks.engine(hostName: sources.hostName)
+                environment: SystemClocks.engine(hostName: deviceName)
             )
         )
     }

@@ -9,8 +9,8 @@ extension MirrorEngine {
     private static let interruptedLimit = 1_000
     private static let issueLimit = 100
 
-    /// Counts what a pull and a push would do, and names what was interrupted; changes nothing and
-    /// reads no content.
+    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
+    /// nothing and reads no content.
     package func status(options: RunOptions) async throws(SyncError) -> StatusReport {
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
@@ -40,6 +40,7 @@ extension MirrorEngine {
         )
         var pull = WorkCounter(.pull, options, prefix: settings.prefix)
         var push = WorkCounter(.push, options, prefix: settings.prefix)
+        var sync = WorkCounter(.sync, options, prefix: settings.prefix)
         let loop = try await run.join(
             rows: rows,
             selection,
@@ -47,10 +48,12 @@ extension MirrorEngine {
             onEntry: { entry in
                 pull.add(entry)
                 push.add(entry)
+                sync.add(entry)
             }
         )
         pull.finish()
         push.finish()
+        sync.finish()
         if let error = loop.listingFailure { throw error }
         let context = run.parts(RunID(0)).context
         var interrupted: [InterruptedTransfer] = []
@@ -63,6 +66,7 @@ extension MirrorEngine {
         return StatusReport(
             pull: pull.work,
             push: push.work,
+            sync: sync.work,
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
             recorded: rows,
             issues: issues.texts

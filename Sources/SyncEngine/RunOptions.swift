@@ -44,7 +44,7 @@ public struct RunOptions: Sendable, Hashable {
     public var isDryRun: Bool
     /// Deletes what the manifest knows, the other side lost and nobody changed since.
     public var deletesKnown: Bool
-    /// Also deletes what was never synced.
+    /// Also deletes what was never synced; a sync sends or fetches that instead.
     public var deletesExtra: Bool
     /// The limit on deletions; nothing is asked for 10 or fewer.
     public var deletionLimit: DeletionLimit
@@ -70,8 +70,27 @@ public struct RunOptions: Sendable, Hashable {
     public var filter = FileFilter()
     /// Deletes what the filter hides on the side that is changed, if it is recorded and unchanged.
     ///
-    /// False unless set; takes ``deletesKnown`` as well.
+    /// False unless set; takes ``deletesKnown`` as well. A sync leaves alone what is excluded.
     public var deletesExcluded = false
+
+    /// What `osssync` itself does where it is told nothing: both sides are kept in a conflict,
+    /// nothing is deleted, eight requests at once, parts of 8 MiB, every file on the disk, seven
+    /// days of trash.
+    public static let standard = RunOptions(
+        isDryRun: false,
+        deletesKnown: false,
+        deletesExtra: false,
+        deletionLimit: .percent(50),
+        allowsEmpty: false,
+        allowsRebinding: false,
+        replacesLocalChanges: false,
+        conflictPolicy: .keepBoth,
+        comparesContent: false,
+        connectionLimit: 8,
+        partSize: 8 << 20,
+        durability: .full,
+        trashDays: 7
+    )
 
     /// Makes the options of one run; every one is spelled.
     public init(

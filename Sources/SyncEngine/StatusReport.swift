@@ -38,12 +38,14 @@ public struct InterruptedTransfer: Sendable, Hashable {
     public var bytesFinished: Int64
 }
 
-/// What pull and push would do, and what was interrupted.
+/// What pull, push and sync would do, and what was interrupted.
 public struct StatusReport: Sendable, Hashable {
     /// What a pull would do.
     public var pull: PlannedWork
     /// What a push would do.
     public var push: PlannedWork
+    /// What a sync would do.
+    public var sync: PlannedWork
     /// Transfers that the next run goes on with, at most 1,000.
     public var interrupted: [InterruptedTransfer]
     /// Files that the manifest records.

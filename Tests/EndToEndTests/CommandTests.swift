@@ -110,6 +110,7 @@ struct CommandTests {
                       recorded: 4 items
                       pull would: download 3 items (5.0 KiB), keep 1 local change
                       push would: upload 2 items (15 B), find 1 conflict
+                      sync would: transfer 4 items (4.0 KiB)
 
                     """
             )

@@ -65,7 +65,7 @@ struct ArgumentParserTests {
         (["pull", "--frobnicate"], "there is no option '--frobnicate'; see 'osssync help'"),
         (["pull", "-x"], "there is no option '-x'; see 'osssync help'"),
         (["push", "--force", "D"], "'--force' is not an option of push, only of pull, get, put"),
-        (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push"),
+        (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push, sync"),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),
         (["pull"], "DIR is missing; see 'osssync help pull'"),

@@ -3,6 +3,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case `init`
     case pull
     case push
+    case sync
     case status
     case ls
     case get
@@ -56,7 +57,8 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, status, list, get, put, presign, uploads, cancel, doctor, help,
+        initialize, pull, push, sync, status, list, get, put, presign, uploads, cancel, doctor,
+        help,
     ]
 
     static func row(_ name: CommandName) -> CommandSpecification? {
@@ -175,10 +177,32 @@ enum CommandTable {
         ]
     )
 
+    private static let sync = CommandSpecification(
+        name: .sync,
+        arguments: [directory, optionalRemote],
+        summary: "make both have what either of them changed",
+        discussion: [
+            "Downloads what is new or changed in the bucket since the last run, and uploads what "
+                + "is new or changed under DIR. What was interrupted goes on where it stopped "
+                + "when the same command is run again.",
+            "Where both sides changed, the bucket's version is downloaded and the local one is "
+                + "kept beside it; see --on-conflict. What was removed on one side and changed on "
+                + "the other comes back. Nothing is deleted without --delete, and then only what "
+                + "nobody changed since the last run; what was never mirrored is new, also with "
+                + "--delete-extra.",
+            "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+        ],
+        options: runOptions,
+        examples: [
+            ("osssync sync ~/Notes oss://media/notes", "first run: link, and bring both in step"),
+            ("osssync sync --delete ~/Notes", "removals go over, too"),
+        ]
+    )
+
     private static let status = CommandSpecification(
         name: .status,
         arguments: [directory],
-        summary: "show what pull and push would do, and what was interrupted",
+        summary: "show what each way would do, and what was interrupted",
         discussion: ["Changes nothing, neither under DIR nor in the bucket."],
         options: [
             .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,

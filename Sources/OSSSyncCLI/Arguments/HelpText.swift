@@ -9,7 +9,7 @@ enum HelpText {
         }
         var lines = [
             "osssync mirrors between a directory and a bucket prefix, in either",
-            "direction, and goes on where it was interrupted.",
+            "direction or both, and goes on where it was interrupted.",
             "",
             "usage: osssync COMMAND [OPTION...] ARGUMENT...",
             "",

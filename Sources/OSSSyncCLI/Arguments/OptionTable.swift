@@ -45,7 +45,7 @@ enum OptionTable {
             value: .text("N|P%"),
             .run,
             "refuse to delete more than N items or P percent of what is mirrored; "
-                + "10 or fewer are never refused (default \(RunDefaults.deletionPercent)%)"
+                + "10 or fewer are never refused (default 50%)"
         ),
         OptionSpecification(
             .allowEmpty,
@@ -79,7 +79,7 @@ enum OptionTable {
             value: .text("N"),
             .run,
             "keep local files that were removed for N days in the trash; "
-                + "0 removes at once (default \(RunDefaults.trashDays))"
+                + "0 removes at once (default \(RunOptions.standard.trashDays))"
         ),
     ]
 
@@ -89,7 +89,7 @@ enum OptionTable {
             short: "j",
             value: .text("N"),
             .transfer,
-            "have at most N requests under way (default \(RunDefaults.connectionLimit); "
+            "have at most N requests under way (default \(RunOptions.standard.connectionLimit); "
                 + "4 for get and put)"
         ),
         OptionSpecification(
@@ -97,7 +97,7 @@ enum OptionTable {
             value: .text("SIZE"),
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
-                + "from 100K to 5G (default \(RunDefaults.partSizeText); 2M for put)"
+                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put)"
         ),
         OptionSpecification(
             .durability,
@@ -212,13 +212,4 @@ enum OptionTable {
     static func row(short: Character) -> OptionSpecification? {
         rows.first { $0.short == short }
     }
-}
-
-/// What a run does where no option says otherwise.
-enum RunDefaults {
-    static let deletionPercent = 50
-    static let trashDays = 7
-    static let connectionLimit = 8
-    static let partSize: Int64 = 8 << 20
-    static let partSizeText = "8M"
 }

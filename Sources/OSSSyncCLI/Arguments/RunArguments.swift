@@ -13,7 +13,7 @@ extension RunOptions {
             deletesExtra: arguments.has(.deleteExtra),
             deletionLimit: try arguments.value(
                 .maxDelete,
-                or: .percent(RunDefaults.deletionPercent),
+                or: Self.standard.deletionLimit,
                 expected: "it is a number, such as 20, or a share, such as 30%",
                 parse: parseDeletionLimit
             ),
@@ -29,13 +29,13 @@ extension RunOptions {
             comparesContent: arguments.has(.checksum),
             connectionLimit: try arguments.value(
                 .jobs,
-                or: RunDefaults.connectionLimit,
+                or: Self.standard.connectionLimit,
                 expected: "it is a number from 1 to 256",
                 parse: { parseCount($0, in: 1...256) }
             ),
             partSize: try arguments.value(
                 .partSize,
-                or: RunDefaults.partSize,
+                or: Self.standard.partSize,
                 expected: "it is a size from 100K to 5G, such as 8M",
                 parse: { text in
                     parseSize(text).flatMap { Self.partSizes.contains($0) ? $0 : nil }
@@ -49,7 +49,7 @@ extension RunOptions {
             ),
             trashDays: try arguments.value(
                 .trashDays,
-                or: RunDefaults.trashDays,
+                or: Self.standard.trashDays,
                 expected: "it is a number of days from 0 to 36500",
                 parse: { parseCount($0, in: 0...36_500) }
             )

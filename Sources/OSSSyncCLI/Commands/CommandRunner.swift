@@ -33,6 +33,7 @@ enum CommandRunner {
         case .`init`: try await InitCommand(context: context).run()
         case .pull: try await RunCommand(context: context, direction: .pull).run()
         case .push: try await RunCommand(context: context, direction: .push).run()
+        case .sync: try await RunCommand(context: context, direction: .sync).run()
         case .status: try await StatusCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()
         case .get: try await GetCommand(context: context).run()

@@ -1,6 +1,6 @@
 internal import OSSSync
 
-/// `osssync pull` and `osssync push`.
+/// `osssync pull`, `osssync push` and `osssync sync`.
 struct RunCommand: Sendable {
     let context: CommandContext
     let direction: SyncDirection

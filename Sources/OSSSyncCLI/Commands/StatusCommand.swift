@@ -21,6 +21,7 @@ struct StatusCommand: Sendable {
         context.say("  recorded: " + countText(report.recorded, "item", "items"))
         context.say("  pull would: " + Self.text(report.pull, verb: "download"))
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
+        context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
             context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
@@ -53,6 +54,7 @@ struct StatusCommand: Sendable {
         line.add("recorded", report.recorded)
         line.add("pull", Self.json(report.pull))
         line.add("push", Self.json(report.push))
+        line.add("sync", Self.json(report.sync))
         line.add(
             "interrupted",
             report.interrupted.map { transfer in
