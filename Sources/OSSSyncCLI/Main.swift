@@ -24,7 +24,7 @@ enum Main {
         case .help(let name):
             say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
         case .run(let arguments):
-            if let problem = DescriptorLimit.raised().problem {
+            if let problem = DescriptorLimit.raised().problem ?? ThreadLimit.tried().problem {
                 complain(problem)
                 exit(ExitCode.localState.rawValue)
             }
