@@ -235,6 +235,9 @@ struct Publisher {
         let displacer = Displacer(directory: directory, path: publication.path, parent: parent)
         let kept = try displacer.keep(old, as: publication.displaced)
         do throws(LocalError) {
+            // Here it could not have its second name beforehand: on a disk without such names it
+            // was moved just now, and a power cut could keep the rename below alone.
+            if kept != nil { try directory.synchronize() }
             if kept?.originalIsGone == true {
                 try placeWhereAbsent(item, parent, name, publication.path)
             } else {
@@ -266,7 +269,7 @@ struct Publisher {
             }
             try calls.rename(
                 from: partials.descriptor,
-                item.name.bytes,
+                directory.fileName(item.name),
                 to: parent.descriptor,
                 name
             )

@@ -165,6 +165,26 @@ struct PublicationFaultTests {
         #expect(tree.values.count { $0 == "old" } == 2)
     }
 
+    /// On a disk without second names it is moved at the last moment, and only then made durable.
+    @Test func `an old version that was moved is on the disk before its name is taken`() throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write("f", "old")
+        let mirror = try temporary.mirror(
+            failing: .init(.fail(errno: EIO), at: 1, of: ["syncfs"]),
+            .init(.failFromHereOn(errno: EPERM), at: 1, of: ["linkat"])
+        )
+        let publication = try mirror.publication(
+            "new",
+            at: "f",
+            expecting: .file(try mirror.fileIdentity("f")),
+            displacing: .keepBeside(suffix: ".old")
+        )
+        let outcomes = try mirror.publish([publication], durability: .unsynchronized)
+        let error = SystemCallError(call: "syncfs", errno: EIO, path: nil)
+        #expect(outcomes == [.failed(.systemCall(error))])
+        #expect(try temporary.userTree() == ["f": "old"])
+    }
+
     @Test func `a second name is taken back when the disk cannot be waited for`() throws {
         let temporary = try TemporaryDirectory()
         try temporary.write("f", "old")
