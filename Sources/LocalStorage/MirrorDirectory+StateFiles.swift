@@ -65,33 +65,15 @@ extension MirrorDirectory {
         for name in names { try calls.unlink(at: directory.descriptor, name.bytes) }
     }
 
-    /// Writes a new file beside the old one, makes it durable, and renames it over the old one.
+    /// Puts a private file in place of an older one, durably.
     func replaceFile(
         in directory: OpenDirectory,
         _ name: PathBytes,
         _ content: [UInt8]
     ) throws(LocalError) {
-        let temporary = PartialName.random()
-        let descriptor = try calls.open(
-            at: directory.descriptor,
-            temporary.bytes,
-            flags: SystemCalls.creationFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: temporary.text, calls: calls)
         do throws(LocalError) {
-            try file.write(content, at: 0)
-            try file.synchronize()
-            try calls.rename(
-                from: directory.descriptor,
-                temporary.bytes,
-                to: directory.descriptor,
-                name
-            )
-            try calls.synchronize(directory.descriptor)
+            try directory.replaceFile(name, content, synchronizes: true)
         } catch {
-            // The first failure is the one to report.
-            _ = try? calls.unlink(at: directory.descriptor, temporary.bytes)
             throw explained(error, neededBytes: nil)
         }
     }

@@ -58,6 +58,34 @@ final class OpenDirectory: Sendable {
 }
 
 extension OpenDirectory {
+    /// Writes a new private file beside an older one and renames it over that one.
+    ///
+    /// Synchronized, it survives a power cut; else the file may be old, empty or gone after one.
+    func replaceFile(
+        _ name: PathBytes,
+        _ content: [UInt8],
+        synchronizes: Bool
+    ) throws(LocalError) {
+        let temporary = PartialName.random()
+        let opened = try calls.open(
+            at: descriptor,
+            temporary.bytes,
+            flags: SystemCalls.creationFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: opened, name: temporary.text, calls: calls)
+        do throws(LocalError) {
+            try file.write(content, at: 0)
+            if synchronizes { try file.synchronize() }
+            try calls.rename(from: descriptor, temporary.bytes, to: descriptor, name)
+            if synchronizes { try calls.synchronize(descriptor) }
+        } catch {
+            // The first failure is the one to report.
+            _ = try? calls.unlink(at: descriptor, temporary.bytes)
+            throw error
+        }
+    }
+
     /// True if this is `other` or lies beneath it, seen from here upwards.
     func isWithin(_ other: OpenDirectory) throws(LocalError) -> Bool {
         let goal = try other.status()

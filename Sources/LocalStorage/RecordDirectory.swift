@@ -65,33 +65,31 @@ package final class RecordDirectory: Sendable {
     /// Puts a file in place of an older one.
     package func write(_ name: String, _ content: [UInt8]) throws(LocalError) {
         try check(name)
-        let temporary = PartialName.random()
-        let descriptor = try calls.open(
-            at: directory.descriptor,
-            temporary.bytes,
-            flags: SystemCalls.creationFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: temporary.text, calls: calls)
-        do throws(LocalError) {
-            try file.write(content, at: 0)
-            try calls.rename(
-                from: directory.descriptor,
-                temporary.bytes,
-                to: directory.descriptor,
-                PathBytes(name.utf8)
-            )
-        } catch {
-            // The first failure is the one to report.
-            _ = try? calls.unlink(at: directory.descriptor, temporary.bytes)
-            throw error
-        }
+        try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: false)
     }
 
     /// Removes a file; it need not exist.
     package func remove(_ name: String) throws(LocalError) {
         try check(name)
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+    }
+
+    /// Keeps other processes, and others in this one, from the same lock while it lives.
+    ///
+    /// - Throws: `lockHeld`.
+    package func lock(_ name: String) throws(LocalError) -> RecordLock {
+        try check(name)
+        let descriptor = try calls.open(
+            at: directory.descriptor,
+            PathBytes(name.utf8),
+            flags: SystemCalls.lockFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+        guard try calls.lockExclusively(descriptor) else {
+            throw .lockHeld(by: "another process or part of this one")
+        }
+        return RecordLock(file)
     }
 
     /// The names of all files that end in `suffix`, in order.
@@ -121,5 +119,20 @@ package final class RecordDirectory: Sendable {
                 default: false
                 }
             }
+    }
+}
+
+/// A lock of a ``RecordDirectory``; the kernel lets go of it when its process ends.
+package final class RecordLock: Sendable {
+    private let file: OpenFile
+
+    fileprivate init(_ file: OpenFile) {
+        self.file = file
+    }
+
+    /// A child that was forked and did not exec yet shares the descriptor, so closing it would not
+    /// be enough.
+    deinit {
+        SystemCalls.unlock(file.descriptor)
     }
 }

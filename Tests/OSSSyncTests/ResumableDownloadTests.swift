@@ -15,12 +15,11 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let first = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("film"),
-            options: StoreFixture.options()
+            to: fixture.path("film")
         )
-        let checkpoint = try #require(try await fixture.pause(first, at: 900_000))
+        let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
-        #expect((900_000..<3_000_000).contains(checkpoint.receivedLength))
+        #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
         #expect(first.state == .paused)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
         #expect(!fixture.exists("film"))
@@ -35,7 +34,6 @@ struct ResumableDownloadTests {
             from: .presigned(urls),
             to: fixture.path("film"),
             checkpoint: read,
-            options: StoreFixture.options(),
             onNotice: notices.add
         )
         let file = try #require(try await second.resume().file)
@@ -69,7 +67,8 @@ struct ResumableDownloadTests {
         defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(Self.content, to: "key")
-        let options = StoreFixture.options(recordDirectory: fixture.path("records"))
+        var options = DownloadOptions()
+        options.recordDirectory = fixture.path("records")
         func download() throws(SyncError) -> ResumableDownload {
             try ResumableDownload(
                 from: .object(client, key: "key"),
@@ -77,7 +76,7 @@ struct ResumableDownloadTests {
                 options: options
             )
         }
-        let checkpoint = try #require(try await fixture.pause(download(), at: 500_000))
+        let checkpoint = try #require(try await fixture.pause(download()))
         #expect(fixture.names(in: "records").count == 1)
         let second = try download()
         fixture.server.clearRequestLog()
@@ -96,10 +95,9 @@ struct ResumableDownloadTests {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
-            options: StoreFixture.options(),
             onNotice: notices.add
         )
-        _ = try #require(try await fixture.pause(download, at: 1_000_000))
+        _ = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
         _ = try await download.resume()
@@ -122,7 +120,6 @@ struct ResumableDownloadTests {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
-            options: StoreFixture.options(),
             onNotice: notices.add
         )
         let file = try #require(try await download.resume().file)
@@ -138,10 +135,9 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let first = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("a"),
-            options: StoreFixture.options()
+            to: fixture.path("a")
         )
-        let checkpoint = try #require(try await fixture.pause(first, at: 500_000))
+        let checkpoint = try #require(try await fixture.pause(first))
         let other = StoreFixture.ramp(100_000, 3)
         let others = try await fixture.presigned(other, "other")
         let notices = Notices()
@@ -149,7 +145,6 @@ struct ResumableDownloadTests {
             from: .presigned(others),
             to: fixture.path("b"),
             checkpoint: checkpoint,
-            options: StoreFixture.options(),
             onNotice: notices.add
         )
         _ = try await second.resume()
@@ -180,7 +175,7 @@ struct ResumableDownloadTests {
             try handle.write(contentsOf: Data([0xFF]))
             try handle.close()
         }
-        let checkpoint = try #require(await download.keptCheckpoint)
+        let checkpoint = try #require(await download.checkpoint)
         fixture.server.clearRequestLog()
         _ = try await download.resume()
         #expect(fixture.content("file") == Self.content)
@@ -193,13 +188,14 @@ struct ResumableDownloadTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let options = StoreFixture.options(recordDirectory: fixture.path("records"))
+        var options = DownloadOptions()
+        options.recordDirectory = fixture.path("records")
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
             options: options
         )
-        _ = try await fixture.pause(download, at: 500_000)
+        _ = try await fixture.pause(download)
         try await download.cancel()
         #expect(download.state == .cancelled)
         #expect(await download.checkpoint == nil)
@@ -208,16 +204,11 @@ struct ResumableDownloadTests {
 
         let second = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file"),
-            options: StoreFixture.options()
+            to: fixture.path("file")
         )
-        try fixture.slow(200_000)
-        async let running = second.resume()
-        await second.reaching(20_000)
-        try await second.cancel()
-        #expect(try await running == .cancelled)
+        let outcome = try await fixture.holding(second) { try await second.cancel() }
+        #expect(outcome == .cancelled)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
-        try fixture.setFaults("[]")
         #expect(try await second.resume().file != nil)
         #expect(fixture.content("file") == Self.content)
     }
@@ -226,20 +217,21 @@ struct ResumableDownloadTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        try fixture.slow(400_000)
         let download = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file"),
-            options: StoreFixture.options()
+            to: fixture.path("file")
+        )
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
         )
         let task = Task { try await download.resume() }
-        await download.reaching(100_000)
+        await fixture.server.untilHeld(1)
         task.cancel()
         let error = await #expect(throws: SyncError.self) { try await task.value }
         #expect(error?.code == .cancelled)
+        try fixture.setFaults("[]")
         let checkpoint = try #require(await download.checkpoint)
         #expect(checkpoint.receivedLength >= 100_000)
-        try fixture.setFaults("[]")
         fixture.server.clearRequestLog()
         _ = try await download.resume()
         #expect(fixture.content("file") == Self.content)
@@ -250,27 +242,28 @@ struct ResumableDownloadTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        try fixture.slow(400_000)
         let download = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file"),
-            options: StoreFixture.options()
+            to: fixture.path("file")
         )
-        async let running = download.resume()
-        await download.reaching(50_000)
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
-        #expect(error?.code == .locked)
-        // The same by the checkpoint, as if in another process: its partial file is locked.
-        let checkpoint = try #require(await download.checkpoint)
-        let second = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            checkpoint: checkpoint
-        )
-        let locked = await #expect(throws: SyncError.self) { try await second.resume() }
-        #expect(locked?.code == .localState)
-        await download.pause()
-        _ = try await running
+        let outcome = try await fixture.holding(download) {
+            let error = await #expect(throws: SyncError.self) { try await download.resume() }
+            #expect(error?.code == .locked)
+            // The same by the checkpoint, as if in another process: its partial file is locked.
+            let checkpoint = try #require(await download.checkpoint)
+            let second = try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                checkpoint: checkpoint
+            )
+            let locked = await #expect(throws: SyncError.self) { try await second.resume() }
+            #expect(locked?.code == .localState)
+            download.askForPause()
+        }
+        guard case .paused = outcome else {
+            Issue.record("it was not paused")
+            return
+        }
     }
 
     @Test func `does not replace a file if it must not`() async throws {
@@ -290,8 +283,7 @@ struct ResumableDownloadTests {
         #expect(fixture.content("file") == [9])
         let other = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file"),
-            options: StoreFixture.options()
+            to: fixture.path("file")
         )
         _ = try await other.resume()
         #expect(fixture.content("file") == [1, 2, 3])

@@ -24,20 +24,6 @@ extension DownloadOutcome {
     }
 }
 
-extension ResumableDownload {
-    /// Returns when another task runs the download and so many bytes are there, or nothing more
-    /// will come.
-    func reaching(_ bytes: Int64) async {
-        // A pause before the beginning would pause nothing.
-        while state != .running, state != .finished { await Task.yield() }
-        for await progress in progress where progress.completedBytes >= bytes { return }
-    }
-
-    var keptCheckpoint: Checkpoint? {
-        get async { await checkpoint }
-    }
-}
-
 extension StoreFixture {
     /// URLs of an object that has this content.
     func presigned(_ content: [UInt8], _ key: String = "key") async throws -> PresignedURLs {
@@ -49,30 +35,38 @@ extension StoreFixture {
         )
     }
 
-    /// Options by which progress is told soon.
-    static func options(recordDirectory: String? = nil) -> DownloadOptions {
-        var options = DownloadOptions()
-        options.progressInterval = .milliseconds(1)
-        options.recordDirectory = recordDirectory
-        return options
+    /// Lets go of what is held when `body` has ended, so that nobody waits for what can't come.
+    func lettingGo<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        defer { server.setFaults(FaultScript(rules: [])) }
+        return try await body()
     }
 
-    /// Makes every read so slow that it can be met on its way.
-    func slow(_ bytesPerSecond: Int = 4_000_000) throws {
+    /// Runs a download until its request `number` for content, counted from 1, is held at the
+    /// server, does `body`, lets it go on and returns how it ended.
+    func holding(
+        _ download: ResumableDownload,
+        at number: Int = 20,
+        _ body: () async throws -> Void
+    ) async throws -> DownloadOutcome {
         try setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": \#(bytesPerSecond)}}]"#
+            """
+            [{"match": {"operation": "GetObject", "from": \(number)}, "effect": {"hold": true}}]
+            """
         )
+        async let outcome = lettingGo { try await download.resume() }
+        await server.untilHeld(1)
+        try await body()
+        try setFaults("[]")
+        return try await outcome
     }
 
-    /// Runs until so many bytes are there, pauses, and returns the checkpoint; nil if it finished
-    /// before.
-    func pause(_ download: ResumableDownload, at bytes: Int64) async throws -> Checkpoint? {
-        try slow()
-        async let outcome = download.resume()
-        await download.reaching(bytes)
-        await download.pause()
-        try setFaults("[]")
-        guard case .paused(let checkpoint) = try await outcome else { return nil }
+    /// Runs until some of the content is there, pauses, and returns the checkpoint; nil if it
+    /// finished before.
+    func pause(_ download: ResumableDownload) async throws -> Checkpoint? {
+        let outcome = try await holding(download) { download.askForPause() }
+        guard case .paused(let checkpoint) = outcome else { return nil }
         return checkpoint
     }
 
@@ -91,10 +85,9 @@ extension StoreFixture {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: path("file"),
-            options: Self.options(),
             onNotice: notices.add
         )
-        _ = try await pause(download, at: 1_000_000)
+        _ = try await pause(download)
         for name in names(in: ".") where name.hasPrefix(".osssync-") {
             try change(folder.appendingPathComponent(name))
         }
@@ -117,7 +110,7 @@ extension StoreFixture {
               "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
             """
         )
-        async let outcome = upload.resume()
+        async let outcome = lettingGo { try await upload.resume() }
         await server.untilHeld(4)
         try await stop(upload)
         try setFaults("[]")

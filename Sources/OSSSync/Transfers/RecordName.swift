@@ -15,7 +15,7 @@ enum RecordName {
     }
 
     /// 128 bits are enough to keep them apart.
-    private static func digest(_ subject: String, _ path: String) -> String {
+    static func digest(_ subject: String, _ path: String = "") -> String {
         let bytes = Digest.sha256(Array(subject.utf8) + [0] + Array(path.utf8))
         return hexadecimalText(Array(bytes.prefix(16)))
     }

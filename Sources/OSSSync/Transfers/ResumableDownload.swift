@@ -28,6 +28,12 @@ public struct DownloadedFile: Sendable, Hashable {
     public let isVerified: Bool
 }
 
+/// An attempt of a download that has begun.
+struct DownloadAttempt {
+    fileprivate let store: any ObjectStore
+    fileprivate let gate: PauseGate
+}
+
 /// One object on its way to one file, which can be paused and resumed, also by another process.
 ///
 /// ```swift
@@ -136,9 +142,20 @@ public final class ResumableDownload: Sendable {
     ///   `cancelled`. In all cases but `corrupt`, `notFound` and `objectChanged` a later call goes
     ///   on.
     public func resume() async throws(SyncError) -> DownloadOutcome {
+        try await resume(begin())
+    }
+
+    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    func begin() throws(SyncError) -> DownloadAttempt {
         let store = try makeStore()
         let gate = try control.begin(streams: options.streams, displayText(path))
-        let result = await run(gate, store)
+        return DownloadAttempt(store: store, gate: gate)
+    }
+
+    /// Does the work of an attempt that was begun.
+    func resume(_ attempt: DownloadAttempt) async throws(SyncError) -> DownloadOutcome {
+        let gate = attempt.gate
+        let result = await run(gate, attempt.store)
         let outcome: Result<DownloadOutcome, SyncError>
         var ending: TransferState
         switch result {
@@ -156,6 +173,15 @@ public final class ResumableDownload: Sendable {
         control.end(ending)
         return try outcome.get()
     }
+
+    /// Asks for a pause and waits for nothing.
+    package func askForPause() { control.askForPause() }
+
+    /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
+    func interrupt() async { _ = await control.stop() }
+
+    /// How far it is.
+    var snapshot: ProgressBoard.Snapshot { board.snapshot }
 
     /// Stops the download soon and returns what another process needs to go on, nil if nothing was
     /// received.

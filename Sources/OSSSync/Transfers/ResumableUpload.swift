@@ -139,7 +139,16 @@ public final class ResumableUpload: Sendable {
     ///   large or metadata that no store takes; `corrupt` if the store states another CRC-64 than
     ///   that of what was sent; `locked` if it runs already; `cancelled`.
     public func resume() async throws(SyncError) -> UploadOutcome {
-        let gate = try control.begin(streams: options.streams, displayText(path))
+        try await resume(begin())
+    }
+
+    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    func begin() throws(SyncError) -> PauseGate {
+        try control.begin(streams: options.streams, displayText(path))
+    }
+
+    /// Does the work of an attempt that was begun.
+    func resume(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
         let result = await run(gate)
         let outcome: Result<UploadOutcome, SyncError>
         let ending: TransferState
@@ -159,6 +168,15 @@ public final class ResumableUpload: Sendable {
         control.end(ending)
         return try outcome.get()
     }
+
+    /// Asks for a pause and waits for nothing.
+    package func askForPause() { control.askForPause() }
+
+    /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
+    func interrupt() async { _ = await control.stop() }
+
+    /// How far it is.
+    var snapshot: ProgressBoard.Snapshot { board.snapshot }
 
     /// Stops the upload, so that the call which runs it returns `paused`.
     ///

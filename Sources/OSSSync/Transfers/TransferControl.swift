@@ -7,6 +7,8 @@ public enum TransferState: Sendable, Hashable {
     case ready
     /// Under way.
     case running
+    /// Waits for its turn in a ``TransferManager``.
+    case waiting
     /// Stopped by `pause()`; what is needed to go on is kept.
     case paused
     /// Ended with an error; it may be tried again.
@@ -65,9 +67,12 @@ final class TransferControl: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Begins to stop the attempt under way gently.
+    func askForPause() { state.withLock { $0.gate }?.raise() }
+
     /// Stops the attempt under way gently and waits for its end.
     func pause() async {
-        state.withLock { $0.gate }?.raise()
+        askForPause()
         await ended()
     }
 

@@ -48,8 +48,8 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async -> TransferProgress? {
             while !Task.isCancelled {
-                // Nothing changes while nothing runs, so nobody looks.
-                if let told { await sequence.rest(after: told.version) }
+                // Nothing changes while nothing runs, so nobody looks; and nothing after the end.
+                if let told, !told.isOver { await sequence.rest(after: told.version) }
                 let now = sequence.board.snapshot
                 let before = told
                 told = now
@@ -89,7 +89,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 /// What a transfer's listeners look at.
 final class ProgressBoard: Sendable {
     struct Snapshot: Sendable {
-        /// Counts the changes of state.
+        /// Of the changes of state; a later one is not missed.
         let version: Int
         let completed: Int64
         /// In all attempts; bytes that came twice count twice.
@@ -101,22 +101,21 @@ final class ProgressBoard: Sendable {
     }
 
     private struct State {
-        var version = 0
         var transfer: ProgressTracker.Transfer?
         /// In the attempts before.
         var movedBefore: Int64 = 0
         var isRunning = false
         var isOver = false
-        var nextWaiter: UInt64 = 0
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Mutex(State())
+    private let signal = ChangeSignal()
 
     var snapshot: Snapshot {
-        state.withLock { state in
+        let version = signal.version
+        return state.withLock { state in
             Snapshot(
-                version: state.version,
+                version: version,
                 completed: state.transfer?.bytesDone ?? 0,
                 moved: state.movedBefore + (state.transfer?.bytesMoved ?? 0),
                 total: state.transfer?.size,
@@ -145,32 +144,10 @@ final class ProgressBoard: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let waiters = state.withLock { state in
-            body(&state)
-            state.version += 1
-            defer { state.waiters = [:] }
-            return state.waiters.values.map(\.self)
-        }
-        for waiter in waiters { waiter.resume() }
+        state.withLock { body(&$0) }
+        signal.raise()
     }
 
     /// Returns when the state is another one than that of `version`, or the task was cancelled.
-    func change(after version: Int) async {
-        let ticket = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled || state.version != version || state.isOver { return true }
-                    state.waiters[ticket] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
-        }
-    }
+    func change(after version: Int) async { await signal.wait(after: version) }
 }

@@ -15,6 +15,7 @@ extension FaultEffect {
                 if try fields.bool(name) == true { result.append(.ignoreRange) }
             case "hold":
                 if try fields.bool(name) == true { result.append(.hold) }
+            case "holdAt": result.append(.holdBody(at: try fields.integer(name) ?? 0))
             case "abortUpload":
                 if try fields.bool(name) == true { result.append(.abortUpload) }
             case "listing":

@@ -119,7 +119,7 @@ struct ActiveFaults: Sendable {
     var touchesBody: Bool {
         effects.contains { effect in
             switch effect {
-            case .cutBody, .stallBody, .slowBody, .flipByte: true
+            case .cutBody, .stallBody, .holdBody, .slowBody, .flipByte: true
             case .replaceObject(let at, _), .deleteObject(let at): at > 0
             default: false
             }

@@ -11,7 +11,12 @@ package struct FaultScript: Sendable {
     /// True if some request may have to wait for the next script.
     var holds: Bool {
         rules.contains { rule in
-            rule.effects.contains { if case .hold = $0 { true } else { false } }
+            rule.effects.contains { effect in
+                switch effect {
+                case .hold, .holdBody: true
+                default: false
+                }
+            }
         }
     }
 }
@@ -118,6 +123,8 @@ package enum FaultEffect: Sendable {
     case delay(seconds: Double)
     /// Answers once the script was replaced; other effects of the request take place then.
     case hold
+    /// Stops sending after so many bytes until the script was replaced.
+    case holdBody(at: Int64)
     /// No answer at all.
     case close(FaultMoment, CloseKind)
     /// The body ends, against its announced length, after so many bytes.

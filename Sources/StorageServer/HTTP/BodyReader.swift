@@ -53,6 +53,11 @@ final class BodyReader {
             switch effect {
             case .cutBody(let at, let kind):
                 events.append(Event(position: at, action: .cut(kind)))
+            case .holdBody(let at):
+                let (hold, pause) = (faults.hold, pause)
+                events.append(
+                    Event(position: at, action: .run { hold?.wait(unless: pause) })
+                )
             case .stallBody(let at, let seconds):
                 events.append(Event(position: at, action: .stall(seconds: seconds)))
             case .replaceObject(let at, _) where at > 0, .deleteObject(let at) where at > 0:

@@ -28,8 +28,6 @@ package final class PauseGate: Sendable {
         var received: Int64 = 0
         /// Of one stream, by the last request that was whole.
         var bytesPerSecond: Int64?
-        var nextWaiter: UInt64 = 0
-        var waiters: [UInt64: (goal: Goal, continuation: CheckedContinuation<Void, Never>)] = [:]
 
         func has(_ goal: Goal) -> Bool {
             switch goal {
@@ -37,19 +35,12 @@ package final class PauseGate: Sendable {
             case .drained: isRaised && (isCut || outstanding <= PauseGate.maximumLoss)
             }
         }
-
-        /// The waiters whose goal was reached.
-        mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
-            guard isRaised, !waiters.isEmpty else { return [] }
-            let ready = waiters.filter { has($0.value.goal) }
-            for ticket in ready.keys { waiters[ticket] = nil }
-            return ready.values.map(\.continuation)
-        }
     }
 
     private let smallest: Int64
     private let streams: Int64
     private let state = Mutex(State())
+    private let signal = ChangeSignal()
 
     /// For a transfer of so many streams.
     package init(streams: Int) {
@@ -82,29 +73,19 @@ package final class PauseGate: Sendable {
     package func untilDrained() async { await wait(for: .drained) }
 
     private func change(_ body: (inout State) -> Void) {
-        let ready = state.withLock { state in
+        // Nobody waits for anything else.
+        let isRaised = state.withLock { state in
             body(&state)
-            return state.takeReady()
+            return state.isRaised
         }
-        for continuation in ready { continuation.resume() }
+        if isRaised { signal.raise() }
     }
 
     private func wait(for goal: Goal) async {
-        let ticket = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled || state.has(goal) { return true }
-                    state.waiters[ticket] = (goal, continuation)
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.continuation.resume()
+        while !Task.isCancelled {
+            let version = signal.version
+            if state.withLock({ $0.has(goal) }) { return }
+            await signal.wait(after: version)
         }
     }
 }

@@ -1,0 +1,57 @@
+internal import SyncEngine
+
+/// Something that happened to a transfer of a ``TransferManager``.
+public struct TransferEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// It has begun to move bytes, or goes on.
+        case started
+        /// It has come so far.
+        case progress(TransferProgress)
+        /// Something that is no failure but may be worth telling.
+        case notice(TransferNotice)
+        /// It rests, and can be resumed.
+        case paused
+        /// It was given up.
+        case cancelled
+        /// It is done.
+        case finished(TransferResult)
+        /// It ended with an error; it can be resumed.
+        case failed(SyncError)
+    }
+
+    /// The transfer, as the app calls it.
+    public let identifier: String
+    /// What happened.
+    public let kind: Kind
+}
+
+/// Hears what happens to one transfer of a ``TransferManager``.
+///
+/// The calls for one transfer come one after the other, from any thread, and the transfer waits
+/// for each: they should do little. Progress comes at most once in the transfer's interval.
+public protocol TransferListener: Sendable {
+    /// The transfer has come so far.
+    func transfer(_ identifier: String, progressed progress: TransferProgress)
+    /// The transfer rests, and can be resumed.
+    func transferPaused(_ identifier: String)
+    /// The transfer was given up.
+    func transferCancelled(_ identifier: String)
+    /// The transfer is done.
+    func transferFinished(_ identifier: String, _ result: TransferResult)
+    /// The transfer ended with an error; it can be resumed.
+    func transferFailed(_ identifier: String, _ error: SyncError)
+}
+
+extension TransferEvent {
+    func tell(_ listener: any TransferListener) {
+        switch kind {
+        case .started, .notice: break
+        case .progress(let progress): listener.transfer(identifier, progressed: progress)
+        case .paused: listener.transferPaused(identifier)
+        case .cancelled: listener.transferCancelled(identifier)
+        case .finished(let result): listener.transferFinished(identifier, result)
+        case .failed(let error): listener.transferFailed(identifier, error)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+internal import SyncEngine
+
+/// What a ``TransferManager`` is to transfer: from where, to where, by which right.
+///
+/// It may hold secrets, and so it is kept in memory only.
+public struct TransferJob: Sendable {
+    /// The direction of a transfer.
+    public enum Kind: String, Sendable, Hashable {
+        /// An object to a file.
+        case download
+        /// A file to an object.
+        case upload
+    }
+
+    private enum Content: Sendable {
+        case download(DownloadSource, DownloadOptions)
+        case upload(BucketClient, key: String, UploadOptions)
+    }
+
+    /// The file's path.
+    public let path: String
+    private let content: Content
+
+    /// An object on its way to a file.
+    ///
+    /// The options' record directory is not used: the manager has its own.
+    public static func download(
+        _ source: DownloadSource,
+        to path: String,
+        options: DownloadOptions = DownloadOptions()
+    ) -> TransferJob {
+        TransferJob(path: path, content: .download(source, options))
+    }
+
+    /// A file on its way to an object.
+    ///
+    /// The options' record directory is not used: the manager has its own.
+    public static func upload(
+        of path: String,
+        to client: BucketClient,
+        key: String,
+        options: UploadOptions = UploadOptions()
+    ) -> TransferJob {
+        TransferJob(path: path, content: .upload(client, key: key, options))
+    }
+
+    /// Whether it is a download or an upload.
+    public var kind: Kind {
+        switch content {
+        case .download: .download
+        case .upload: .upload
+        }
+    }
+
+    /// The transfer itself, with its record in `directory`.
+    func work(
+        directory: String,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void
+    ) throws(SyncError) -> ManagedWork {
+        switch content {
+        case .download(let source, var options):
+            options.recordDirectory = directory
+            return .download(
+                try ResumableDownload(
+                    from: source,
+                    to: path,
+                    options: options,
+                    onNotice: onNotice
+                )
+            )
+        case .upload(let client, let key, var options):
+            options.recordDirectory = directory
+            return .upload(
+                try ResumableUpload(
+                    of: path,
+                    to: client,
+                    key: key,
+                    options: options,
+                    onNotice: onNotice
+                )
+            )
+        }
+    }
+}
+
+/// What a transfer came to.
+public enum TransferResult: Sendable, Hashable {
+    /// The file is in its place.
+    case downloaded(DownloadedFile)
+    /// The object is there.
+    case uploaded(UploadedObject)
+}
+
+/// A download or an upload.
+enum ManagedWork: Sendable {
+    case download(ResumableDownload)
+    case upload(ResumableUpload)
+
+    /// An attempt that was begun.
+    enum Attempt {
+        case download(ResumableDownload, DownloadAttempt)
+        case upload(ResumableUpload, PauseGate)
+
+        /// What came of it; nil if it was stopped.
+        func run() async throws(SyncError) -> TransferResult? {
+            switch self {
+            case .download(let download, let attempt):
+                if case .finished(let file) = try await download.resume(attempt) {
+                    return .downloaded(file)
+                }
+            case .upload(let upload, let gate):
+                if case .finished(let object) = try await upload.resume(gate) {
+                    return .uploaded(object)
+                }
+            }
+            return nil
+        }
+    }
+
+    /// From here on a pause is obeyed.
+    func begin() throws(SyncError) -> Attempt {
+        switch self {
+        case .download(let download): .download(download, try download.begin())
+        case .upload(let upload): .upload(upload, try upload.begin())
+        }
+    }
+
+    func askForPause() {
+        switch self {
+        case .download(let download): download.askForPause()
+        case .upload(let upload): upload.askForPause()
+        }
+    }
+
+    func interrupt() async {
+        switch self {
+        case .download(let download): await download.interrupt()
+        case .upload(let upload): await upload.interrupt()
+        }
+    }
+
+    func cancel() async throws(SyncError) {
+        switch self {
+        case .download(let download): try await download.cancel()
+        case .upload(let upload): try await upload.cancel()
+        }
+    }
+
+    var progress: TransferProgressSequence {
+        switch self {
+        case .download(let download): download.progress
+        case .upload(let upload): upload.progress
+        }
+    }
+
+    var snapshot: ProgressBoard.Snapshot {
+        switch self {
+        case .download(let download): download.snapshot
+        case .upload(let upload): upload.snapshot
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import OSSSync
+import StorageServer
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@Suite("A transfer manager in trouble")
+struct TransferManagerFaultTests {
+    private static let content = StoreFixture.ramp(1_000_000)
+
+    @Test func `cancelled transfers leave nothing, also of an earlier process`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Self.content, to: "a")
+        try fixture.write("file", Self.content)
+        try await firstProcess(fixture)
+        #expect(try await client.incompleteUploads(prefix: "").count == 1)
+        #expect(fixture.partials == 1)
+        let refusing = Atomic(true)
+        let second = try await fixture.nextManager { name in
+            if refusing.load(ordering: .relaxed) { throw Refusal() }
+            return name == "up"
+                ? try fixture.upload("file", to: "k") : try await fixture.download(name)
+        }
+        let error = await #expect(throws: SyncError.self) { try await second.cancel("up") }
+        #expect(error?.code == .credentials)
+        #expect(await second.transfer("up")?.state == .paused)
+        refusing.store(false, ordering: .relaxed)
+        for name in ["a", "up"] { try await second.cancel(name) }
+        #expect(await second.transfers == [])
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    private struct Refusal: Error {}
+
+    /// Pauses a download and an upload in their midst.
+    private func firstProcess(_ fixture: StoreFixture) async throws {
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.add("up", fixture.upload("file", to: "k"))
+        for name in ["a", "up"] { try await manager.start(name) }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}},
+             {"match": {"operation": "UploadPart", "from": 3},
+              "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        try await fixture.running(manager) {
+            // One of the download, three of the upload's five parts.
+            await fixture.server.untilHeld(4)
+            try await manager.pauseAll()
+        }
+    }
+
+    @Test func `a transfer is cancelled while it runs`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        try await fixture.running(manager) {
+            await fixture.server.untilHeld(1)
+            try await manager.cancel("a")
+        }
+        #expect(await manager.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    @Test func `a transfer that nobody knows by now is paused before it begins`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        try await start(fixture)
+        let (asking, asks) = AsyncStream.makeStream(of: Void.self)
+        let (answering, answers) = AsyncStream.makeStream(of: Void.self)
+        let second = try await fixture.nextManager { name in
+            asks.yield()
+            for await _ in answering { break }
+            return try await fixture.download(name)
+        }
+        fixture.server.clearRequestLog()
+        try await fixture.running(second) {
+            for await _ in asking { break }
+            async let paused: Void = second.pause("a")
+            while await !second.isToStop("a") { await Task.yield() }
+            answers.finish()
+            try await paused
+        }
+        #expect(await second.transfer("a")?.state == .paused)
+        #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    private func start(_ fixture: StoreFixture) async throws {
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+    }
+
+    @Test func `a run that is cancelled lets its transfers wait for the next`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        let run = Task { try await manager.run() }
+        await fixture.server.untilHeld(1)
+        let second = await #expect(throws: SyncError.self) { try await manager.runUntilIdle() }
+        #expect(second?.code == .locked)
+        run.cancel()
+        _ = await run.result
+        try fixture.setFaults("[]")
+        #expect(await manager.transfer("a")?.state == .waiting)
+        try await manager.runUntilIdle()
+        #expect(fixture.content("a") == Self.content)
+    }
+
+    @Test func `one manager has a directory, and damaged records are left out`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        var manager: TransferManager? = try await fixture.manager()
+        let error = await #expect(throws: SyncError.self) { try await fixture.manager() }
+        #expect(error?.code == .locked)
+        for name in ["a", "b"] { try await manager?.add(name) }
+        let known = await #expect(throws: SyncError.self) { try await manager?.add("a") }
+        #expect(known?.code == .alreadyExists)
+        let unknown = await #expect(throws: SyncError.self) { try await manager?.start("c") }
+        #expect(unknown?.code == .notFound)
+        let early = await #expect(throws: SyncError.self) { try await manager?.remove("a") }
+        #expect(early?.code == .refused)
+        let nameless = await #expect(throws: SyncError.self) { try await manager?.add("") }
+        #expect(nameless?.code == .configuration)
+        manager = nil
+        var next: TransferManager? = try await fixture.nextManager {
+            try await fixture.download($0)
+        }
+        #expect(await next?.transfers.count == 2)
+        next = nil
+        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer.json") }
+        #expect(records.count == 2)
+        try fixture.write("transfers/" + records[0], [UInt8]("{\"number\":1".utf8))
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        #expect(await second.transfers.count == 1)
+    }
+}
