@@ -85,6 +85,12 @@ extension SystemCalls {
         try check("fsync") { fsync(descriptor) }
     }
 
+    /// False if this user, or nobody, may make files in the directory.
+    func isWritable(_ directory: Int32) -> Bool {
+        let (_, code) = attempt("faccessat") { unsafe faccessat(directory, ".", W_OK, 0) }
+        return ![EROFS, EACCES, EPERM].contains(code)
+    }
+
     /// Writes out the whole file system that holds `descriptor`.
     func synchronizeFileSystem(_ descriptor: Int32) throws(LocalError) {
         try check("syncfs") { osssync_sync_file_system(descriptor) }

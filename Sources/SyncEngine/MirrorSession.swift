@@ -48,7 +48,8 @@ struct MirrorSession: Sendable {
                 directory: directory.stateDirectoryPath,
                 now: settings.environment.now(),
                 usesWriteAheadLog: !isNetwork,
-                threads: threads
+                threads: threads,
+                onlyReads: !locks && !directory.stateIsWritable
             )
             directory.removeStandIn()
             let isRebound = try await checkRemote(

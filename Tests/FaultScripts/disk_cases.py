@@ -154,3 +154,19 @@ def _(place):
     equal([place.get(key) for key in ("closed/inner", "a", "z")], [OTHER] * 3, "the objects")
     place.in_step(under(place, wrapper, "push", "--delete"))
     equal(place.get("z"), None, "what was deleted at last")
+
+
+@case("F074", "the status of a mirror on a disk that cannot be written to is told")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = small_disk(place, "size=20m")
+    place.put("other", OTHER)
+    disk.mount("-o", "remount,ro", place.directory)
+    result = disk.alone("status", "--json")
+    equal(result.status, 0, f"the exit status of {result}")
+    expect('"transfers": 1' in result.output or '"transfers":1' in result.output,
+           f"what a pull would do: {result.output}")
+    refused = disk.alone("cancel")
+    equal(refused.status, 5, f"the exit status of {refused}")
+    expect("read-only" in refused.errors, f"what was said: {refused}")

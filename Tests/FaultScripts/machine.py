@@ -116,6 +116,11 @@ class Disk:
     def run(self, command, *options):
         return under(self.place, self.enter, command, *options)
 
+    def alone(self, command, *options):
+        """A command that takes the directory alone."""
+        line = [*self.enter, self.place.server.osssync, command, self.place.directory, *options]
+        return program.run(line[0], line[1:], self.place.full_environment())
+
     @contextlib.contextmanager
     def inside(self):
         """Within, the place's directory is the one that runs see."""
