@@ -41,8 +41,12 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// The section of a profile in osssync's own file: `[default]` or `[profile NAME]`.
+    ///
+    /// A profile that the environment names for S3 comes before any default of a file.
     var ownSection: String {
-        profile.flatMap { $0 == "default" ? nil : "profile " + $0 } ?? "default"
+        if let profile { return profile == "default" ? "default" : "profile " + profile }
+        guard dialect == .s3, let named = awsProfile else { return "default" }
+        return "profile " + named
     }
 
     private func ownDocument() throws(CredentialsError) -> INIDocument? {
@@ -100,7 +104,11 @@ struct ConfigurationFiles: Sendable {
                 places.append(try AliyunConfig(file).place(profile: profile))
             }
         case .s3:
-            if let config = try awsConfig() { places.append(config.place) }
+            if let config = try awsConfig() {
+                var place = config.place
+                if ignoresAWSEndpoints(sources.environment) { place.endpoint = nil }
+                places.append(place)
+            }
         }
         return places
     }
@@ -157,7 +165,7 @@ struct ConfigurationFiles: Sendable {
     private func requireProfile() throws(CredentialsError) {
         let wanted = profile ?? (dialect == .s3 ? awsProfile : nil)
         guard let wanted, wanted != "default" else { return }
-        var isFound = try ownDocument()?[section: ownSection] != nil && profile != nil
+        var isFound = try ownDocument()?[section: ownSection] != nil
         var paths = [ownPath]
         switch dialect {
         case .oss:

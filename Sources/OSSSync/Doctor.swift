@@ -37,13 +37,12 @@ public struct Doctor: Sendable {
     /// Looks, and says what it found in the order of dependence.
     public func examine() async -> [Finding] {
         guard let directory else {
-            return [
-                await credentialsOfUser(),
+            return await credentialsOfUser() + [
                 Finding(
                     subject: "directory",
                     state: .warning,
                     message: "none was given; 'osssync doctor DIR' also checks the bucket"
-                ),
+                )
             ]
         }
         do {
@@ -66,15 +65,43 @@ public struct Doctor: Sendable {
         }
     }
 
-    /// Without a directory nobody knows the service; OSS is what is asked for most.
-    private func credentialsOfUser() async -> Finding {
-        let files = ConfigurationFiles(sources, link: nil, dialect: .oss)
-        do {
-            let provider = try files.credentials()
-            return await Self.credentials(provider.credentials)
-        } catch {
-            return Finding(subject: "credentials", state: .bad, message: error.message)
+    /// What there is for either service, because without a directory nobody knows which one counts.
+    ///
+    /// To have nothing for one of them is nothing wrong.
+    private func credentialsOfUser() async -> [Finding] {
+        var findings: [Finding] = []
+        var absences: [Finding] = []
+        for (dialect, name) in [(Remote.Dialect.oss, "OSS"), (.s3, "S3")] {
+            let (finding, isAbsence) = await credentials(for: dialect)
+            let named = Finding(
+                subject: finding.subject,
+                state: finding.state,
+                message: "\(name): \(finding.message)"
+            )
+            if isAbsence { absences.append(named) } else { findings.append(named) }
         }
+        return findings.isEmpty ? absences : findings
+    }
+
+    private func credentials(
+        for dialect: Remote.Dialect
+    ) async -> (finding: Finding, isAbsence: Bool) {
+        let provider: any CredentialsProvider
+        do throws(SyncError) {
+            provider = try ConfigurationFiles(sources, link: nil, dialect: dialect).credentials()
+        } catch {
+            return (Finding(subject: "credentials", state: .bad, message: error.message), false)
+        }
+        var isAbsence = false
+        let finding = await Self.credentials { () throws(CredentialsError) in
+            do throws(CredentialsError) {
+                return try await provider.credentials()
+            } catch {
+                if case .none = error { isAbsence = true }
+                throw error
+            }
+        }
+        return (finding, isAbsence)
     }
 
     private static func credentials(

@@ -171,7 +171,7 @@ private struct EnvironmentPlace {
             )
             caFile = nil
         case .s3:
-            let isIgnored = environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] == "true"
+            let isIgnored = ignoresAWSEndpoints(environment)
             place = ConfiguredPlace(
                 endpoint: isIgnored ? nil : first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
                 region: first("AWS_REGION", "AWS_DEFAULT_REGION"),

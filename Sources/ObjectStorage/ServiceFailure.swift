@@ -4,10 +4,11 @@ internal import SyncModel
 let errorBodyLimit = 64 << 10
 
 extension StorageRequest {
-    /// The error that a response is.
+    /// The error that a response is; `region` is the one that the request was signed for.
     func failure(
         _ response: HTTPResponse,
         dialect: StorageDialect,
+        region: String?,
         now: Timestamp
     ) -> StorageError {
         let head = response.head
@@ -24,6 +25,7 @@ extension StorageRequest {
             head: head,
             fallbackCode: fallbackCode(head.status, isEmpty: response.body.isEmpty),
             dialect: dialect,
+            region: region,
             now: now
         )
     }
@@ -35,6 +37,7 @@ extension StorageRequest {
         head: ResponseHead,
         fallbackCode: String,
         dialect: StorageDialect,
+        region: String?,
         now: Timestamp
     ) -> StorageError {
         let serverDate = head["date"].flatMap { Timestamp(httpText: $0) }
@@ -49,7 +52,7 @@ extension StorageRequest {
             requestID: document?.requestID ?? head[dialect.header("request-id")],
             serviceMessage: message,
             endpointHint: document?.endpoint ?? redirectHost(head),
-            regionHint: regionHint(document, head, dialect),
+            regionHint: regionHint(document, head, dialect, asked: region),
             retryAfter: head["retry-after"].flatMap {
                 retryAfterDuration($0, serverDate: serverDate ?? now)
             },
@@ -69,10 +72,12 @@ extension StorageRequest {
     private func regionHint(
         _ document: ServiceErrorDocument?,
         _ head: ResponseHead,
-        _ dialect: StorageDialect
+        _ dialect: StorageDialect,
+        asked: String?
     ) -> String? {
+        // Amazon names the region with every answer, also where nothing is wrong with it.
         let text = head[dialect.header("bucket-region")] ?? document?.region
-        return text.flatMap { Endpoint.isRegion($0) ? $0 : nil }
+        return text.flatMap { Endpoint.isRegion($0) && $0 != asked ? $0 : nil }
     }
 
     private func fallbackCode(_ status: Int, isEmpty: Bool) -> String {

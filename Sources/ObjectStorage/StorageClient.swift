@@ -120,7 +120,12 @@ extension StorageClient {
             throw request.failure(kind(of: error))
         }
         guard response.head.isSuccess else {
-            throw request.failure(response, dialect: dialect, now: environment.now())
+            throw request.failure(
+                response,
+                dialect: dialect,
+                region: context.endpoint?.region,
+                now: environment.now()
+            )
         }
         return response
     }

@@ -94,6 +94,10 @@ extension StorageError {
             if (300..<400).contains(status), status != 304 {
                 return "Redirects are not followed: name the right endpoint"
             }
+            // A refused HEAD has no document that says more.
+            if status == 401 || status == 403 {
+                return "Check the access key and its permissions"
+            }
             return nil
         }
     }

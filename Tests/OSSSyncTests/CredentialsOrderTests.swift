@@ -155,6 +155,33 @@ struct CredentialsOrderTests {
         #expect(try await keyID(home) { $0.profile = "default" } == "own")
     }
 
+    @Test func `takes the profile that AWS_PROFILE names before any default`() async throws {
+        let home = try TemporaryHome()
+        try home.write(
+            ".config/osssync/config",
+            Self.section("default", "own") + Self.section("profile both", "own-both")
+        )
+        func aws(_ name: String) -> String {
+            "[\(name)]\naws_access_key_id = aws-\(name)\naws_secret_access_key = s\n"
+        }
+        try home.write(".aws/credentials", aws("default") + aws("work") + aws("both"))
+        func key(_ profile: String?, _ asked: String? = nil) async throws -> String {
+            try await keyID(
+                home,
+                profile.map { ["AWS_PROFILE": $0] } ?? [:],
+                remote: "s3://bucket"
+            ) { $0.profile = asked }
+        }
+        #expect(try await key("work") == "aws-work")
+        #expect(try await key("default") == "aws-default")
+        #expect(try await key("both") == "own-both")
+        #expect(try await key("work", "both") == "own-both")
+        #expect(try await key("work", "default") == "own")
+        #expect(try await key("") == "own")
+        // The variable is none of OSS's business.
+        #expect(try await keyID(home, ["AWS_PROFILE": "work"].merging(Self.region) { $1 }) == "own")
+    }
+
     // MARK: - Files with secrets, and processes
 
     @Test func `refuses secrets that others can read`() async throws {

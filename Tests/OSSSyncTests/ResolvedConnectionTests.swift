@@ -162,6 +162,24 @@ struct ResolvedConnectionTests {
         )
     }
 
+    @Test func `leaves out every endpoint of the aws tools if the environment wants that`() throws {
+        let home = try TemporaryHome()
+        try home.write(
+            ".aws/config",
+            "[default]\nregion = eu-west-1\nendpoint_url = https://s3.example\n"
+        )
+        func host(_ environment: [String: String]) throws -> String {
+            try home.resolve(environment, remote: "s3://bucket").endpoint.host
+        }
+        #expect(try host([:]) == "s3.example")
+        let ignored = ["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"]
+        #expect(try host(ignored) == "s3.eu-west-1.amazonaws.com")
+        #expect(
+            try host(ignored.merging(["AWS_ENDPOINT_URL": "https://a.example"]) { $1 })
+                == "s3.eu-west-1.amazonaws.com"
+        )
+    }
+
     @Test func `over plain http is refused beyond this machine`() throws {
         let home = try TemporaryHome()
         for host in ["http://oss-cn-hangzhou.aliyuncs.com", "http://10.0.0.1:9000"] {

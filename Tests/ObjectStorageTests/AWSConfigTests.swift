@@ -88,6 +88,34 @@ struct AWSConfigTests {
         #expect(config.place == place)
     }
 
+    @Test(arguments: [#""my own"  "#, "'my own'", "  \"my own\""]) func `a quoted name is a name`(
+        name: String
+    ) async throws {
+        let text = "[profile \(name)]\nregion = eu-west-9\n[profile  plain\t]\nregion = eu-west-8\n"
+        try await with(credentials: nil, config: text) { credentials, config in
+            for (profile, region) in [("my own", "eu-west-9"), ("plain", "eu-west-8")] {
+                let found = try AWSConfig(
+                    credentialsPath: credentials,
+                    configPath: config,
+                    profile: profile
+                )
+                #expect(found?.place.region == region)
+            }
+        }
+    }
+
+    @Test func `endpoints are left out where the profile says so`() async throws {
+        let text = "[default]\nendpoint_url = http://a\nignore_configured_endpoint_urls = TRUE\n"
+        try await with(credentials: nil, config: text) { credentials, config in
+            let found = try AWSConfig(
+                credentialsPath: credentials,
+                configPath: config,
+                profile: nil
+            )
+            #expect(found?.place.endpoint == nil)
+        }
+    }
+
     @Test func `nested keys belong to their service`() async throws {
         let config = try #require(try await config("tool"))
         #expect(try config.source() == .process(command: "\"/opt/my tool\" --get 'a b'"))

@@ -38,6 +38,15 @@ struct INIDocumentTests {
         #expect(buckets.value(exactly: "mybucket") == "two.example")
     }
 
+    @Test func `a quoted name of a section is a name`() throws {
+        let document = try parse(
+            "[profile \"my  own\"]\nx=1\n[ profile   plain ]\nx=2\n[\"a\"]\nx=3\n"
+        )
+        #expect(document[section: "profile my  own"]?["x"] == "1")
+        #expect(document[section: "profile plain"]?["x"] == "2")
+        #expect(document[section: "\"a\""]?["x"] == "3")
+    }
+
     @Test func `a section given twice is one, and the last of two keys counts`() throws {
         let text = "[a]\nx=1\n[b]\n[a]\nX=2\ny=3\n"
         let document = try parse(text)

@@ -205,6 +205,24 @@ struct S3DialectTests {
         #expect(regions == [false, true, true])
     }
 
+    /// Amazon names the bucket's region with every refusal.
+    @Test(arguments: [
+        ("cn-hangzhou", "Check the access key and its permissions"),
+        ("eu-west-3", "The bucket is in the region 'eu-west-3'"),
+    ])
+    func `a refusal is explained by the region only if that is another one`(
+        region: String,
+        advice: String
+    ) async throws {
+        let fixture = try fixture { _, _ in
+            [.response("403 Forbidden", headers: ["x-amz-bucket-region: \(region)"])]
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.head("k", versionID: nil)
+        }
+        #expect(error?.message == "HeadObject of 'k' failed: the service answered 403. " + advice)
+    }
+
     @Test func `metadata tell the checksum that the writer stored`() async throws {
         let fixture = try fixture { _, _ in
             [

@@ -138,7 +138,7 @@ enum OptionTable {
             .region,
             value: .text("REGION"),
             .connection,
-            "the region of the bucket, such as cn-hangzhou"
+            "the region of the bucket, such as cn-hangzhou or eu-central-1"
         ),
         OptionSpecification(
             .endpoint,
@@ -163,7 +163,7 @@ enum OptionTable {
             .signature,
             value: .choice(["v4", "v1"]),
             .connection,
-            "the version of the request signatures (default v4)"
+            "the version of the request signatures of oss:// (default v4)"
         ),
         OptionSpecification(
             .stateDirectory,

@@ -86,8 +86,10 @@ package struct AWSConfig: Sendable {
 
     /// What the profile says of the place of its buckets.
     package var place: ConfiguredPlace {
-        ConfiguredPlace(
-            endpoint: services["s3.endpoint_url"] ?? inConfig?["endpoint_url"],
+        let isIgnored = value("ignore_configured_endpoint_urls")?.lowercased() == "true"
+        return ConfiguredPlace(
+            endpoint: isIgnored
+                ? nil : services["s3.endpoint_url"] ?? inConfig?["endpoint_url"],
             region: value("region"),
             addressing: inConfig?["s3.addressing_style"]
         )

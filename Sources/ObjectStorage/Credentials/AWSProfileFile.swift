@@ -25,9 +25,8 @@ struct AWSProfileFile {
                         reason: "line \(index + 1) begins with '[' but is not '[section]'"
                     )
                 }
-                let words = text[text.index(after: text.startIndex)..<end]
-                    .split(whereSeparator: { $0 == " " || $0 == "\t" })
-                section = words.joined(separator: " ")
+                let name = text.utf8[text.utf8.index(after: text.startIndex)..<end]
+                section = String(decoding: sectionName(Array(name)), as: UTF8.self)
                 sections[section ?? "", default: [:]].merge([:]) { old, _ in old }
                 parent = nil
                 continue

@@ -38,9 +38,9 @@ struct INILine {
         guard rest.isEmpty || isCommentStart(rest[rest.startIndex]) else {
             throw .brokenSection(line: number)
         }
-        let words = bytes[(bytes.startIndex + 1)..<close].split(whereSeparator: isBlank(_:))
-        guard !words.isEmpty else { throw .brokenSection(line: number) }
-        return text(words.joined(separator: [0x20]))
+        let name = ObjectStorage.sectionName([UInt8](bytes[(bytes.startIndex + 1)..<close]))
+        guard !name.isEmpty else { throw .brokenSection(line: number) }
+        return text(name)
     }
 
     private func value(of rest: ArraySlice<UInt8>) throws(INIError) -> [UInt8] {
@@ -89,6 +89,20 @@ struct INILine {
     private func text(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: [UInt8](bytes), as: UTF8.self)
     }
+}
+
+/// The name of a section as it is asked for, of what stands between its brackets: words with one
+/// blank between them, and what is quoted after the first word as it is, as in `profile "my own"`.
+func sectionName(_ bytes: [UInt8]) -> [UInt8] {
+    let all = trimmed(bytes[...])
+    let first = all.prefix { !isBlank($0) }
+    let rest = trimmed(all[first.endIndex...])
+    if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"),
+        rest.count > 2, rest.last == quote
+    {
+        return first + [0x20] + rest.dropFirst().dropLast()
+    }
+    return [UInt8](all.split(whereSeparator: isBlank(_:)).joined(separator: [0x20]))
 }
 
 private func isCommentStart(_ byte: UInt8) -> Bool {

@@ -65,7 +65,7 @@ package struct OssutilConfig: Sendable {
 
 /// Where a configuration file says that a bucket is, in the file's own words.
 package struct ConfiguredPlace: Sendable, Hashable {
-    package let endpoint: String?
+    package var endpoint: String?
     package let region: String?
     /// `virtual`, `path` or `cname`.
     package let addressing: String?

@@ -19,6 +19,7 @@ extension StorageRequest {
                     head: response.head,
                     fallbackCode: "",
                     dialect: client.dialect,
+                    region: client.endpoint.region,
                     now: client.environment.now()
                 )
             }

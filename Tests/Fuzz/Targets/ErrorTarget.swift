@@ -24,6 +24,7 @@ func judgeError(_ bytes: [UInt8]) throws(FuzzFailure) {
         let error = request.failure(
             HTTPResponse(head: head, body: [UInt8](input), sent: nil),
             dialect: dialect,
+            region: nil,
             now: Timestamp(seconds: 1_700_000_000)
         )
         try requirePrintable(error.message, "a message")
