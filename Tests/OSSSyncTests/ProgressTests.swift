@@ -74,6 +74,19 @@ struct DownloadProgressTests {
         #expect(await progress.next() == nil)
     }
 
+    @Test func `ends with an attempt that fails`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let download = try ResumableDownload(
+            from: .object(fixture.client(), key: "absent"),
+            to: fixture.path("file")
+        )
+        let outcome = Task { try await download.resume() }
+        for await _ in download.progress { Issue.record("nothing was there") }
+        let error = await #expect(throws: SyncError.self) { try await outcome.value }
+        #expect(error?.code == .notFound)
+    }
+
     @Test func `ends with the download that nobody holds any more`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }

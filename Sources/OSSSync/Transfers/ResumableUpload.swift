@@ -164,7 +164,7 @@ public final class ResumableUpload: Sendable {
             ending = failure == .cancelled ? .paused : .failed
             outcome = .failure(SyncError(failure, of: displayText(path)))
         }
-        board.end(isOver: ending == .finished || ending == .cancelled)
+        board.end(isOver: ending != .paused)
         control.end(ending)
         return try outcome.get()
     }

@@ -12,7 +12,8 @@ public struct TransferProgress: Sendable, Hashable {
     public let totalBytes: Int64
 }
 
-/// Tells how far a transfer is, over all its pauses, until it has finished or was cancelled.
+/// Tells how far a transfer is, over all its pauses, until it has finished, has failed or was
+/// cancelled.
 ///
 /// Nobody waits for whoever listens: a progress is made when it is asked for, at most once in the
 /// transfer's interval, and a slow listener misses those in between. Without a listener it costs

@@ -2,17 +2,18 @@ internal import SyncEngine
 internal import SyncModel
 internal import Synchronization
 
-/// Tells what happens to all transfers of a ``TransferManager``, from the beginning of each loop
-/// on.
+/// Tells what happens to all transfers of a ``TransferManager``, from the moment on in which the
+/// manager was asked for this.
 ///
 /// Nobody waits for whoever listens. What a slow listener did not take yet is replaced by what is
 /// newer: of each transfer it gets the latest progress, the latest notice, and the latest of
-/// everything else. The loop ends when the manager goes.
+/// everything else. The loop ends when the manager goes. Of two loops over the same sequence each
+/// gets a part; ask the manager for one sequence each.
 public struct TransferEventSequence: AsyncSequence, Sendable {
     /// One event.
     public typealias Element = TransferEvent
 
-    let hub: TransferEventHub
+    let box: TransferEventBox
 
     /// Asks for one event after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -32,13 +33,13 @@ public struct TransferEventSequence: AsyncSequence, Sendable {
         }
     }
 
-    /// A loop over the events from now on.
+    /// A loop over the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(box: hub.makeBox())
+        AsyncIterator(box: box)
     }
 }
 
-/// Hands events to every loop.
+/// Hands events to every sequence.
 final class TransferEventHub: Sendable {
     private struct Place: Sendable {
         weak let box: TransferEventBox?
@@ -76,7 +77,7 @@ final class TransferEventHub: Sendable {
     }
 }
 
-/// What one loop has not taken yet: at most three events of each transfer.
+/// What one sequence has not told yet: at most three events of each transfer.
 final class TransferEventBox: Sendable {
     private enum Topic: Hashable {
         case progress

@@ -106,8 +106,10 @@ public actor TransferManager {
 
     deinit { hub.end() }
 
-    /// What happens to all transfers, from the beginning of each loop on.
-    public nonisolated var events: TransferEventSequence { TransferEventSequence(hub: hub) }
+    /// What happens to all transfers from now on.
+    public nonisolated var events: TransferEventSequence {
+        TransferEventSequence(box: hub.makeBox())
+    }
 
     /// All transfers, in the order in which they were added.
     public var transfers: [ManagedTransfer] {

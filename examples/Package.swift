@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Programs that see of osssync what any app sees: the library's public interface.
+let package = Package(
+    name: "examples",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "osssync", path: "..")],
+    targets: ["resumable-download", "resumable-upload", "download-manager", "photo-backup"].map {
+        .executableTarget(
+            name: $0,
+            dependencies: [.product(name: "OSSSync", package: "osssync")],
+            path: $0,
+            exclude: ["README.md"] + ($0 == "resumable-upload" ? ["listener.py"] : [])
+        )
+    }
+)
