@@ -69,7 +69,8 @@ final class MirrorFixture: Sendable {
 
     @Sendable static func now() -> Timestamp {
         let time = Date().timeIntervalSince1970
-        return Timestamp(seconds: Int64(time), nanoseconds: 0)
+        let fraction = time.truncatingRemainder(dividingBy: 1)
+        return Timestamp(seconds: Int64(time), nanoseconds: Int32(fraction * 1e9))
     }
 
     /// An engine for a directory of this name beneath the fixture's folder; `through` may put
