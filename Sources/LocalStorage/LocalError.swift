@@ -49,6 +49,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case targetIsSpecial(RelativePath, SpecialFileKind)
     /// The target is no longer what the plan saw.
     case targetChanged(RelativePath)
+    /// The file system takes the path's name and `other`, which is there, for one.
+    case nameTaken(RelativePath, by: String)
     /// The path is on another file system than the temporary files, so a rename cannot reach it.
     case otherFileSystem(RelativePath)
     /// A temporary file is gone or is not the one that we made.
@@ -82,6 +84,9 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path.display)' is \(kind.description) and is left alone."
         case .targetChanged(let path):
             "'\(path.display)' changed during the run and is left alone; run again."
+        case .nameTaken(let path, let other):
+            "'\(path.display)' and '\(other)' are one name on this disk; the file that is there is"
+                + " left alone. Rename one of them, or mirror to a disk that tells them apart."
         case .otherFileSystem(let path):
             "'\(path.display)' is on another file system than the mirror's temporary files;"
                 + " mirror that file system with a run of its own."

@@ -44,3 +44,20 @@ extension MirrorDirectory {
         )
     }
 }
+
+extension OpenDirectory {
+    /// The entry that `name` leads to where the file system takes two names for one; nil if it is
+    /// `name` itself.
+    func nameFound(by name: some Collection<UInt8>) -> ArraySlice<UInt8>? {
+        guard let names = try? DirectoryNames(of: self) else { return nil }
+        let folded = String(decoding: name, as: UTF8.self).lowercased()
+        var other: ArraySlice<UInt8>?
+        for element in names.elements {
+            let found = names.bytes(of: element)
+            if found.elementsEqual(name) { return nil }
+            // Texts are equal whatever the normalization of either.
+            if String(decoding: found, as: UTF8.self).lowercased() == folded { other = found }
+        }
+        return other
+    }
+}

@@ -202,7 +202,12 @@ struct Publisher {
         switch try parent.status(of: name)?.kind {
         case .directory: throw .targetIsDirectory(path)
         case .special(let kind): throw .targetIsSpecial(path, kind)
-        case .file, nil: throw .targetChanged(path)
+        case .file:
+            if let other = parent.nameFound(by: path.name) {
+                throw .nameTaken(path, by: displayText(other))
+            }
+            throw .targetChanged(path)
+        case nil: throw .targetChanged(path)
         }
     }
 

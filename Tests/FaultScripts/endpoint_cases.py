@@ -1,4 +1,4 @@
-"""Rows F025, F028 to F032, F035, F037 to F039 and F157: what stands where the service should."""
+"""Rows F025, F028 to F032, F035, F037 to F040 and F157: what stands where the service should."""
 
 import os
 import socket
@@ -195,6 +195,24 @@ def _(place):
 MOVED = ('<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>The bucket'
          ' you are attempting to access must be addressed using the specified endpoint.</Message>'
          '<RequestId>R</RequestId><Endpoint>oss-cn-other.aliyuncs.com</Endpoint></Error>')
+
+
+@case("F040", "a signed address that has expired is asked for once, and said to have")
+def _(place):
+    server = Server(os.path.dirname(place.server.osssync), "--clock-offset", "864000")
+    place.closers.append(server.stop)
+    place.endpoint = server.url
+    signed = place.start("presign", "--expires", "1h", f"oss://{BUCKET}/film")
+    equal(signed.status, 0, f"the exit status of {signed}")
+    address = signed.output.strip()
+    path = os.path.join(place.folder, "film")
+    result = place.start("get", address, path)
+    equal(result.status, 4, f"the exit status of {result}")
+    expect("expired" in result.errors, f"what was said: {result.errors}")
+    expect("ignature" not in result.errors + result.output, f"the address is shown: {result}")
+    equal(os.path.exists(path), False, "the file")
+    asked = [request for request in server.requests() if request["key"] == "film"]
+    equal([request["method"] for request in asked], ["GET"], "requests")
 
 
 @case("F157", "a bucket that does not exist or is elsewhere ends the run, with what to configure")

@@ -225,7 +225,7 @@ def _(place):
     equal(place.in_step(place.pull("--delete", "--max-delete", "19")).count("deleted"), 19, "gone")
 
 
-@case("F139", "a listing without end takes no more memory, and ends with the first signal")
+@case("F065 F139", "a listing without end takes no more memory, and ends with the first signal")
 def _(place):
     place.write("own", OTHER)
     place.in_step(place.push())

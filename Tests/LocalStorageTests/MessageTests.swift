@@ -60,6 +60,11 @@ struct MessageTests {
             message: "'a/\\x1Bb' is a socket and is left alone."
         ),
         Example(
+            error: .nameTaken(path, by: "B"),
+            message: "'a/\\x1Bb' and 'B' are one name on this disk; the file that is there is left"
+                + " alone. Rename one of them, or mirror to a disk that tells them apart."
+        ),
+        Example(
             error: .targetChanged(path),
             message: "'a/\\x1Bb' changed during the run and is left alone; run again."
         ),

@@ -6,6 +6,7 @@ struct ControlRequest {
     func answer(_ body: [UInt8]) -> Answer {
         switch (request.method, request.target) {
         case (.get, "/-/requests"):
+            core.settleLog()
             let lines = core.log.all.map { $0.json + "\n" }.joined()
             return Answer(
                 200,

@@ -197,7 +197,7 @@ package struct ObjectDownload: Sendable {
         }
         switch outcome {
         case .published, nil: return
-        case .failed(.targetChanged): throw .fileExists
+        case .failed(.targetChanged), .failed(.nameTaken): throw .fileExists
         case .failed(let error): throw ItemFailure(error)
         }
     }

@@ -1,0 +1,102 @@
+"""Rows F092, F093 and F125: other machines, which a preloaded library pretends."""
+
+import os
+import shutil
+import subprocess
+
+from case_table import case, equal, expect
+from machine import skipped
+from scenes import FRESH, NEW, OTHER, ends_in_step, pulled
+from stage import ramp
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+YEAR = 365 * 86_400
+
+
+def pretending(place, **what):
+    """Lets osssync run on another machine; False where nothing can be preloaded."""
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("clang")
+    if compiler is None or not os.path.exists("/proc/self/exe"):
+        skipped("no compiler for a library to preload")
+        return False
+    library = os.path.join(place.folder, "pretend.so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-o", library,
+                    os.path.join(HERE, "pretend.c")], check=True)
+    place.environment = {"LD_PRELOAD": library,
+                         **{f"PRETEND_{name.upper()}": value for name, value in what.items()}}
+    return True
+
+
+@case("F092", "a wall clock that is set by a year in the middle of a run ends nothing")
+def _(place):
+    clock = os.path.join(place.folder, "clock")
+    if not pretending(place, clock=clock):
+        return
+    content = ramp(6_000_000, 5)
+    for years in (1, -1):
+        if os.path.exists(clock):
+            os.remove(clock)
+        place.prefix += "x"
+        place.directory += "x"
+        tree = pulled(place, new=content)
+        between = place.wire()
+
+        def step(request, forward, years=years):
+            if (request.range_start or 0) == 1 << 20:
+                with open(clock, "w") as file:
+                    file.write(str(years * YEAR))
+            return None
+        between.on("GetObject", step, "victim")
+        result = place.pull("--delete", "--part-size", "1M", "--jobs", "1")
+        ends_in_step(place, result, tree)
+        warnings = [event["message"] for event in result.all("warning")]
+        expect(any("clock is" in text for text in warnings), f"the clock was not set: {warnings}")
+        expect(result.summary["seconds"] < 100, f"its duration is {result.summary['seconds']} s")
+        between.clear()
+        again = place.in_step(place.pull("--delete"))
+        equal((again.count("transferred"), again.count("deleted")), (0, 0), f"what {again} did")
+
+
+@case("F125", "a mirror on a network file system is warned of, and its manifest does without a log")
+def _(place):
+    if not pretending(place, network="1"):
+        return
+    tree = pulled(place)
+    result = place.pull("--delete")
+    ends_in_step(place, result, tree)
+    warnings = [event["message"] for event in result.all("warning")]
+    expect(any("network file system" in text for text in warnings), f"no warning: {warnings}")
+    with open(place.path(".osssync/manifest.db"), "rb") as file:
+        equal(file.read(20)[18:], b"\x01\x01", "the versions of the journal in the manifest")
+    equal([name for name in os.listdir(place.path(".osssync")) if name.startswith("manifest.db-")],
+          [], "companions of the manifest")
+    place.write("victim", FRESH)
+    place.in_step(place.push())
+    equal(place.get("victim"), FRESH, "the object")
+
+
+@case("F093", "where names fold one of two keys is a file, and the other is named")
+def _(place):
+    twins = {"A": NEW, "a": OTHER, "d/B": FRESH, "d/b": ramp(10)}
+    for name, content in {**twins, "plain": OTHER}.items():
+        place.put(name, content)
+    if not pretending(place, folding="1"):
+        return
+    trees = []
+    for _ in range(3):
+        result = place.pull("--delete")
+        equal((result.status, result.count("failed"), result.count("deleted")), (1, 2, 0),
+              f"the end of {result}")
+        trees.append(place.tree())
+        expect(trees[-1] == trees[0], f"files changed in {result}")
+        for first, second in (("A", "a"), ("d/B", "d/b")):
+            there, missing = (first, second) if first in trees[0] else (second, first)
+            equal(trees[0].get(there), twins[there], f"the file '{there}'")
+            said = result.said(missing)
+            expect("one name on this disk" in said and f"'{os.path.basename(there)}'" in said,
+                   f"what was said of '{missing}': {said}")
+    equal((len(trees[0]), trees[0]["plain"]), (3, OTHER), "the files")
+    pushed = place.push("--delete")
+    equal(pushed.count("deleted"), 0, f"deletions of {pushed}")
+    for name, content in twins.items():
+        equal(place.get(name), content, f"the object '{name}'")

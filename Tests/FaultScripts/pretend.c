@@ -1,0 +1,148 @@
+// Stands between a program and its system calls (LD_PRELOAD) and pretends that the machine is another:
+//
+//   PRETEND_CLOCK    a file with the seconds by which the wall clock is wrong, read at each look
+//   PRETEND_NETWORK  1: every file system is NFS
+//   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static long real(long number, long a, long b, long c, long d, long e) {
+    static long (*call)(long, ...);
+    if (!call) *(void **)&call = dlsym(RTLD_NEXT, "syscall");
+    return call(number, a, b, c, d, e);
+}
+
+// MARK: - The clock
+
+static time_t offset(void) {
+    const char *path = getenv("PRETEND_CLOCK");
+    if (!path) return 0;
+    char text[32] = "";
+    int file = (int)real(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0);
+    if (file < 0) return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    return length > 0 ? (time_t)atoll(text) : 0;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
+    int result = (int)real(SYS_clock_gettime, clock, (long)now, 0, 0, 0);
+    if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += offset();
+    return result;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    struct timespec time;
+    (void)zone;
+    int result = clock_gettime(CLOCK_REALTIME, &time);
+    now->tv_sec = time.tv_sec;
+    now->tv_usec = time.tv_nsec / 1000;
+    return result;
+}
+
+EXPORT time_t time(time_t *now) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    if (now) *now = time.tv_sec;
+    return time.tv_sec;
+}
+
+// MARK: - The file system
+
+EXPORT int fstatfs(int descriptor, struct statfs *status) {
+    int result = (int)real(SYS_fstatfs, descriptor, (long)status, 0, 0, 0);
+    if (result == 0 && getenv("PRETEND_NETWORK")) status->f_type = NFS_SUPER_MAGIC;
+    return result;
+}
+
+// MARK: - Names
+
+#define NAME 4352
+
+/// The name that `name` has in its directory, if another one that is the same there exists.
+static const char *folded(int directory, const char *name, char *buffer) {
+    struct stat status;
+    if (!getenv("PRETEND_FOLDING") || !name || !*name || strlen(name) >= NAME / 2) return name;
+    if (real(SYS_newfstatat, directory, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0) == 0)
+        return name;
+    const char *last = strrchr(name, '/');
+    size_t length = last ? (size_t)(last - name) + 1 : 0;
+    memcpy(buffer, name, length);
+    strcpy(buffer + length, length ? "" : ".");
+    int file = (int)real(SYS_openat, directory, (long)buffer, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
+    DIR *entries = file < 0 ? NULL : fdopendir(file);
+    const char *result = name;
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        if (strcasecmp(entry->d_name, name + length) == 0) {
+            strcpy(buffer + length, entry->d_name);
+            result = buffer;
+            break;
+        }
+    if (entries) closedir(entries);
+    return result;
+}
+
+EXPORT int openat(int directory, const char *name, int flags, ...) {
+    char buffer[NAME];
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return (int)real(SYS_openat, directory, (long)folded(directory, name, buffer), flags, mode, 0);
+}
+EXPORT int fstatat(int directory, const char *restrict name, struct stat *restrict status, int flags) {
+    char buffer[NAME];
+    return (int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer), (long)status,
+                     flags, 0);
+}
+EXPORT int unlinkat(int directory, const char *name, int flags) {
+    char buffer[NAME];
+    return (int)real(SYS_unlinkat, directory, (long)folded(directory, name, buffer), flags, 0, 0);
+}
+EXPORT int mkdirat(int directory, const char *name, mode_t mode) {
+    char buffer[NAME];
+    return (int)real(SYS_mkdirat, directory, (long)folded(directory, name, buffer), mode, 0, 0);
+}
+EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
+    char buffers[2][NAME];
+    return (int)real(SYS_renameat2, from, (long)folded(from, old, buffers[0]), to,
+                     (long)folded(to, new, buffers[1]), flags);
+}
+EXPORT int renameat(int from, const char *old, int to, const char *new) {
+    return renameat2(from, old, to, new, 0);
+}
+EXPORT int linkat(int from, const char *old, int to, const char *new, int flags) {
+    char buffers[2][NAME];
+    return (int)real(SYS_linkat, from, (long)folded(from, old, buffers[0]), to,
+                     (long)folded(to, new, buffers[1]), flags);
+}
+
+/// openat2 has no function of its own.
+EXPORT long syscall(long number, ...) {
+    long values[5];
+    char buffer[NAME];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 5; i++) values[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_openat2)
+        values[1] = (long)folded((int)values[0], (const char *)values[1], buffer);
+    return real(number, values[0], values[1], values[2], values[3], values[4]);
+}
