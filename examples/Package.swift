@@ -7,7 +7,9 @@ let package = Package(
     name: "examples",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "osssync", path: "..")],
-    targets: ["resumable-download", "resumable-upload", "download-manager", "photo-backup"].map {
+    targets: [
+        "resumable-download", "resumable-upload", "download-manager", "photo-backup", "signed-urls",
+    ].map {
         .executableTarget(
             name: $0,
             dependencies: [.product(name: "OSSSync", package: "osssync")],

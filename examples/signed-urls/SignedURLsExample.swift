@@ -1,0 +1,126 @@
+import Foundation
+import OSSSync
+
+/// Has the keys, and signs for whom it trusts.
+struct Server: Sendable {
+    let configuration: StoreConfiguration
+    let bucket: String
+
+    func signedURLs(of key: String) async throws -> PresignedURLs {
+        let client = try BucketClient(
+            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
+            configuration: configuration
+        )
+        let lifetime = Duration.seconds(900)
+        let urls = PresignedURLs(
+            get: try await client.presignedURL(.get, key: key, lifetime: lifetime),
+            head: try await client.presignedURL(.head, key: key, lifetime: lifetime)
+        )
+        return urls
+    }
+
+    func addressForUpload(of key: String) async throws -> String {
+        let client = try BucketClient(
+            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
+            configuration: configuration
+        )
+        let target = try await client.presignedURL(
+            .put,
+            key: key,
+            lifetime: .seconds(300),
+            headers: [(name: "Content-Type", value: "image/jpeg")]
+        )
+        return target
+    }
+
+    /// Of a real server, a key of STS that may write beneath one prefix, for a while.
+    func temporaryKey() async throws -> AccessKey {
+        let environment = ProcessInfo.processInfo.environment
+        return AccessKey(
+            id: environment["OSS_ACCESS_KEY_ID"] ?? "",
+            secret: environment["OSS_ACCESS_KEY_SECRET"] ?? ""
+        )
+    }
+}
+
+/// Has no keys of its own.
+struct Device: Sendable {
+    let server: Server
+
+    func download(_ key: String, to path: String, records: String) async throws {
+        let urls = try await server.signedURLs(of: key)
+        let source = try DownloadSource.presigned(urls) {
+            try await server.signedURLs(of: key)
+        }
+        var options = DownloadOptions()
+        options.recordDirectory = records
+        options.reconnects = .standard
+        let download = try ResumableDownload(from: source, to: path, options: options)
+        switch try await download.resume() {
+        case .finished(let file):
+            print("\(file.info.size) bytes, \(file.isVerified ? "verified" : "not verified")")
+        case .paused, .cancelled: break
+        }
+    }
+
+    func upload(
+        _ film: String,
+        to key: String,
+        bucket: String,
+        region: String?,
+        endpoint: String?
+    ) async throws {
+        let configuration = StoreConfiguration(
+            region: region,
+            endpoint: endpoint,
+            credentials: .provider { try await server.temporaryKey() }
+        )
+        let client = try BucketClient(
+            remote: Remote(dialect: .oss, bucket: bucket, prefix: "incoming"),
+            configuration: configuration
+        )
+        let upload = try ResumableUpload(of: film, to: client, key: key)
+        let outcome = try await upload.resume()
+        if case .finished(let object) = outcome { print("sent \(object.size) bytes") }
+    }
+}
+
+/// Plays a server and a device that has no keys.
+@main
+struct SignedURLsExample {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        let environment = ProcessInfo.processInfo.environment
+        guard arguments.count == 5 else {
+            print("usage: signed-urls fetch|send|address BUCKET KEY FILE")
+            exit(2)
+        }
+        let (bucket, key, path) = (arguments[2], arguments[3], arguments[4])
+        let region = environment["OSS_REGION"]
+        let endpoint = environment["OSS_ENDPOINT"]
+        let configuration = StoreConfiguration(
+            region: region,
+            endpoint: endpoint,
+            credentials: .fixed(
+                AccessKey(
+                    id: environment["OSS_ACCESS_KEY_ID"] ?? "",
+                    secret: environment["OSS_ACCESS_KEY_SECRET"] ?? ""
+                )
+            )
+        )
+        let server = Server(configuration: configuration, bucket: bucket)
+        let device = Device(server: server)
+        switch arguments[1] {
+        case "fetch": try await device.download(key, to: path, records: path + ".records")
+        case "send":
+            try await device.upload(
+                path,
+                to: key,
+                bucket: bucket,
+                region: region,
+                endpoint: endpoint
+            )
+        default: print(try await server.addressForUpload(of: key))
+        }
+    }
+}
