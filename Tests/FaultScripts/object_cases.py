@@ -1,5 +1,7 @@
 """Rows F140 to F151 and F153 to F155: objects that are not what the listing says."""
 
+import sqlite3
+
 import wire
 from case_table import case, equal, expect
 from listings import listing, with_field
@@ -17,6 +19,9 @@ def _(place):
     equal((result.status, result.count("vanished"), result.count("failed")), (1, 1, 0), str(result))
     expect("1 object vanished" in result.summary["deletions_held_back"], str(result.summary))
     expect("was deleted after it was listed" in result.said("other"), result.said("other"))
+    with sqlite3.connect(place.path(".osssync/manifest.db")) as database:
+        rows = database.execute("SELECT vanished, failed FROM run ORDER BY run_id").fetchall()
+    equal(rows, [(0, 0), (1, 0)], "what the manifest keeps of both runs")
     del tree["other"]
     equal(place.tree(), {**tree, "gone": OTHER}, "the tree")
     recovers(place, tree)
