@@ -230,8 +230,9 @@ def _(place):
     between = place.wire()
 
     def first_page(answer):
-        without_part(2)(answer)
-        without_part(3)(answer)
+        # The fifth may have been sent beside the fourth.
+        for number in (2, 3, 5):
+            without_part(number)(answer)
         replacing("<IsTruncated>false", "<IsTruncated>true")(answer)
         replacing(r"<NextPartNumberMarker>.*?</NextPartNumberMarker>", "")(answer)
         replacing("</ListPartsResult>",
