@@ -1,7 +1,7 @@
 import Foundation
 import OSSSync
 
-/// Uploads a file; once it is stored, the store tells the app's own server, whose answer comes back.
+/// Uploads a file; once it is stored, the store tells the app's own server, and brings its answer.
 @main
 struct ResumableUploadExample {
     static func main() async throws {

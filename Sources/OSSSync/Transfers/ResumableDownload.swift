@@ -61,10 +61,7 @@ public final class ResumableDownload: Sendable {
     private let control = TransferControl()
     private let board = ProgressBoard()
     private let environment = SystemClocks.engine(hostName: "")
-    private let record: TransferRecord
-    private let disk = BlockingQueue(label: "osssync.download", width: 1, threads: .system)
-    private let hashing = BlockingQueue(label: "osssync.hash", width: 1, threads: .system)
-    private let limiter: ConnectionLimiter
+    private let services: TransferServices
     private let madeStore = Mutex<(any ObjectStore)?>(nil)
     /// What whoever made this had kept; taken at the first attempt.
     private let given: Mutex<Checkpoint?>
@@ -93,18 +90,19 @@ public final class ResumableDownload: Sendable {
         self.options = options
         self.onNotice = onNotice
         given = Mutex(checkpoint)
-        record = TransferRecord(
+        services = TransferServices(
             subject: source.subject,
-            directory: options.recordDirectory,
-            fileName: RecordName.download(source.subject, path),
-            disk: disk
-        )
-        limiter = ConnectionLimiter(
-            maximum: options.streams,
-            byteBudget: 1 << 30,
-            monotonic: environment.monotonic
+            recordDirectory: options.recordDirectory,
+            recordName: RecordName.download(source.subject, path),
+            partSize: options.partSize,
+            streams: options.streams,
+            environment: environment,
+            board: board,
+            onNotice: onNotice
         )
     }
+
+    private var record: TransferRecord { services.record }
 
     deinit { board.end(isOver: true) }
 
@@ -236,29 +234,15 @@ extension ResumableDownload {
     }
 
     private func download(_ store: any ObjectStore) -> ObjectDownload {
-        let (board, onNotice) = (board, onNotice)
-        return ObjectDownload(
+        ObjectDownload(
             settings: ObjectDownload.Settings(
                 store: store,
                 key: source.key,
                 place: place,
                 replacesFile: options.replacesFile,
-                durability: options.durability == .full ? .synchronizedEach : .unsynchronized,
-                partSize: options.partSize,
-                streams: options.streams,
-                environment: environment
+                durability: options.durability == .full ? .synchronizedEach : .unsynchronized
             ),
-            record: record,
-            limiter: limiter,
-            disk: disk,
-            hashing: hashing,
-            onBegin: { transfer in
-                board.begin(transfer)
-                if transfer.bytesResumed > 0 {
-                    onNotice(.resumed(bytes: transfer.bytesResumed))
-                }
-            },
-            onStartOver: { onNotice(.startedOver($0)) }
+            services: services
         )
     }
 

@@ -81,31 +81,19 @@ public final class ResumableUpload: Sendable {
         self.key = key
         self.options = options
         self.onNotice = onNotice
-        let disk = BlockingQueue(label: "osssync.upload", width: 1, threads: .system)
         let subject = client.subject(of: key)
-        let board = board
         upload = ObjectUpload(
-            settings: ObjectUpload.Settings(client, key, path, options, environment),
-            record: TransferRecord(
+            settings: ObjectUpload.Settings(client, key, path, options),
+            services: TransferServices(
                 subject: subject,
-                directory: options.recordDirectory,
-                fileName: RecordName.upload(subject, path),
-                disk: disk
-            ),
-            limiter: ConnectionLimiter(
-                maximum: options.streams,
-                byteBudget: 1 << 30,
-                monotonic: environment.monotonic
-            ),
-            disk: disk,
-            hashing: BlockingQueue(label: "osssync.hash", width: 1, threads: .system),
-            onBegin: { transfer in
-                board.begin(transfer)
-                if transfer.bytesResumed > 0 {
-                    onNotice(.resumed(bytes: transfer.bytesResumed))
-                }
-            },
-            onStartOver: { onNotice(.startedOver($0)) }
+                recordDirectory: options.recordDirectory,
+                recordName: RecordName.upload(subject, path),
+                partSize: options.partSize,
+                streams: options.streams,
+                environment: environment,
+                board: board,
+                onNotice: onNotice
+            )
         )
     }
 
@@ -195,7 +183,7 @@ public final class ResumableUpload: Sendable {
         _ = await control.stop()
         guard options.deletesUploadOnCancel else { return }
         do throws(ItemFailure) {
-            try await upload.record.load(upload.settings.key)
+            try await upload.services.record.load(upload.settings.key)
             try await upload.discard()
         } catch {
             throw SyncError(error, of: displayText(path))
@@ -210,7 +198,7 @@ public final class ResumableUpload: Sendable {
 extension ResumableUpload {
     private func run(_ gate: PauseGate) async -> Result<ObjectUpload.Finished, ItemFailure> {
         do throws(ItemFailure) {
-            try await upload.record.load(upload.settings.key)
+            try await upload.services.record.load(upload.settings.key)
         } catch {
             return .failure(error)
         }
@@ -242,23 +230,19 @@ extension ObjectUpload.Settings {
         _ client: BucketClient,
         _ key: String,
         _ path: String,
-        _ options: UploadOptions,
-        _ environment: EngineEnvironment
+        _ options: UploadOptions
     ) {
         self.init(
             store: client.store,
             key: ObjectKey(key),
             path: path,
-            partSize: options.partSize,
-            streams: options.streams,
             forbidsOverwrite: options.put.forbidsOverwrite,
             contentType: options.put.contentType,
             userMetadata: options.put.sortedMetadata,
             storageClass: options.put.storageClass.map { StorageClass(name: $0) },
             keepsModificationTime: options.keepsModificationTime,
             callback: options.put.callback?.wire,
-            startsOver: options.startsOver,
-            environment: environment
+            startsOver: options.startsOver
         )
     }
 }

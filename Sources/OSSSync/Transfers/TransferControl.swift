@@ -105,3 +105,33 @@ final class TransferControl: Sendable {
         }
     }
 }
+
+extension TransferServices {
+    /// Services that tell a board how far the transfer is, and whoever made it the rest.
+    init(
+        subject: String,
+        recordDirectory: String?,
+        recordName: String,
+        partSize: Int64,
+        streams: Int,
+        environment: EngineEnvironment,
+        board: ProgressBoard,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void
+    ) {
+        self.init(
+            subject: subject,
+            recordDirectory: recordDirectory,
+            recordName: recordName,
+            partSize: partSize,
+            streams: streams,
+            environment: environment,
+            onBegin: { transfer in
+                board.begin(transfer)
+                if transfer.bytesResumed > 0 {
+                    onNotice(.resumed(bytes: transfer.bytesResumed))
+                }
+            },
+            onStartOver: { onNotice(.startedOver($0)) }
+        )
+    }
+}

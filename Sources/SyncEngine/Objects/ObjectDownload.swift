@@ -13,30 +13,19 @@ package struct ObjectDownload: Sendable {
         /// False: a file that is there is an error.
         package var replacesFile: Bool
         package var durability: PublicationDurability
-        /// The preferred size of a range, in bytes.
-        package var partSize: Int64
-        /// Ranges under way at once.
-        package var streams: Int
-        package var environment: EngineEnvironment
 
         package init(
             store: any ObjectStore,
             key: ObjectKey,
             place: FilePlace,
             replacesFile: Bool,
-            durability: PublicationDurability,
-            partSize: Int64,
-            streams: Int,
-            environment: EngineEnvironment
+            durability: PublicationDurability
         ) {
             self.store = store
             self.key = key
             self.place = place
             self.replacesFile = replacesFile
             self.durability = durability
-            self.partSize = partSize
-            self.streams = streams
-            self.environment = environment
         }
     }
 
@@ -51,31 +40,14 @@ package struct ObjectDownload: Sendable {
     }
 
     package let settings: Settings
-    package let record: TransferRecord
-    package let limiter: ConnectionLimiter
-    package let disk: BlockingQueue
-    package let hashing: BlockingQueue
-    /// Called when it is known what is there already.
-    package let onBegin: @Sendable (ProgressTracker.Transfer) -> Void
-    package let onStartOver: @Sendable (StartOverReason) -> Void
+    package let services: TransferServices
 
-    package init(
-        settings: Settings,
-        record: TransferRecord,
-        limiter: ConnectionLimiter,
-        disk: BlockingQueue,
-        hashing: BlockingQueue,
-        onBegin: @escaping @Sendable (ProgressTracker.Transfer) -> Void,
-        onStartOver: @escaping @Sendable (StartOverReason) -> Void
-    ) {
+    package init(settings: Settings, services: TransferServices) {
         self.settings = settings
-        self.record = record
-        self.limiter = limiter
-        self.disk = disk
-        self.hashing = hashing
-        self.onBegin = onBegin
-        self.onStartOver = onStartOver
+        self.services = services
     }
+
+    private var record: TransferRecord { services.record }
 
     /// Fetches what is missing and puts the file into its place.
     ///
@@ -94,7 +66,7 @@ package struct ObjectDownload: Sendable {
 
     private func attempt(_ gate: PauseGate) async throws(ItemFailure) -> Finished {
         let directory = try await openDirectory()
-        var means = means(directory)
+        var means = services.means(settings.store, directory)
         let head = try await means.head(settings.key)
         let remote = RemoteObject(
             key: settings.key,
@@ -104,14 +76,7 @@ package struct ObjectDownload: Sendable {
         )
         let tracker = ProgressTracker(direction: .pull)
         let transfer = tracker.begin(.download, key: settings.key, size: remote.size)
-        let onBegin = onBegin
-        means.emit = { event in
-            guard case .item(let item) = event else { return }
-            switch item.state {
-            case .started, .resumed: onBegin(transfer)
-            case .planned, .done, .failed, .skipped: break
-            }
-        }
+        services.watch(transfer, &means)
         let downloader = Downloader(
             means: means,
             key: settings.key,
@@ -119,7 +84,7 @@ package struct ObjectDownload: Sendable {
             gate: gate
         )
         let finished = try await downloader.run(remote)
-        let fallback = finished.lastModified ?? settings.environment.now()
+        let fallback = finished.lastModified ?? services.environment.now()
         try await publish(
             Publication(
                 partialName: finished.partialName,
@@ -142,30 +107,10 @@ package struct ObjectDownload: Sendable {
         )
     }
 
-    private func means(_ directory: MirrorDirectory) -> TransferMeans {
-        var limits = EngineLimits.standard
-        limits.streamsPerFile = settings.streams
-        return TransferMeans(
-            store: settings.store,
-            prefix: "",
-            directory: directory,
-            records: record,
-            limiter: limiter,
-            environment: settings.environment,
-            partSize: settings.partSize,
-            limits: limits,
-            largestUnrecorded: -1,
-            disk: disk,
-            hashing: hashing,
-            emit: { _ in },
-            onStartOver: onStartOver
-        )
-    }
-
     private func openDirectory() async throws(ItemFailure) -> MirrorDirectory {
         let settings = settings
         do {
-            let (directory, state) = try await disk.run {
+            let (directory, state) = try await services.disk.run {
                 () throws(LocalError) -> (MirrorDirectory, LocalState) in
                 let directory = try settings.place.open(.standard)
                 return (directory, try directory.identity(of: settings.place.name))
@@ -189,7 +134,7 @@ package struct ObjectDownload: Sendable {
         let durability = settings.durability
         let outcome: PublicationOutcome?
         do {
-            outcome = try await disk.run { () throws(LocalError) in
+            outcome = try await services.disk.run { () throws(LocalError) in
                 try directory.publish([publication], durability: durability).first
             }
         } catch {
@@ -208,7 +153,7 @@ package struct ObjectDownload: Sendable {
         let place = settings.place
         if let name = checkpoint?.partialName {
             do {
-                try await disk.run { () throws(LocalError) in
+                try await services.disk.run { () throws(LocalError) in
                     try place.open(.standard).removePartial(name)
                 }
             } catch {

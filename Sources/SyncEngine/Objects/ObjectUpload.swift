@@ -1,4 +1,4 @@
-package import LocalStorage
+internal import LocalStorage
 internal import ManifestStore
 package import ObjectStorage
 package import SyncModel
@@ -11,10 +11,6 @@ package struct ObjectUpload: Sendable {
         package var key: ObjectKey
         /// May lead over symbolic links, being the user's own word.
         package var path: String
-        /// The preferred size of a part, in bytes.
-        package var partSize: Int64
-        /// Parts under way at once.
-        package var streams: Int
         /// True: an object that is there is an error.
         package var forbidsOverwrite: Bool
         /// Nil: by the key's suffix.
@@ -25,28 +21,22 @@ package struct ObjectUpload: Sendable {
         package var callback: UploadCallback?
         /// False: what an earlier attempt left and is of no use is an error.
         package var startsOver: Bool
-        package var environment: EngineEnvironment
 
         package init(
             store: any ObjectStore,
             key: ObjectKey,
             path: String,
-            partSize: Int64,
-            streams: Int,
             forbidsOverwrite: Bool,
             contentType: String?,
             userMetadata: [(name: String, value: String)],
             storageClass: StorageClass?,
             keepsModificationTime: Bool,
             callback: UploadCallback?,
-            startsOver: Bool,
-            environment: EngineEnvironment
+            startsOver: Bool
         ) {
             self.store = store
             self.key = key
             self.path = path
-            self.partSize = partSize
-            self.streams = streams
             self.forbidsOverwrite = forbidsOverwrite
             self.contentType = contentType
             self.userMetadata = userMetadata
@@ -54,7 +44,6 @@ package struct ObjectUpload: Sendable {
             self.keepsModificationTime = keepsModificationTime
             self.callback = callback
             self.startsOver = startsOver
-            self.environment = environment
         }
     }
 
@@ -68,31 +57,14 @@ package struct ObjectUpload: Sendable {
     }
 
     package let settings: Settings
-    package let record: TransferRecord
-    package let limiter: ConnectionLimiter
-    package let disk: BlockingQueue
-    package let hashing: BlockingQueue
-    /// Called when it is known what is there already.
-    package let onBegin: @Sendable (ProgressTracker.Transfer) -> Void
-    package let onStartOver: @Sendable (StartOverReason) -> Void
+    package let services: TransferServices
 
-    package init(
-        settings: Settings,
-        record: TransferRecord,
-        limiter: ConnectionLimiter,
-        disk: BlockingQueue,
-        hashing: BlockingQueue,
-        onBegin: @escaping @Sendable (ProgressTracker.Transfer) -> Void,
-        onStartOver: @escaping @Sendable (StartOverReason) -> Void
-    ) {
+    package init(settings: Settings, services: TransferServices) {
         self.settings = settings
-        self.record = record
-        self.limiter = limiter
-        self.disk = disk
-        self.hashing = hashing
-        self.onBegin = onBegin
-        self.onStartOver = onStartOver
+        self.services = services
     }
+
+    private var record: TransferRecord { services.record }
 
     /// Sends what is missing and makes the object.
     ///
@@ -124,7 +96,7 @@ package struct ObjectUpload: Sendable {
     private func check(_ size: Int64, _ means: TransferMeans) async throws(ItemFailure) {
         let dialect = settings.store.dialect
         guard settings.forbidsOverwrite, !dialect.refusesAtOnce,
-            size > max(settings.partSize, dialect.minimumPartSize), try await !hasBegun
+            size > max(services.partSize, dialect.minimumPartSize), try await !hasBegun
         else { return }
         do throws(ItemFailure) {
             _ = try await means.head(settings.key)
@@ -139,15 +111,8 @@ package struct ObjectUpload: Sendable {
         let (place, directory, size) = try await open()
         let tracker = ProgressTracker(direction: .push)
         let transfer = tracker.begin(.upload, key: settings.key, size: size)
-        let onBegin = onBegin
-        var means = means(directory)
-        means.emit = { event in
-            guard case .item(let item) = event else { return }
-            switch item.state {
-            case .started, .resumed: onBegin(transfer)
-            case .planned, .done, .failed, .skipped: break
-            }
-        }
+        var means = services.means(settings.store, directory)
+        services.watch(transfer, &means)
         try await check(size, means)
         let uploader = Uploader(
             means: means,
@@ -179,7 +144,7 @@ package struct ObjectUpload: Sendable {
     private func open() async throws(ItemFailure) -> (FilePlace, MirrorDirectory, Int64) {
         let path = settings.path
         do {
-            return try await disk.run {
+            return try await services.disk.run {
                 let place = try FilePlace(MirrorDirectory.resolved(path))
                 let directory = try place.open(.standard)
                 let size = try directory.openForReading(place.name).identity().size
@@ -190,35 +155,17 @@ package struct ObjectUpload: Sendable {
         }
     }
 
-    private func means(_ directory: MirrorDirectory) -> TransferMeans {
-        var limits = EngineLimits.standard
-        limits.streamsPerFile = settings.streams
-        return TransferMeans(
-            store: settings.store,
-            prefix: "",
-            directory: directory,
-            records: record,
-            limiter: limiter,
-            environment: settings.environment,
-            partSize: settings.partSize,
-            limits: limits,
-            largestUnrecorded: -1,
-            disk: disk,
-            hashing: hashing,
-            emit: { _ in },
-            onStartOver: onStartOver
-        )
-    }
-
     /// Aborts the unfinished upload, which deletes its parts, and removes the record.
     package func discard() async throws(ItemFailure) {
         guard let checkpoint = try await record.upload(settings.key) else { return }
         do {
-            let directory = try await disk.run { () throws(LocalError) in
+            let directory = try await services.disk.run { () throws(LocalError) in
                 // The file itself is not needed, and may be gone.
                 try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
             }
-            try await UploadCleaner(means: means(directory)).abort(checkpoint)
+            try await UploadCleaner(means: services.means(settings.store, directory)).abort(
+                checkpoint
+            )
         } catch {
             throw ItemFailure(any: error)
         }
