@@ -12,7 +12,8 @@
 //   CRASH_FIRED     a file that says which call the fault hit
 //   CRASH_COUNTS    a file that says at the end how many calls of each class there were
 //   CRASH_RECORD    a file for the list of all calls, one a line; the written bytes go to FILE.data
-//   CRASH_BOOT_ID   a file that is opened in place of the kernel's boot ID
+//   CRASH_BOOT_ID   a file that is opened in place of the kernel's boot ID; the machine started
+//                   when it was written
 //   CRASH_NO_SYNC   1: nothing waits for the disk
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -309,6 +310,22 @@ static int opened(int directory, const char *name, int flags, mode_t mode, const
         record("open\t%llu\t%s\t%d\t%o", inode(result), path, !existed, permissions(path));
     unlock();
     return result;
+}
+
+/// Since when the machine is on. The ticks of a file system's clock lag behind a little.
+EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
+    begin();
+    struct stat status;
+    if (clock != CLOCK_BOOTTIME || !boot_id_path || stat(boot_id_path, &status) != 0)
+        return (int)real_syscall(SYS_clock_gettime, clock, now);
+    real_syscall(SYS_clock_gettime, CLOCK_REALTIME, now);
+    const long long second = 1000000000, lag = 50000000;
+    long long since = (now->tv_sec - status.st_mtim.tv_sec) * second
+        + (now->tv_nsec - status.st_mtim.tv_nsec) - lag;
+    if (since < 0) since = 0;
+    now->tv_sec = since / second;
+    now->tv_nsec = since % second;
+    return 0;
 }
 
 #define MODE(flags)                                                                                \
