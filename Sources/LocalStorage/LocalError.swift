@@ -35,6 +35,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case systemCall(SystemCallError)
     /// A directory that must exist does not.
     case missingDirectory(path: String)
+    /// A file that a user named does not; whoever reports it says which.
+    case missingFile
     case notADirectory(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
@@ -69,6 +71,7 @@ package enum LocalError: Error, Sendable, Hashable {
         case .systemCall(let error): error.message
         case .missingDirectory(let path):
             "'\(path)' does not exist. Check that its disk is mounted, or create it."
+        case .missingFile: "it does not exist; check its name."
         case .notADirectory(let path): "'\(path)' is not a directory."
         case .refusedDirectory(let path, let reason):
             "'\(path)' is not mirrored: \(reason). Choose a directory of its own."

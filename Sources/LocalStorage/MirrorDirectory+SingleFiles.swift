@@ -13,6 +13,7 @@ extension MirrorDirectory {
     package static func resolved(_ path: String) throws(LocalError) -> String {
         guard !path.utf8.contains(0) else { throw .missingDirectory(path: displayText(path.utf8)) }
         guard let found = unsafe realpath(path, nil) else {
+            if errno == ENOENT { throw .missingFile }
             throw .systemCall(
                 SystemCallError(call: "realpath", errno: errno, path: displayText(path.utf8))
             )

@@ -49,6 +49,10 @@ struct SingleObjectTests {
         #expect(get.output == "fetched '\(file)' (12.0 MiB)\n")
         #expect(tree.content("film.mov") == ramp(Self.size))
 
+        let absent = try workplace.run("put", tree.path + "/flim.mov", Self.object)
+        #expect(absent.status == 5)
+        #expect(absent.diagnostics.contains("/flim.mov': it does not exist; check its name"))
+
         try tree.write("film.mov", ramp(10))
         let refused = try workplace.run("get", Self.object, file)
         #expect(refused.status == 3)

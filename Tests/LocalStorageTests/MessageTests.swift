@@ -32,6 +32,7 @@ struct MessageTests {
             error: .missingDirectory(path: "/mnt/disk"),
             message: "'/mnt/disk' does not exist. Check that its disk is mounted, or create it."
         ),
+        Example(error: .missingFile, message: "it does not exist; check its name."),
         Example(error: .notADirectory(path: "/f"), message: "'/f' is not a directory."),
         Example(
             error: .refusedDirectory(path: "/", reason: "it is the root of the file system"),
