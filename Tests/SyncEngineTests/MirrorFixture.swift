@@ -13,8 +13,10 @@ final class MirrorFixture: Sendable {
 
     let folder: URL
     let server: StorageServer
+    private let dialect: StorageDialect
 
-    init() throws {
+    init(dialect: StorageDialect = .oss) throws {
+        self.dialect = dialect
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("osssync-engine-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -36,7 +38,7 @@ final class MirrorFixture: Sendable {
     func store(_ signal: ThrottleSignal) throws -> StorageClient {
         try StorageClient(
             configuration: StorageConfiguration(
-                dialect: .oss,
+                dialect: dialect,
                 endpoint: Endpoint(parsing: server.url, region: "cn-hangzhou", addressing: .auto),
                 bucket: Self.bucket,
                 signatureVersion: .v4,
@@ -89,7 +91,7 @@ final class MirrorFixture: Sendable {
                 homeDirectory: nil,
                 prefix: "mirror/",
                 identity: RemoteIdentity(
-                    dialect: "oss",
+                    dialect: dialect.name,
                     endpointHost: "127.0.0.1",
                     bucket: Self.bucket,
                     prefix: "mirror/"
