@@ -5,7 +5,7 @@ DESTDIR ?=
 SWIFT ?= swift
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
-.PHONY: all soak setup build test lint format bench demo install uninstall clean
+.PHONY: all soak planted-bugs setup build test lint format bench demo install uninstall clean
 
 all: build
 
@@ -50,3 +50,7 @@ clean:
 # Seeds of the simulator for so many minutes.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
+
+# Forty bugs, one at a time in a copy of the tree: the tests must find each.
+planted-bugs:
+	@Tests/PlantedBugs/run --seeds $${SEEDS:-300} --table

@@ -1,0 +1,86 @@
+import Testing
+
+/// A patch of `Tests/PlantedBugs` that does not fit the sources any more plants nothing.
+@Suite("Planted bugs")
+struct PlantedBugTests {
+    private static let folder = "Tests/PlantedBugs"
+
+    private func patches() throws -> [RepositoryFile] {
+        try Repository.files(below: Self.folder + "/patches") { $0.hasSuffix(".patch") }
+    }
+
+    private func number(of patch: RepositoryFile) -> Int? {
+        patch.path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
+    }
+
+    @Test func `there are forty, each with a patch and a row of the table`() throws {
+        let table = try Repository.file(Self.folder + "/bugs.tsv")
+        let rows = table.lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        #expect(rows.map { Int($0.prefix { $0 != "\t" }) } == (1...40).map { $0 })
+        for row in rows { #expect(row.split(separator: "\t").count == 5, "\(row)") }
+        #expect(try patches().map(number(of:)) == (0...40).map { $0 })
+    }
+
+    @Test func `each patch fits the sources, in order`() throws {
+        var tree = PatchedTree()
+        for patch in try patches() {
+            let problems = try tree.apply(patch.lines)
+            #expect(
+                problems.isEmpty,
+                """
+                \(patch.path): \(problems.joined(separator: "; ")).
+                Write it anew for the sources of now.
+                """
+            )
+        }
+    }
+
+    @Test func `a patch that does not fit is found`() throws {
+        var tree = PatchedTree()
+        let patch = ["@@ Sources/SyncModel/CRC64.swift", "-no such", "+line", "@@ new", "+line"]
+        #expect(try tree.apply(patch.map { $0[...] }) == ["line 1 fits at 0 places"])
+    }
+}
+
+/// The sources with patches applied, in memory.
+private struct PatchedTree {
+    private var files: [String: [Substring]] = [:]
+
+    /// Applies a patch as `Tests/PlantedBugs/hunks.py` does; what keeps its hunks from fitting.
+    mutating func apply(_ patch: [Substring]) throws -> [String] {
+        var problems: [String] = []
+        let starts = patch.indices.filter { patch[$0].hasPrefix("@@ ") }
+        for (start, end) in zip(starts, starts.dropFirst() + [patch.endIndex]) {
+            let hunk = patch[(start + 1)..<end].filter { !$0.isEmpty }
+            let places = try replace(
+                hunk.filter { !$0.hasPrefix("+") }.map { $0.dropFirst() },
+                by: hunk.filter { !$0.hasPrefix("-") }.map { $0.dropFirst() },
+                in: String(patch[start].dropFirst(3))
+            )
+            if places != 1 { problems.append("line \(start + 1) fits at \(places) places") }
+        }
+        return problems
+    }
+
+    /// The number of places at which `old` is; replaced if it is one.
+    private mutating func replace(
+        _ old: [Substring],
+        by new: [Substring],
+        in path: String
+    ) throws -> Int {
+        var lines = files[path] ?? []
+        if files[path] == nil, Repository.exists(path) { lines = try Repository.file(path).lines }
+        guard !old.isEmpty else {
+            files[path] = new
+            return lines.isEmpty ? 1 : 0
+        }
+        let places = lines.indices.filter { start in
+            start + old.count <= lines.count && lines[start] == old[0]
+                && lines[start..<(start + old.count)].elementsEqual(old)
+        }
+        guard places.count == 1 else { return places.count }
+        lines.replaceSubrange(places[0]..<(places[0] + old.count), with: new)
+        files[path] = lines
+        return 1
+    }
+}
