@@ -87,7 +87,9 @@ def _(place):
     equal(result.status, 1, f"exit of {result}")
     expect("ignored the requested range" in result.said("big"), result.said("big"))
     equal(place.tree(), {}, "the tree")
-    equal(len(place.requests("GetObject", "big")), 2, "requests")
+    # The other range may have been asked for between the two tries of the first that failed.
+    asked = [request["range"] for request in place.requests("GetObject", "big")]
+    equal(max(asked.count(part) for part in asked), 2, f"requests for one range of {asked}")
     # Little more than the head of each: nobody reads gigabytes to throw them away.
     place.faults()
     place.in_step(place.pull("--part-size", "4M"))
