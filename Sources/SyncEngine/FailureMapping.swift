@@ -64,6 +64,10 @@ extension ItemFailure {
             self = .cancelled
             return
         }
+        if case .lockHeld = error {
+            self = .held
+            return
+        }
         // A full disk is each item's failure: a smaller one may still fit, and nothing is deleted.
         let isFull = if case .diskFull = error { true } else { false }
         self = .local(message: error.message, stops: error.endsRun && !isFull ? .localState : nil)

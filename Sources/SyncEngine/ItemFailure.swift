@@ -38,6 +38,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     )
     /// The disk refused; the text says what to do.
     case local(message: String, stops: RunStop?)
+    /// Another process or part of this one has it under way.
+    case held
     /// The manifest refused.
     case manifest(message: String)
 
@@ -106,6 +108,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "a file is there already, and it is not to be replaced"
         case .tooLarge(let size, let limit):
             "the file has \(size) bytes and the service takes at most \(limit)"
+        case .held:
+            "another transfer of the same file is under way"
         case .cancelled:
             "interrupted; what was transferred is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _), .manifest(let message):

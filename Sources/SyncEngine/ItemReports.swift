@@ -29,7 +29,7 @@ struct ItemReports: Sendable {
             ledger.countFailed()
             state = .skipped
         case .keepsChanging, .corrupt, .disproved, .cannotResume, .uploadVanished, .storage, .local,
-            .manifest:
+            .manifest, .held:
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
             state = .failed

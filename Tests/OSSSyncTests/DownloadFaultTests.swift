@@ -8,6 +8,32 @@ import Testing
 struct DownloadFaultTests {
     private static let content = StoreFixture.ramp(3_000_000)
 
+    @Test func `of a file that another one fetches is refused as such`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(StoreFixture.ramp(3_000_000))
+        var options = DownloadOptions()
+        options.recordDirectory = fixture.path("records")
+        let chosen = options
+        func download() throws -> ResumableDownload {
+            try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                options: chosen
+            )
+        }
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 2}, "effect": {"hold": true}}]"#
+        )
+        let first = try download()
+        async let outcome = first.resume()
+        await fixture.server.untilHeld(1)
+        let error = await #expect(throws: SyncError.self) { try await download().resume() }
+        #expect(error?.code == .locked)
+        try fixture.setFaults("[]")
+        #expect(try await outcome.file?.crc64 != nil)
+    }
+
     /// Each pause comes when the server holds the requests from a random one on, each at a random
     /// byte of its answer.
     @Test func `paused a thousand times costs at most 64 KiB for each pause`() async throws {

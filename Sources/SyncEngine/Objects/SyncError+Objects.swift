@@ -14,6 +14,7 @@ extension SyncError {
             case .alreadyExists, .fileExists: .alreadyExists
             case .tooLarge: .configuration
             case .cancelled: .cancelled
+            case .held: .locked
             case .local: .localState
             case .storage(_, _, _, .permission): .credentials
             case .storage(_, _, _, .usage): .configuration
