@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The tables of the manifest and how older ones become the current ones.
 ///
 /// A migration that was released is never edited: `docs/manifest.md` explains the columns.
@@ -68,11 +70,19 @@ extension Schema {
 
     /// What `sqlite_schema` holds in a sound database of `version`.
     func objects(ofVersion version: Int64) throws(ManifestError) -> [[SQLValue]] {
-        let connection = try Connection(path: ":memory:", mode: .inMemory)
         let schema = Schema(migrations: Array(migrations.prefix(Int(version))))
+        let statements = schema.migrations.map(\.statements)
+        if let known = Self.knownObjects.withLock({ $0[statements] }) { return known }
+        let connection = try Connection(path: ":memory:", mode: .inMemory)
         try schema.migrate(connection, from: 0)
-        return try connection.execute(Self.readObjects)
+        let objects = try connection.execute(Self.readObjects)
+        Self.knownObjects.withLock { $0[statements] = objects }
+        return objects
     }
+
+    /// Follows from the statements alone, and costs more than the rest of an opening: an app opens
+    /// many manifests, and a simulation one for each run.
+    private static let knownObjects = Mutex<[[[String]]: [[SQLValue]]]>([:])
 
     private static let version1 = Migration(
         statements: [

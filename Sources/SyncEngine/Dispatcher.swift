@@ -155,9 +155,12 @@ struct Dispatcher {
         let trash = executor.trashName
         let keepsInTrash = context.options.trashDays > 0
         // Where there is still an object of this key, the row goes first: a row without its file
-        // would look like a deletion by the user. Without one it goes last: a file without its row
-        // would look like the user's own, and be in the way for ever.
-        if entry.remote != nil { try await context.manifest.record([.forget(entry.key)]) }
+        // would look like a deletion by the user, also after a power cut. Without one it goes last:
+        // a file without its row would look like the user's own, and be in the way for ever.
+        if entry.remote != nil {
+            try await context.manifest.record([.forget(entry.key)])
+            try await context.manifest.makeDurable()
+        }
         do {
             let path = try RelativePath(key: entry.key)
             try await context.disk.run { () throws(LocalError) in

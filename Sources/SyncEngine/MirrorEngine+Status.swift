@@ -38,13 +38,14 @@ extension MirrorEngine {
             .sync,
             deletesExcluded: false
         )
-        var pull = WorkCounter(.pull, options, prefix: settings.prefix)
-        var push = WorkCounter(.push, options, prefix: settings.prefix)
-        var sync = WorkCounter(.sync, options, prefix: settings.prefix)
+        let hidden = ScanIssues { issues.add($0.message) }
+        var pull = WorkCounter(.pull, options, prefix: settings.prefix, hidden)
+        var push = WorkCounter(.push, options, prefix: settings.prefix, hidden)
+        var sync = WorkCounter(.sync, options, prefix: settings.prefix, hidden)
         let loop = try await run.join(
             rows: rows,
             selection,
-            onIssue: { issues.add($0.message) },
+            onIssue: { hidden.report($0) },
             onEntry: { entry in
                 pull.add(entry)
                 push.add(entry)
@@ -183,9 +184,16 @@ private final class IssueTexts: Sendable {
 /// Counts the decisions of one direction.
 private struct WorkCounter {
     private var decider: PrefixConflicts
+    private let issues: ScanIssues
     private(set) var work = PlannedWork()
 
-    init(_ direction: SyncDirection, _ options: RunOptions, prefix: ObjectKey) {
+    init(
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        prefix: ObjectKey,
+        _ issues: ScanIssues
+    ) {
+        self.issues = issues
         decider = PrefixConflicts(policy: DecisionPolicy(direction, options, prefix: prefix))
     }
 
@@ -204,7 +212,15 @@ private struct WorkCounter {
     }
 
     private mutating func count(_ item: PlannedItem) {
+        let isHidden = issues.hides(item.entry.key)
+        if isHidden, item.decision.dependsOnWalk {
+            work.skipped += 1
+            return
+        }
         switch item.decision {
+        // What the walk could not take is not what the user deleted.
+        case .deleteLocal, .deleteRemote: if !isHidden { work.deletions += 1 }
+        case .replaceByDirectory: work.deletions += 1
         case .nothing(.unchanged), .forget, .refresh, .adopt: work.unchanged += 1
         case .nothing: break
         case .download, .downloadAfterDeletions, .makeDirectory:
@@ -212,7 +228,6 @@ private struct WorkCounter {
             transfer(item.entry.remote?.size ?? 0)
         case .upload, .uploadMarker: transfer(item.entry.local?.identity?.size ?? 0)
         case .compare: work.comparisons += 1
-        case .deleteLocal, .deleteRemote, .replaceByDirectory: work.deletions += 1
         case .conflict: work.conflicts += 1
         case .keepLocalChange: work.localChanges += 1
         case .skip, .resolveLink: work.skipped += 1

@@ -44,11 +44,45 @@ struct MirrorSession: Sendable {
                 let lock = locks ? try directory.lock() : try? directory.lock()
                 return (directory, lock, try directory.stateIsOnNetworkFileSystem())
             }
+            let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
+            let opening = Opening(
+                settings: settings,
+                directory: directory,
+                lock: locks ? lock : nil,
+                isNetwork: isNetwork,
+                ignored: ignored,
+                locks: locks,
+                allowsRebinding: allowsRebinding
+            )
+            do {
+                return try await opening.open()
+            } catch let error as ManifestError where error.isDamage {
+                // It is marked as damaged now, and so set aside.
+                return try await opening.open()
+            }
+        } catch let error as LocalError {
+            throw explained(error, settings)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// What is known of a mirror before its manifest is opened.
+    private struct Opening {
+        let settings: MirrorSettings
+        let directory: MirrorDirectory
+        let lock: DirectoryLock?
+        let isNetwork: Bool
+        let ignored: FileFilter
+        let locks: Bool
+        let allowsRebinding: Bool
+
+        func open() async throws -> MirrorSession {
             let (manifest, outcome) = try await ManifestStore.open(
                 directory: directory.stateDirectoryPath,
                 now: settings.environment.now(),
                 usesWriteAheadLog: !isNetwork,
-                threads: threads,
+                threads: settings.environment.threads,
                 onlyReads: !locks && !directory.stateIsWritable
             )
             directory.removeStandIn()
@@ -59,7 +93,6 @@ struct MirrorSession: Sendable {
                 records: locks
             )
             try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
-            let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
             let isSame = try await checkRoot(directory, manifest, records: locks)
             let doubt = try await UnsynchronizedRun.doubt(
                 manifest,
@@ -71,7 +104,7 @@ struct MirrorSession: Sendable {
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
-                lock: locks ? lock : nil,
+                lock: lock,
                 isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
                 ignored: ignored,
@@ -83,10 +116,6 @@ struct MirrorSession: Sendable {
                     isDoubted: doubt != nil
                 )
             )
-        } catch let error as LocalError {
-            throw explained(error, settings)
-        } catch {
-            throw SyncError(any: error)
         }
     }
 

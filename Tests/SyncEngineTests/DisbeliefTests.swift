@@ -153,6 +153,29 @@ extension EngineRuns {
             #expect(try await fixture.run("a", .push).conflicts == 1)
         }
 
+        @Test func `a damaged setting lets the same run rebuild the manifest`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.put("f", ramp(10))
+            try await fixture.run("b", .pull)
+            let manifest = try await ManifestStore.open(
+                directory: fixture.directory("b") + "/.osssync",
+                now: MirrorFixture.now(),
+                usesWriteAheadLog: true,
+                threads: .system
+            ).store
+            let marker = try #require(try await manifest.setting("directory.marker"))
+            try await manifest.checkpointAndClose()
+            var bytes = try #require(fixture.content("b/.osssync/manifest.db"))
+            let place = try #require(bytes.range(of: Data(marker.utf8)))
+            bytes[place.lowerBound] ^= 1
+            try fixture.write("b/.osssync/manifest.db", bytes)
+            let log = EventLog()
+            let pull = try await fixture.run("b", .pull, log)
+            #expect(pull.isInStep)
+            #expect(pull.adopted == 1)
+            #expect(log.warnings.contains { $0.contains("set aside") })
+        }
+
         @Test(arguments: [
             RemoteIdentity(
                 dialect: "s3",

@@ -111,5 +111,25 @@ extension EngineRuns {
             try await fixture.run("b", .pull)
             #expect(try fixture.tree("b") == ["d": ramp(12), "e/y": ramp(13)])
         }
+
+        @Test func `a status counts no deletion of what a link hides`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", ramp(10))
+            try fixture.write("a/g", ramp(11))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/f")
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.directory("a") + "/f",
+                withDestinationPath: "g"
+            )
+            let options = MirrorFixture.options { $0.deletesKnown = true }
+            let hidden = try await fixture.engine("a").status(options: options)
+            #expect(hidden.push.deletions == 0)
+            #expect(hidden.issues.count == 1)
+            #expect(try await fixture.run("a", .push) { $0.deletesKnown = true }.deleted == 0)
+            try fixture.remove("a/f")
+            let removed = try await fixture.engine("a").status(options: options)
+            #expect(removed.push.deletions == 1)
+        }
     }
 }
