@@ -47,7 +47,7 @@ uninstall:
 clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
-# Seeds of the simulator for so many minutes.
+# New seeds of the simulator, crash points and fuzzers, for so many minutes in all.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 

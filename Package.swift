@@ -156,8 +156,8 @@ package.targets.append(
     .executableTarget(
         name: "Simulator",
         dependencies: [
-            "SyncEngine", "SyncModel", "ObjectStorage", "LocalStorage", "ManifestStore",
-            "SyncTestSupport", "CSQLite", "CSystem", "CVirtualFiles",
+            "SyncEngine", "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage",
+            "ManifestStore", "SyncTestSupport", "CSQLite", "CSystem", "CVirtualFiles",
         ],
         path: "Tests/Simulator",
         exclude: ["run"],

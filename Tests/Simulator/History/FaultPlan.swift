@@ -87,7 +87,7 @@ final class FaultDice {
     func number(_ kind: FaultKind, _ chance: Int) -> UInt64 {
         var seed = plan.seed ^ UInt64(bitPattern: Int64(chance)) &* 0x9E37_79B9_7F4A_7C15
         for byte in kind.rawValue.utf8 { seed = (seed ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(randomSeed: seed)
         return generator.next()
     }
 

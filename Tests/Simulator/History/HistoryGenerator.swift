@@ -13,9 +13,7 @@ struct HistoryGenerator {
 
     init(seed: UInt64) {
         self.seed = seed
-        // The numbers of neighbouring seeds are the same but for one, unless they are mixed first.
-        var mixer = SeededGenerator(seed: seed)
-        generator = SeededGenerator(seed: mixer.next() ^ mixer.next() << 1)
+        generator = SeededGenerator(seed: seed)
     }
 
     static func history(seed: UInt64) -> History {
@@ -34,16 +32,29 @@ struct HistoryGenerator {
         mayCutPower = mayInterrupt && generator.oneIn(2)
         let ending: ToolRun.Direction = generator.oneIn(3) ? .push : .pull
         var operations: [Operation] = []
-        let count = 40 + generator.below(80)
-        for _ in 0..<(3 + generator.below(6)) { operations.append(.world(makeStart(ending))) }
+        let (count, start, interval) = makeLength()
+        for _ in 0..<start { operations.append(.world(makeStart(ending))) }
         while operations.count < count {
-            if generator.oneIn(4) {
+            if generator.oneIn(interval) {
                 operations.append(.run(makeRun(ending)))
             } else {
                 operations.append(.world(makeChange()))
             }
         }
         return History(seed: seed, setup: setup, operations: operations, ending: ending)
+    }
+
+    /// How many operations there are, how many of them at the start fill a side, and of how many
+    /// one is a run.
+    ///
+    /// Half of the histories are short: what fails seldom needs more than a few operations, and of
+    /// short ones there can be many. Some take a state through many runs.
+    private mutating func makeLength() -> (count: Int, start: Int, interval: Int) {
+        switch generator.below(20) {
+        case 0, 1: (40 + generator.below(80), 3 + generator.below(6), 4)
+        case 2...8: (12 + generator.below(28), 2 + generator.below(6), 4)
+        default: (4 + generator.below(10), 1 + generator.below(3), 3)
+        }
     }
 
     private mutating func makeSetup() -> Setup {

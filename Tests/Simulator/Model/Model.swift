@@ -52,13 +52,14 @@ struct Model {
 
     // MARK: - The user
 
-    mutating func userPut(_ path: ObjectKey, _ content: ContentID) {
+    /// `isMirrored` if the remote has the very content at this path, also by a link.
+    mutating func userPut(_ path: ObjectKey, _ content: ContentID, isMirrored: Bool) {
         release(path)
         allowed[path, default: []].insert(content)
         if wasAbsent(path) { absentInRun.insert(path) }
         seenInRun[path, default: []].insert(content)
         removedInRun.remove(path)
-        if remote[path] != content, content != Contents.empty {
+        if !isMirrored, content != Contents.empty {
             kept.insert(Held(path: path, content: content))
         }
     }

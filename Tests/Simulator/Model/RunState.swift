@@ -18,6 +18,14 @@ final class RunState: @unchecked Sendable {
     var cancelledAt: Duration?
     var isFinished = false
     var summary: RunSummary?
+    /// True if it only looks.
+    var isStatus = false
+    /// What it saw then.
+    var report: StatusReport?
+    /// Objects whose files were equal when it began, with their serial numbers, by whole keys.
+    var equalAtStart: [ObjectKey: Int] = [:]
+    /// What was at their paths then.
+    var treeAtStart: [ObjectKey: DiskEntry] = [:]
     var failure: SyncError?
     var items: [ItemEvent] = []
     var warnings: [String] = []
@@ -34,10 +42,12 @@ final class RunState: @unchecked Sendable {
     /// Versions that were the objects when the run began, by their serial numbers.
     var serialsAtStart: [ObjectKey: Int] = [:]
     var filesAtStart: Set<ObjectKey> = []
+    /// When each file had last changed when the run began.
+    var changedAtStart: [ObjectKey: Int64] = [:]
     var treeNeedsLook = false
     /// When the machine started, by the wall clock as it was at the run's beginning.
     var bootedAt = Timestamp(seconds: 0)
-    /// Objects that this run wrote, by their whole keys.
+    /// Objects that this run wrote or deleted, by their whole keys.
     var written: Set<ObjectKey> = []
     var startOfRun = Duration.zero
 

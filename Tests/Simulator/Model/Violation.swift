@@ -14,6 +14,7 @@ struct Violation: Error, CustomStringConvertible {
         case safeOutput = "output is safe"
         case truthfulSummary = "the summary tells the truth"
         case remoteSide = "objects are old or new, uploads are not left"
+        case singleWriter = "one run at a time"
         case determinism = "a seed is the whole input"
     }
 

@@ -1,9 +1,11 @@
 /// What the program is asked to do.
 struct Arguments {
-    var seeds: Range<UInt64> = 1..<101
+    var seeds: Range<UInt64> = 0..<100
     var jobs = 2
     var minutes: Int?
     var single: UInt64?
+    /// Cases of the planner alone.
+    var plannerCases: UInt64?
     var showsTrace = false
     var replays: [String] = []
     var regressions: String?
@@ -18,12 +20,13 @@ struct Arguments {
                osssync-simulator --seed N [--trace]
                osssync-simulator --replay FILE [--trace]
                osssync-simulator --regressions DIR
+               osssync-simulator --planner-cases N [--from A]
         """
 
     /// Nil if they make no sense.
     init?(_ words: [String]) {
         var rest = words[...]
-        var from: UInt64 = 1
+        var from: UInt64 = 0
         var count: UInt64?
         while let word = rest.popFirst() {
             switch word {
@@ -36,7 +39,8 @@ struct Arguments {
                 case "--seeds":
                     guard let range = Self.range(value) else { return nil }
                     seeds = range
-                case "--from": from = UInt64(value) ?? 1
+                case "--from": from = UInt64(value) ?? 0
+                case "--planner-cases": plannerCases = UInt64(value)
                 case "--count": count = UInt64(value)
                 case "--jobs": jobs = max(1, Int(value) ?? 2)
                 case "--minutes": minutes = Int(value)
@@ -49,6 +53,7 @@ struct Arguments {
             }
         }
         if let count { seeds = from..<(from + count) }
+        if let plannerCases { seeds = from..<(from + plannerCases) }
     }
 
     private static func range(_ text: String) -> Range<UInt64>? {

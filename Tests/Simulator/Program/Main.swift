@@ -13,6 +13,9 @@ struct Simulator {
             exit(2)
         }
         hashAlike()
+        if let count = arguments.plannerCases {
+            exit(PlannerCases.run(count, from: arguments.seeds.lowerBound))
+        }
         if arguments.isWorker { exit(Worker(arguments).work()) }
         if let seed = arguments.single {
             exit(show(HistoryGenerator.history(seed: seed), arguments))

@@ -12,7 +12,18 @@ struct Outcome {
 
 /// Plays histories, each in a world of its own.
 enum Player {
+    /// What a process remembers is there before its first history, which is played as all others
+    /// are.
+    private static let isWarm: Bool = {
+        World(
+            History(seed: 0, setup: Setup(), operations: [], ending: .pull),
+            keepsTrace: false
+        ).play()
+        return true
+    }()
+
     static func play(_ history: History, keepsTrace: Bool = false) -> Outcome {
+        precondition(isWarm, "it was played")
         let world = World(history, keepsTrace: keepsTrace)
         world.play()
         return Outcome(

@@ -155,7 +155,8 @@ extension World {
     /// True if a power cut may have damaged the file as far as its times tell: it changed after a
     /// run began that did not wait for the disk, and before the machine started again.
     private func mayDoubt(_ path: ObjectKey, _ run: RunState) -> Bool {
-        guard let changed = model.changed[path], let since = unsyncedSince,
+        guard let changed = run.changedAtStart[path] ?? model.changed[path],
+            let since = unsyncedSince,
             run.options.direction == .pull,
             run.warnings.contains(where: { $0.contains("was cut off by a power cut") })
         else { return false }

@@ -4,7 +4,7 @@ internal import SyncModel
 /// What others do, while a run goes on or between runs.
 extension World {
     func apply(_ change: WorldChange) {
-        trace("world \(change)")
+        scheduler.trace.say("world \(change)")
         scheduler.advance(by: .milliseconds(20))
         service.now = now
         disk.setTime(wallTime)
@@ -151,7 +151,7 @@ extension World {
             )
             guard isDone else { return }
             model.userRemoved(source.key)
-            model.userPut(destination.key, content)
+            userPut(destination.key, content)
         case .copy(let source, let destination):
             guard let content = content(source), source != destination else { return }
             put(destination, content)
@@ -190,6 +190,12 @@ extension World {
         isUsable(name) && DiskEdits.makeParents(of: DiskEdits.full(name.key))
     }
 
+    private func userPut(_ path: ObjectKey, _ content: ContentID) {
+        let object = service.bucket.resolved(Self.whole(path))
+        let isMirrored = object.map { model.contents.identify($0.bytes) == content } ?? false
+        model.userPut(path, content, isMirrored: isMirrored)
+    }
+
     private func put(_ name: Name, _ content: ContentID, byRename: Bool = false) {
         guard makePlace(name) else { return }
         let path = DiskEdits.full(name.key)
@@ -198,7 +204,7 @@ extension World {
             byRename
             ? DiskEdits.replace(path, bytes) : DiskEdits.write(path, bytes, truncates: false)
         guard isDone else { return }
-        model.userPut(name.key, content)
+        userPut(name.key, content)
     }
 
     private func replace(_ name: Name, _ make: ([UInt8]) -> Void) {

@@ -61,14 +61,25 @@ extension World {
     private func judgeVanished(_ run: RunState, isPowerCut: Bool) {
         // Without waiting for the disk, what a power cut took is mended by the next run.
         if isPowerCut, hasUnsyncedRuns { return }
-        for (path, _) in model.seenInRun.sorted(by: { $0.key < $1.key }) {
+        var visible: Set<ContentID> = []
+        for case .file(let content?) in tree.entries.values { visible.insert(content) }
+        for (path, contents) in model.seenInRun.sorted(by: { $0.key < $1.key }) {
             if case .file? = tree.entries[path] { continue }
             guard !model.removedInRun.contains(path) else { continue }
-            // What a run published and did not yet make durable may be gone again.
-            if isPowerCut, !run.filesAtStart.contains(path) { continue }
+            if !run.filesAtStart.contains(path) {
+                // What a run published and did not yet make durable may be gone again.
+                if isPowerCut { continue }
+                // A second name that the run gave to a version, and took back.
+                let isStillThere = contents.allSatisfy { visible.contains($0) }
+                if isStillThere, isNameOfConflict(path) { continue }
+            }
             run.deletions += 1
             judgeLocalDeletion(path, run)
         }
+    }
+
+    private func isNameOfConflict(_ path: ObjectKey) -> Bool {
+        model.seenInRun.keys.contains { Model.isNameOfConflict(path, of: $0) }
     }
 
     private func judgeLocalDeletion(_ path: ObjectKey, _ run: RunState) {
@@ -119,8 +130,8 @@ extension World {
         }
     }
 
-    /// True for a link whose target this very run replaced: what is read at the link is another
-    /// content since, and the next run finds it.
+    /// True for a link whose target this very run replaced or deleted: what is read at the link is
+    /// something else since, and the next run finds it.
     private func leadsToWritten(_ path: ObjectKey, _ run: RunState) -> Bool {
         guard let target = service.bucket.objects[Self.whole(path)]?.target else { return false }
         return run.written.contains(target)
@@ -167,7 +178,7 @@ extension World {
     /// After a kill, no more came again than the checkpoints of the streams allow.
     private func judgeWaste(_ run: RunState) {
         guard waste.isCounting else { return }
-        waste.isCounting = false
+        defer { waste = Waste() }
         guard run.options.faults.isEmpty, run.options.meanwhile.isEmpty else { return }
         statistics.worstWaste = max(statistics.worstWaste, received.again)
         let limit = Int64(waste.streams) * setup.uncheckpointed
@@ -193,9 +204,15 @@ extension World {
         judgeOutside()
         judgeManifest()
         let isPlainKill = !isPowerCut && run.options.faults.isEmpty && !run.hadCompany
-        waste.isCounting = isPlainKill && run.options.direction != .push
-        waste.streams = run.options.connections
-        if waste.isCounting { received.beginCount() } else { received.forget() }
+        guard isPlainKill, run.options.direction != .push else {
+            waste = Waste()
+            received.forget()
+            return
+        }
+        // What an earlier kill cost may be fetched again only after this one.
+        if !waste.isCounting { received.beginCount() }
+        waste.isCounting = true
+        waste.streams += run.options.connections
     }
 
     /// Contents are whole and files of their own; a run that does not wait for the disk may have

@@ -10,9 +10,10 @@ extension World {
         isRenamed = false
         staleBucket = service.bucket
         trace("quiet")
-        guard let first = quietRun(isForced: false) else { return }
-        // A rebuilt manifest holds deletions back once.
-        if first.warnings.contains(where: { $0.contains("nothing is deleted") }) {
+        let status = history.seed % 4 == 1 ? lookAtStatus() : nil
+        guard violations.isEmpty, let first = quietRun(isForced: false) else { return }
+        judge(status, by: first)
+        if needsAnother(first) {
             guard quietRun(isForced: false) != nil else { return }
         }
         guard let second = quietRun(isForced: false), violations.isEmpty else { return }
@@ -29,10 +30,58 @@ extension World {
         judgeIdle(last)
         judgeEquality(forced)
         judgeLeftovers()
+        judgeSecretsOnDisk()
+        if history.seed % 4 == 3 { judgeStatusAtEnd(last) }
+    }
+
+    /// A status that sees nothing to do is right.
+    private func judge(_ status: StatusReport?, by run: RunState) {
+        let work = history.ending == .push ? status?.push : status?.pull
+        guard let work, let summary = run.summary, work.isEmpty, status?.issues.isEmpty == true
+        else { return }
+        if summary.transferred + summary.deleted + summary.conflicts > 0 {
+            report(
+                .truthfulSummary,
+                "a status saw nothing to do, and the next run \(summary.transferred) transfers, "
+                    + "\(summary.deleted) deletions and \(summary.conflicts) conflicts"
+            )
+        }
+    }
+
+    /// True if a run says or shows that the next one finds something to do.
+    private func needsAnother(_ run: RunState) -> Bool {
+        // A rebuilt manifest holds deletions back once.
+        if run.warnings.contains(where: { $0.contains("nothing is deleted") }) { return true }
+        // A touched file gives way to a directory only once it is known to be unchanged.
+        let isBlocked = run.items.contains { item in
+            item.message?.contains("stands where a directory is needed") == true
+        }
+        if isBlocked { return true }
+        // What a link leads to was replaced by the run itself.
+        return service.bucket.objects.values.contains { object in
+            object.target.map { run.written.contains($0) } ?? false
+        }
     }
 
     /// Nil, and a violation, if it does not succeed.
     private func quietRun(isForced: Bool) -> RunState? {
+        let options = quietOptions(isForced: isForced)
+        carryOut(options)
+        guard var run = lastRun else { return nil }
+        // Damage that a run finds in its middle is the next one's to mend.
+        if run.failure?.message.contains("The next run sets the manifest aside") == true {
+            carryOut(options)
+            guard let next = lastRun else { return nil }
+            run = next
+        }
+        if let failure = run.failure {
+            report(.convergence, "a quiet run failed: \(failure.message)")
+            return nil
+        }
+        return run
+    }
+
+    func quietOptions(isForced: Bool) -> ToolRun {
         var options = ToolRun(direction: history.ending, seed: history.seed, faults: .none)
         options.deletesKnown = true
         options.allowsEmpty = true
@@ -45,13 +94,7 @@ extension World {
             options.replacesLocalChanges = true
             options.conflicts = history.ending == .push ? .local : .remote
         }
-        carryOut(options)
-        guard let run = lastRun else { return nil }
-        if let failure = run.failure {
-            report(.convergence, "a quiet run failed: \(failure.message)")
-            return nil
-        }
-        return run
+        return options
     }
 
     /// A second run finds nothing to do.
@@ -97,7 +140,8 @@ extension World {
     private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
         guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes) else { return true }
         let object = service.bucket.resolved(Self.whole(path))
-        if object?.storageClass != "Standard" { return true }
+        let link = service.bucket.objects[Self.whole(path)]
+        if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
         if isUnderLink(place) { return true }
         // A file that nobody recorded keeps its name from becoming a directory's, and says so.
         if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }

@@ -10,6 +10,7 @@ extension World {
             run.hadCompany = true
             apply(event.change)
         }
+        judgeLock(run)
         interrupt(at: .request, number, "before a request")
     }
 
@@ -52,6 +53,7 @@ extension World {
     /// Bytes of an object came to the client.
     func sent(_ call: ServiceCall, from offset: Int, count: Int) {
         guard call.operation == .get, let run else { return }
+        judgeNeed(of: call)
         run.bytesMoved += Int64(count)
         guard let object = service.bucket.resolved(call.key) else { return }
         received.add(call.key, object.etag, offset..<(offset + count))
@@ -59,6 +61,7 @@ extension World {
 
     func heard(_ count: Int, of call: ServiceCall) {
         guard call.operation == .put || call.operation == .uploadPart else { return }
+        judgeNeed(of: call)
         run?.bytesMoved += Int64(count)
     }
 
@@ -122,6 +125,7 @@ extension World {
             return
         }
         run.deletions += 1
+        run.written.insert(key)
         if !run.deletes { report(.noDeletionOnDoubt, "'\(path.display)' was deleted unasked") }
         if !path.isDirectoryMarker, !model.wasAbsent(path) {
             report(.noDeletionOnDoubt, "the object '\(path.display)' was deleted beside its file")
@@ -136,7 +140,11 @@ extension World {
         let name = path.display
         let own = run.items.firstIndex { $0.action == .deleteLocal && $0.key == name }
         let before = run.items.prefix(upTo: own ?? run.items.count)
-        if let failed = before.first(where: { $0.state == .failed }), run.deletions == 1 {
+        // One deletion that fails says nothing of the others.
+        let failed = before.first { item in
+            item.state == .failed && item.action != .deleteLocal && item.action != .deleteRemote
+        }
+        if let failed, run.deletions == 1 {
             report(
                 .noDeletionOnDoubt,
                 "'\(path.display)' was deleted although '\(failed.key)' had failed"

@@ -12,9 +12,10 @@ extension World {
     /// What a process may still do after it was told to stop.
     private static let stopLimit = Duration.seconds(2)
 
-    func carryOut(_ options: ToolRun) {
+    func carryOut(_ options: ToolRun, isStatus: Bool = false) {
         runCount += 1
         let run = RunState(options, number: runCount)
+        run.isStatus = isStatus
         self.run = run
         statistics.runs += 1
         trace("run \(runCount) \(options.direction) seed \(options.seed)")
@@ -47,6 +48,11 @@ extension World {
         model.beginRun()
         run.startOfRun = scheduler.elapsed
         run.filesAtStart = Set(model.seenInRun.keys)
+        run.changedAtStart = model.changed
+        run.equalAtStart = equalKeys(run)
+        for key in run.equalAtStart.keys {
+            run.treeAtStart[key] = Self.relative(key).flatMap { model.tree[$0] }
+        }
         for (key, object) in service.bucket.objects {
             if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
         }
@@ -64,6 +70,11 @@ extension World {
         let direction = run.options.engineDirection
         run.task = Task(executorPreference: scheduler) {
             do {
+                if run.isStatus {
+                    run.report = try await engine.status(options: options)
+                    run.isFinished = true
+                    return
+                }
                 let summary = try await engine.run(direction, options: options) { event in
                     self.heard(event, run)
                 }

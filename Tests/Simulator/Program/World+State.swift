@@ -11,6 +11,13 @@ extension World {
 
     func apply(_ change: StateChange) {
         switch change {
+        case .setClock, .wait, .renameRemote, .synchronizeDisk, .saveManifest: break
+        default:
+            // What a kill may cost is not asked of what was taken away since.
+            waste = Waste()
+            received.forget()
+        }
+        switch change {
         case .deleteManifest:
             touchManifest()
             for name in Self.manifestNames { DiskEdits.remove(path(name)) }
@@ -71,7 +78,7 @@ extension World {
 
     private func flipByte(of path: [UInt8], _ seed: UInt64) {
         guard var bytes = DiskEdits.read(path), !bytes.isEmpty else { return }
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(randomSeed: seed)
         touchManifest()
         bytes[generator.below(bytes.count)] ^= UInt8(1 + generator.below(255))
         DiskEdits.write(path, bytes, truncates: false)

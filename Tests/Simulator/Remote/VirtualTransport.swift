@@ -35,6 +35,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         )
         run.requests += 1
         let number = run.requests
+        world.judgeSecrets(in: exchange.request)
         guard await wait(latency()) else { return .cancelled }
         world.trace("request \(number) \(call.operation.rawValue) \(call.key.display)")
         world.requestArrives(number)

@@ -44,7 +44,7 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
     }
 
     func begin(seed: UInt64, order: Order) {
-        generator = SeededGenerator(seed: seed)
+        generator = SeededGenerator(randomSeed: seed)
         self.order = order
         steps = 0
     }

@@ -1,7 +1,8 @@
-package import SyncModel
+import SyncModel
+import SyncPlanner
 
 /// What planning asks for or yields.
-package enum PlanStep: Sendable, Hashable {
+enum PlanStep: Sendable, Hashable {
     /// Nothing can be said before this side was fed, finished or abandoned.
     case needs(Side)
     case item(PlannedItem)
@@ -11,43 +12,45 @@ package enum PlanStep: Sendable, Hashable {
 
 /// The whole of planning as a value: three sorted streams in, one decision for each key out.
 ///
+/// The engine drives the same two values, with its filter between them.
+///
 /// Memory is what was fed and not used yet, and at most one held entry for each byte of a key.
-package struct Planner: Sendable {
+struct Planner: Sendable {
     private var join = MergeJoin()
     private var conflicts: PrefixConflicts
     private var isDrained = false
 
-    package init(policy: DecisionPolicy) {
+    init(policy: DecisionPolicy) {
         conflicts = PrefixConflicts(policy: policy)
     }
 
     /// False if a side was abandoned: then the keys after its last one were not judged, and no
     /// deletion may follow.
-    package var coversEverything: Bool { join.coversEverything }
+    var coversEverything: Bool { join.coversEverything }
 
-    package mutating func feed(remote elements: [RemoteObject]) throws(PlanError) {
+    mutating func feed(remote elements: [RemoteObject]) throws(PlanError) {
         try join.feed(remote: elements)
     }
 
-    package mutating func feed(base elements: [ManifestEntry]) throws(PlanError) {
+    mutating func feed(base elements: [ManifestEntry]) throws(PlanError) {
         try join.feed(base: elements)
     }
 
-    package mutating func feed(local elements: [LocalEntry]) throws(PlanError) {
+    mutating func feed(local elements: [LocalEntry]) throws(PlanError) {
         try join.feed(local: elements)
     }
 
     /// Says that a side has been fed to its proven end.
-    package mutating func finish(_ side: Side) {
+    mutating func finish(_ side: Side) {
         join.finish(side)
     }
 
     /// Says that a side ends before its true end; see ``MergeJoin/abandon(_:)``.
-    package mutating func abandon(_ side: Side) {
+    mutating func abandon(_ side: Side) {
         join.abandon(side)
     }
 
-    package mutating func next() throws(PlanError) -> PlanStep {
+    mutating func next() throws(PlanError) -> PlanStep {
         while true {
             if let item = conflicts.next() { return .item(item) }
             if isDrained { return .finished }
