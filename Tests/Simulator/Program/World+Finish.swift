@@ -68,8 +68,7 @@ extension World {
         let options = quietOptions(isForced: isForced)
         carryOut(options)
         guard var run = lastRun else { return nil }
-        // Damage that a run finds in its middle is the next one's to mend.
-        if run.failure?.message.contains("The next run sets the manifest aside") == true {
+        if mayTryAgain(after: run) {
             carryOut(options)
             guard let next = lastRun else { return nil }
             run = next
@@ -79,6 +78,19 @@ extension World {
             return nil
         }
         return run
+    }
+
+    /// True if what kept a quiet run from its end is as it should be, and is gone for the next one.
+    private func mayTryAgain(after run: RunState) -> Bool {
+        guard let message = run.failure?.message else { return false }
+        // Damage that a run finds in its middle is the next one's to mend.
+        if message.contains("The next run sets the manifest aside") { return true }
+        // A flipped byte can make the version a newer one's, whose file is the user's to remove.
+        guard manifestWasLost, message.contains("was written by a newer osssync") else {
+            return false
+        }
+        disk.unseen { apply(StateChange.deleteManifest) }
+        return true
     }
 
     func quietOptions(isForced: Bool) -> ToolRun {
