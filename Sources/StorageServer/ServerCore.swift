@@ -16,6 +16,8 @@ final class ServerCore: Sendable {
     let log: RequestLog
     let pause: Pause
     private let requestCount = Atomic<Int>(0)
+    /// How often a fault script has replaced an object: no two versions in a row are alike.
+    let replacementCount = Atomic<Int>(0)
     private let requestIDPrefix: String
 
     init(_ configuration: ServerConfiguration) throws {

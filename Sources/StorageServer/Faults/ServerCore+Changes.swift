@@ -1,4 +1,5 @@
 internal import SyncModel
+internal import Synchronization
 
 /// What other clients do while a request is served.
 extension ServerCore {
@@ -33,14 +34,15 @@ extension ServerCore {
         let found = try metadata.transaction { try $0.object(bucket, key, version: nil) }
         guard let found else { return }
         let writer = try metadata.blobs.makeWriter()
-        let seed = UInt8.random(in: 0...255)
+        let count = replacementCount.add(1, ordering: .relaxed).newValue
+        let seed = UInt8(truncatingIfNeeded: count)
         let period = 65_521
         let ramp = (0..<period).map { UInt8(truncatingIfNeeded: $0 &* 31) ^ seed }
         var rest = size ?? found.content.size
         while rest > 0 {
-            let count = Int(min(rest, Int64(period)))
-            try writer.append(Array(ramp[..<count]))
-            rest -= Int64(count)
+            let length = Int(min(rest, Int64(period)))
+            try writer.append(Array(ramp[..<length]))
+            rest -= Int64(length)
         }
         let blob = writer.finish()
         let object = NewObject(
