@@ -257,7 +257,7 @@ struct ResumableDownloadTests {
                 checkpoint: checkpoint
             )
             let locked = await #expect(throws: SyncError.self) { try await second.resume() }
-            #expect(locked?.code == .localState)
+            #expect(locked?.code == .locked)
             download.askForPause()
         }
         guard case .paused = outcome else {
