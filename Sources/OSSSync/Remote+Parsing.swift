@@ -7,7 +7,9 @@ extension Remote {
     ///
     /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
     public init(parsing text: String) throws(SyncError) {
-        let shown = displayText(text)
+        // The query of a signed address is a secret.
+        let isRemote = text.hasPrefix("oss://") || text.hasPrefix("s3://")
+        let shown = displayText(isRemote ? text : Self.withoutQuery(text))
         func failure(_ reason: String) -> SyncError {
             SyncError(
                 code: .configuration,
@@ -41,6 +43,12 @@ extension Remote {
             bucket: String(decoding: bucket, as: UTF8.self),
             prefix: String(decoding: prefix, as: UTF8.self)
         )
+    }
+
+    private static func withoutQuery(_ text: String) -> String {
+        let bytes = text.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text }
+        return String(text[..<mark]) + "?…"
     }
 
     private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: Dialect) -> Bool {

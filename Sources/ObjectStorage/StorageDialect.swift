@@ -94,6 +94,8 @@ package struct StorageDialect: Sendable, Hashable {
     /// The metadata that holds the CRC-64 of what osssync wrote, in decimal digits, where the
     /// service itself computes none.
     package static let checksumMetadataName = "osssync-crc64"
+    /// Metadata with a token that no other upload has.
+    package static let tokenMetadataName = "osssync-upload"
 
     func header(_ name: String) -> String { headerPrefix + name }
 

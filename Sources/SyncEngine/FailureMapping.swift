@@ -31,6 +31,7 @@ extension ItemFailure {
 
     private static func cause(_ error: StorageError) -> StorageCause {
         if error.isAccessDenied { return .permission }
+        if error.isNoSuchBucket { return .usage }
         switch (error.kind, error.retryClass) {
         case (.invalidRequest, _): return .usage
         case (.integrity, _): return .corrupt

@@ -179,12 +179,9 @@ extension MirrorRun {
         if let stop = parts.ledger.stop { throw stop }
         let isClean = findings.isListingProven && parts.ledger.failedItems == 0
         if isClean { try await Housekeeping(context: parts.context).sweepAfter(direction) }
-        guard let error = findings.listingFailure else { return }
+        guard let doubt = findings.listingDoubt else { return }
         parts.context.tracker.count { $0.failed += 1 }
-        let reason = SyncError(any: error).message
-        onEvent(
-            .warning(message: "the listing of the remote could not be read to its end: \(reason)")
-        )
+        onEvent(.warning(message: doubt))
     }
 
     /// What the plan's streams were, for the guards of deletion.
@@ -194,6 +191,17 @@ extension MirrorRun {
         var isListingProven = false
         var isScanProven = false
         var listingFailure: (any Error)?
+
+        /// Why there may be objects that the plan did not have; nil if there are none.
+        var listingDoubt: String? {
+            if let error = listingFailure {
+                let reason = SyncError(any: error).message
+                return "the listing of the remote could not be read to its end: \(reason)"
+            }
+            if isListingProven { return nil }
+            return "a page of the listing contradicted those before it, so that objects may have "
+                + "been passed over; run again"
+        }
     }
 
     private func transfer(_ parts: Parts, rows: Int) async throws -> Findings {

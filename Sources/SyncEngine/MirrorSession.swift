@@ -48,7 +48,7 @@ struct MirrorSession: Sendable {
             let opening = Opening(
                 settings: settings,
                 directory: directory,
-                lock: locks ? lock : nil,
+                lock: lock,
                 isNetwork: isNetwork,
                 ignored: ignored,
                 locks: locks,
@@ -56,7 +56,7 @@ struct MirrorSession: Sendable {
             )
             do {
                 return try await opening.open()
-            } catch let error as ManifestError where error.isDamage {
+            } catch let error as ManifestError where error.isDamage && lock != nil {
                 // It is marked as damaged now, and so set aside.
                 return try await opening.open()
             }
@@ -104,7 +104,7 @@ struct MirrorSession: Sendable {
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
-                lock: lock,
+                lock: locks ? lock : nil,
                 isManifestRebuilt: isRebuilt || isRebound,
                 isSameDirectory: isSame,
                 ignored: ignored,

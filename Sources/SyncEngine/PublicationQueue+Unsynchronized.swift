@@ -10,6 +10,9 @@ enum UnsynchronizedRun {
     /// The file system's clock goes by ticks, and so lags behind the one that is asked.
     private static let tick = Duration.milliseconds(20)
 
+    /// Below it a mark is in seconds, as earlier versions wrote it.
+    private static let wholeSeconds: Int64 = 1 << 40
+
     /// Notes that files of this run may not outlive a power cut.
     static func begin(
         _ manifest: ManifestStore,
@@ -54,7 +57,12 @@ enum UnsynchronizedRun {
             return Doubt(since: Timestamp(seconds: 0), until: until)
         }
         guard words[1] != bootID || bootID.isEmpty else { return nil }
-        return Doubt(since: Timestamp(nanosecondsSince1970: since), until: until)
+        let start =
+            since < wholeSeconds
+            ? Timestamp(seconds: since)
+            : Timestamp(nanosecondsSince1970: since)
+        // No machine starts again before what it did: its clock was not set yet.
+        return Doubt(since: start, until: until.flatMap { $0 > start ? $0 : nil })
     }
 }
 

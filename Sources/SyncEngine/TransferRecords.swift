@@ -112,7 +112,7 @@ struct ManifestRecords: TransferRecords {
         in partial: FileIdentity,
         bootID: String
     ) async -> Bool {
-        range.bootID == bootID && checkpoint.seal == partial
+        !bootID.isEmpty && range.bootID == bootID && checkpoint.seal == partial
     }
 
     func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint? {

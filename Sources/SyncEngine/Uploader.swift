@@ -45,7 +45,7 @@ struct UploadDetails: Sendable {
 struct Uploader: Sendable {
     /// The metadata that names the upload which made an object, so that a lost answer can be
     /// settled.
-    static let tokenMetadataName = "osssync-upload"
+    static let tokenMetadataName = StorageDialect.tokenMetadataName
     static let tokenLength = 26
 
     let means: TransferMeans

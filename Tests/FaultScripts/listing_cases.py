@@ -59,6 +59,8 @@ def is_distrusted(place, change, *words, statuses=(1, 6), pages=6, once=True,
         result = place.pull("--delete")
         if contradicts:
             equal(result.status, 1, f"exit after one wrong page: {result}")
+            expect(any("contradicted" in event["message"] for event in result.all("warning")),
+                   f"no word of the wrong page: {result}")
             expect("out of order" in result.summary["deletions_held_back"], str(result.summary))
             equal(place.tree(), {**tree, "f2": ramp(100, 2)}, f"the tree after one wrong page")
             result = place.pull("--delete")

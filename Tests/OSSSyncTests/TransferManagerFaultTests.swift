@@ -57,6 +57,30 @@ struct TransferManagerFaultTests {
         }
     }
 
+    @Test func `what an app's own closure gives up has failed, and is asked for again`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        func firstProcess() async throws { try await fixture.manager().add("a") }
+        try await firstProcess()
+        let isGivingUp = Atomic(true)
+        let manager = try await fixture.nextManager { name in
+            if isGivingUp.load(ordering: .relaxed) {
+                throw SyncError(code: .cancelled, message: "the login was left")
+            }
+            return try await fixture.download(name)
+        }
+        try await manager.start("a")
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .failed)
+        isGivingUp.store(false, ordering: .relaxed)
+        try await manager.resume("a")
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .finished)
+    }
+
     @Test func `a transfer is cancelled while it runs`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }

@@ -85,6 +85,22 @@ struct UploadTests {
         #expect(Set(fixture.server.requests.map(\.connection)).count == 2)
     }
 
+    @Test func `an object without our token is not taken for what was sent`() async throws {
+        let content = content
+        // What is there has the same metadata and size, and nothing tells its content.
+        let old = [
+            "Content-Length: \(content.count)", "ETag: \"old\"", "x-oss-meta-app: x",
+        ]
+        let fixture = try ClientFixture { request, index in
+            if request.method == "HEAD" { return [.response("200 OK", headers: old)] }
+            return index == 0
+                ? [serviceError("502 Bad", "BadGateway")] : [uploadResponse(content)]
+        }
+        let request = PutRequest(key: "k", userMetadata: [(name: "app", value: "x")])
+        #expect(try await put(fixture, request).crc64 == CRC64(of: content))
+        #expect(fixture.server.requests.map(\.method) == ["PUT", "PUT"])
+    }
+
     @Test func `a failed upload leaves no progress`() async throws {
         let fixture = try ClientFixture { _, _ in [serviceError("403 No", "AccessDenied")] }
         let progress = Mutex(0)

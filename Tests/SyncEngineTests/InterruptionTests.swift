@@ -147,7 +147,7 @@ extension EngineRuns {
         }
 
         /// A mirror as a power cut in a fast run leaves it: two files of zeros.
-        private func damagedMirror() async throws -> MirrorFixture {
+        private func damagedMirror(mark: Int64 = 0) async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
             for key in ["new", "old"] { try await fixture.put(key, ramp(500)) }
             try await fixture.run("b", .pull)
@@ -156,7 +156,7 @@ extension EngineRuns {
             try fixture.write("b/old", Data(count: 600))
             let manifest = try await openManifest(fixture)
             try await manifest.record([.forget("new")])
-            try await manifest.setSetting("publication.unsynchronized", "0 another-boot")
+            try await manifest.setSetting("publication.unsynchronized", "\(mark) another-boot")
             try await manifest.checkpointAndClose()
             return fixture
         }
@@ -171,6 +171,14 @@ extension EngineRuns {
             #expect(tree.count == 4)
             #expect(tree["new"] == ramp(500))
             #expect(Set(tree.values).isSuperset(of: [Data(count: 500), Data(count: 600)]))
+        }
+
+        @Test func `a mark in seconds, as earlier versions wrote it, is understood`() async throws {
+            let fixture = try await damagedMirror(mark: MirrorFixture.now().seconds + 60)
+            var engine = try fixture.engine("b")
+            engine.settings.environment.sinceBoot = { nil }
+            let pull = try await engine.run(.pull, options: MirrorFixture.options()) { _ in }
+            #expect(pull.conflicts == 2)
         }
 
         @Test func `what a power cut damaged in a fast run is fetched again`() async throws {

@@ -97,10 +97,12 @@ extension StorageClient {
             wire.headers.append(("content-md5", Base64.encode(digest)))
         }
         var lookUp: ((inout StorageRequest) async -> PutResult?)?
-        if !request.userMetadata.isEmpty, request.callback == nil {
+        let name = StorageDialect.tokenMetadataName
+        let token = request.userMetadata.first { $0.name.lowercased() == name }?.value
+        if let token, request.callback == nil {
             // Nor is it sent again by the transport, which could not look.
             wire.isRepeatable = false
-            lookUp = { wire in await self.made(by: request, body, &wire) }
+            lookUp = { wire in await self.made(request.key, token, body, &wire) }
         }
         return try await conditionally(
             wire,
@@ -125,15 +127,16 @@ extension StorageClient {
     /// The object that an earlier attempt of a request made whose answer was lost; nil if there is
     /// none, or it cannot be told to be that.
     ///
-    /// What is put must have metadata that nothing else has. Sending again would find the object
+    /// What is put must have a token that nothing else has. Sending again would find the object
     /// that is there already, or replace what somebody else has put since. An object of ours that
     /// was damaged on its way is in `wire`'s way no longer: it is what the next attempt replaces.
     private func made(
-        by request: PutRequest,
+        _ key: ObjectKey,
+        _ token: String,
         _ body: RequestBody,
         _ wire: inout StorageRequest
     ) async -> PutResult? {
-        var look = StorageRequest("HeadObject", .head, request.key)
+        var look = StorageRequest("HeadObject", .head, key)
         if let mode = dialect.checksumMode { look.headers.append((mode.name, mode.value)) }
         var context = AttemptContext()
         // Whatever else it answers, the next attempt of the request itself will say.
@@ -142,10 +145,7 @@ extension StorageClient {
             let checksum = try? await body.checksum()
         else { return nil }
         let metadata = ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
-        let isOurs = request.userMetadata.allSatisfy {
-            metadata.userMetadata[$0.name.lowercased()] == $0.value
-        }
-        guard isOurs else { return nil }
+        guard metadata.userMetadata[StorageDialect.tokenMetadataName] == token else { return nil }
         guard metadata.size == body.length, metadata.crc64.map({ $0 == checksum }) ?? true else {
             allowReplacing(etag, in: &wire)
             return nil

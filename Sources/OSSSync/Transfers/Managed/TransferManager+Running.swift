@@ -77,7 +77,9 @@ extension TransferManager {
                 if let result = try await run(attempt, work, entry) { ending = .finished(result) }
             }
         } catch {
-            ending = error.code == .cancelled || Task.isCancelled ? .stopped : .failed(error)
+            // What is cancelled without anybody's wish was so by the app's own closures.
+            let isStopped = entries[id]?.wish != nil && error.code == .cancelled
+            ending = isStopped || Task.isCancelled ? .stopped : .failed(error)
         }
         await settle(id, ending)
     }
@@ -123,6 +125,8 @@ extension TransferManager {
             kind = .finished(result)
         case .failed(let error):
             entry.transfer.state = .failed
+            // The addresses or credentials may be what failed: the next attempt asks for others.
+            if entry.isAsked { entry.job = nil }
             kind = .failed(error)
         case .stopped where wish == nil:
             entry.transfer.state = .waiting
@@ -145,7 +149,12 @@ extension TransferManager {
     /// The transfer itself, made anew: it finds what there is in its record.
     func work(_ id: ObjectKey, of identifier: String) async throws(SyncError) -> ManagedWork {
         let job: TransferJob
-        if let known = entries[id]?.job { job = known } else { job = try await ask(identifier) }
+        if let known = entries[id]?.job {
+            job = known
+        } else {
+            job = try await ask(identifier)
+            entries[id]?.isAsked = true
+        }
         entries[id]?.job = job
         let hub = hub
         return try job.work(directory: directory) { notice in

@@ -33,6 +33,8 @@ public actor TransferManager {
         let number: Int64
         var transfer: ManagedTransfer
         var job: TransferJob?
+        /// True if the provider said what the job is, and can say it again.
+        var isAsked = false
         var listener: (any TransferListener)?
         /// While it runs.
         var work: ManagedWork?
@@ -67,8 +69,9 @@ public actor TransferManager {
     ///     parent must exist. One manager at a time has it.
     ///   - limit: Transfers that run at once, at least 1; each has several connections.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
-    ///     was added without a job, and for one that an earlier process had added. What it throws
-    ///     ends the attempt, with code `credentials` unless it is a `SyncError` itself.
+    ///     was added without a job, and for one that an earlier process had added, and again for
+    ///     the attempt that follows a failure. What it throws ends the attempt, with code
+    ///     `credentials` unless it is a `SyncError` itself.
     /// - Throws: `SyncError`: `locked` if another manager has the directory, `localState` if it
     ///   can't be used, `configuration` for a limit of none.
     public init(
@@ -168,6 +171,7 @@ extension TransferManager {
                 totalBytes: nil
             ),
             job: known,
+            isAsked: job == nil,
             listener: listener
         )
         do throws(SyncError) {
