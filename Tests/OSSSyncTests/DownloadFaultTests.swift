@@ -98,7 +98,7 @@ struct DownloadFaultTests {
         let fresh = try await fixture.client().presignedURL(
             .get,
             key: "key",
-            lifetime: .seconds(60)
+            lifetime: .seconds(3_600)
         )
         let download = try ResumableDownload(
             from: .presigned(urls) {
@@ -118,7 +118,7 @@ struct DownloadFaultTests {
         defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put([1], to: "key")
-        let url = try await client.presignedURL(.get, key: "key", lifetime: .seconds(60))
+        let url = try await client.presignedURL(.get, key: "key", lifetime: .seconds(3_600))
         let broken = url.replacing("x-oss-signature=", with: "x-oss-signature=0")
         for renewal in [nil, { throw Refusal() }] as [(@Sendable () async throws -> PresignedURLs)?]
         {
