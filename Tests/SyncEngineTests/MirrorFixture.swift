@@ -227,21 +227,9 @@ final class MirrorFixture: Sendable {
     }
 
     static func options(_ change: (inout RunOptions) -> Void = { _ in }) -> RunOptions {
-        var options = RunOptions(
-            isDryRun: false,
-            deletesKnown: false,
-            deletesExtra: false,
-            deletionLimit: .percent(50),
-            allowsEmpty: false,
-            allowsRebinding: false,
-            replacesLocalChanges: false,
-            conflictPolicy: .keepBoth,
-            comparesContent: false,
-            connectionLimit: 8,
-            partSize: 1 << 20,
-            durability: .fast,
-            trashDays: 7
-        )
+        var options = RunOptions.standard
+        options.partSize = 1 << 20
+        options.durability = .fast
         change(&options)
         return options
     }
