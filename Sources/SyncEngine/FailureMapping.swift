@@ -69,6 +69,10 @@ extension ItemFailure {
             self = .held
             return
         }
+        if case .nameTaken = error {
+            self = .nameTaken(message: error.message)
+            return
+        }
         // A full disk is each item's failure: a smaller one may still fit, and nothing is deleted.
         let isFull = if case .diskFull = error { true } else { false }
         self = .local(message: error.message, stops: error.endsRun && !isFull ? .localState : nil)

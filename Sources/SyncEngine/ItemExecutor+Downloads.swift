@@ -22,6 +22,9 @@ extension ItemExecutor {
             skip(entry.key, size: object.size, message: error.message)
             return
         }
+        if context.looksForFoldedNames, entry.local == nil, let taken = await takenName(path) {
+            return fail(.download, entry.key, size: object.size, ItemFailure(taken))
+        }
         if entry.base == nil, entry.local == nil, await copyLocal(entry, object, path) { return }
         let transfer = context.tracker.begin(.download, key: entry.key, size: object.size)
         let downloader = Downloader(means: context.means, key: entry.key, transfer: transfer)

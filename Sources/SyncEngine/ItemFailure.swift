@@ -25,6 +25,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case alreadyExists
     /// A file is there that is not to be replaced.
     case fileExists
+    /// The disk takes the file's name and that of another file for one; the text names both.
+    case nameTaken(message: String)
     /// The file is too large for the service.
     case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
@@ -112,7 +114,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "another transfer of the same file is under way"
         case .cancelled:
             "interrupted; what was transferred is kept for the next run"
-        case .storage(let message, _, _, _), .local(let message, _), .manifest(let message):
+        case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
+            .nameTaken(let message):
             message
         }
     }

@@ -20,7 +20,8 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge:
+        case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge,
+            .nameTaken:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped

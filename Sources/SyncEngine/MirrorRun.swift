@@ -108,7 +108,8 @@ struct MirrorRun: Sendable {
             options: options,
             run: run,
             started: CivilTime(settings.environment.now()).basicText,
-            doubt: session.doubt
+            doubt: session.doubt,
+            looksForFoldedNames: session.hasFoldedNames
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)

@@ -15,6 +15,8 @@ struct MirrorSession: Sendable {
     let ignored: FileFilter
     /// When files changed that a power cut may have damaged; nil if none is in doubt.
     let doubt: Doubt?
+    /// True if a run met two keys that are one name on this disk.
+    let hasFoldedNames: Bool
     let warnings: [String]
 
     private enum Setting {
@@ -109,6 +111,7 @@ struct MirrorSession: Sendable {
                 isSameDirectory: isSame,
                 ignored: ignored,
                 doubt: doubt,
+                hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 warnings: warnings(
                     outcome,
                     isNetwork: isNetwork,

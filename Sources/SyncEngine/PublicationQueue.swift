@@ -180,7 +180,9 @@ actor PublicationQueue {
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
                 published.append(Published(item: item, keptAs: keptAs, changes: changes))
             case .failed(let error):
-                await discard(item, dropsCheckpoint: error.isMediaFailure)
+                let isTaken = if case .nameTaken = error { true } else { false }
+                if isTaken { await FoldedNames.record(in: context.manifest) }
+                await discard(item, dropsCheckpoint: error.isMediaFailure || isTaken)
                 fail(item, Self.failure(error))
             }
         }
@@ -201,7 +203,8 @@ actor PublicationQueue {
     /// Removes the partial file of an item that was not published, unless the next run can go on
     /// from it.
     ///
-    /// After a failure of the disk that is never so: a page that could not be written is clean for
+    /// For a file whose name is taken there is no next run, and after a failure of the disk it is
+    /// never so: a page that could not be written is clean for
     /// the system, and reading it back proves nothing.
     private func discard(_ item: PendingPublication, dropsCheckpoint: Bool) async {
         if item.hasCheckpoint {

@@ -16,6 +16,9 @@ struct TransferContext: Sendable {
     /// Set if a run with fast durability was cut off by a power cut: files that changed then may be
     /// damaged.
     let doubt: Doubt?
+    /// True if an earlier run met two keys that are one name on this disk: a new key's name is
+    /// looked for before its content is fetched.
+    let looksForFoldedNames: Bool
 
     var store: any ObjectStore { means.store }
     var prefix: ObjectKey { means.prefix }
