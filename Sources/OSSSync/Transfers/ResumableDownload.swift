@@ -57,10 +57,7 @@ public final class ResumableDownload: Sendable {
     private let source: DownloadSource
     private let options: DownloadOptions
     private let place: FilePlace
-    private let onNotice: @Sendable (TransferNotice) -> Void
-    private let control = TransferControl()
-    private let board = ProgressBoard()
-    private let environment = SystemClocks.engine(hostName: "")
+    private let attempts: TransferAttempts
     private let services: TransferServices
     private let madeStore = Mutex<(any ObjectStore)?>(nil)
     /// What whoever made this had kept; taken at the first attempt.
@@ -88,35 +85,33 @@ public final class ResumableDownload: Sendable {
         self.path = path
         self.source = source
         self.options = options
-        self.onNotice = onNotice
         given = Mutex(checkpoint)
+        attempts = TransferAttempts(
+            subject: displayText(path),
+            streams: options.streams,
+            reconnects: options.reconnects,
+            progressInterval: options.progressInterval,
+            stateWhenCancelled: .cancelled,
+            onNotice: onNotice
+        )
         services = TransferServices(
             subject: source.subject,
             recordDirectory: options.recordDirectory,
             recordName: RecordName.download(source.subject, path),
             partSize: options.partSize,
-            streams: options.streams,
-            environment: environment,
-            board: board,
-            onNotice: onNotice
+            attempts: attempts
         )
     }
 
     private var record: TransferRecord { services.record }
 
-    deinit { board.end(isOver: true) }
+    deinit { attempts.board.end(isOver: true) }
 
     /// Where the download is.
-    public var state: TransferState { control.current }
+    public var state: TransferState { attempts.control.current }
 
     /// How far it is, over all its pauses.
-    public var progress: TransferProgressSequence {
-        TransferProgressSequence(
-            board: board,
-            interval: options.progressInterval,
-            sleep: environment.sleep
-        )
-    }
+    public var progress: TransferProgressSequence { attempts.progress }
 
     /// What another process needs to go on; nil if there is nothing to go on from.
     ///
@@ -145,41 +140,37 @@ public final class ResumableDownload: Sendable {
 
     /// What cannot be paused before it has begun: from here on a pause is obeyed.
     func begin() throws(SyncError) -> DownloadAttempt {
-        let store = try makeStore()
-        let gate = try control.begin(streams: options.streams, displayText(path))
-        return DownloadAttempt(store: store, gate: gate)
+        let gate = try attempts.begin()
+        do throws(SyncError) {
+            return DownloadAttempt(store: try makeStore(), gate: gate)
+        } catch {
+            throw attempts.end(.failed, error)
+        }
     }
 
     /// Does the work of an attempt that was begun.
     func resume(_ attempt: DownloadAttempt) async throws(SyncError) -> DownloadOutcome {
-        let gate = attempt.gate
-        let result = await run(gate, attempt.store)
-        let outcome: Result<DownloadOutcome, SyncError>
-        var ending: TransferState
-        switch result {
-        case .success(let finished):
-            (ending, outcome) = (.finished, .success(.finished(file(finished))))
-        case .failure(.cancelled) where control.isCancelling:
-            (ending, outcome) = (.cancelled, .success(.cancelled))
-        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
-            (ending, outcome) = (.paused, .success(.paused(await record.checkpoint)))
-        case .failure(let failure):
-            ending = failure == .cancelled ? .paused : .failed
-            outcome = .failure(SyncError(failure, of: displayText(path)))
+        let (gate, download) = (attempt.gate, download(attempt.store))
+        return try await attempts.run(gate) { () throws(ItemFailure) in
+            try await self.prepareRecord()
+            return try await download.run(gate: gate)
+        } outcome: { ending in
+            switch ending {
+            case .finished(let finished): .finished(file(finished))
+            case .paused: .paused(await record.checkpoint)
+            case .cancelled: .cancelled
+            }
         }
-        board.end(isOver: ending != .paused)
-        control.end(ending)
-        return try outcome.get()
     }
 
     /// Asks for a pause and waits for nothing.
-    package func askForPause() { control.askForPause() }
+    package func askForPause() { attempts.control.askForPause() }
 
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
-    func interrupt() async { _ = await control.stop() }
+    func interrupt() async { await attempts.control.stop() }
 
     /// How far it is.
-    var snapshot: ProgressBoard.Snapshot { board.snapshot }
+    var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
 
     /// Stops the download soon and returns what another process needs to go on, nil if nothing was
     /// received.
@@ -188,7 +179,7 @@ public final class ResumableDownload: Sendable {
     /// costs at most 64 KiB; the call that runs it returns `paused`. Without one it does nothing.
     @discardableResult
     public func pause() async -> Checkpoint? {
-        await control.pause()
+        await attempts.control.pause()
         return await record.checkpoint
     }
 
@@ -197,42 +188,20 @@ public final class ResumableDownload: Sendable {
     ///
     /// - Throws: `SyncError` of code `localState` if something could not be deleted.
     public func cancel() async throws(SyncError) {
-        _ = await control.stop()
-        let store = try makeStore()
+        await attempts.control.stop()
         do throws(ItemFailure) {
             try await prepareRecord()
-            try await download(store).discard()
+            try await ObjectDownload.discard(source.key, at: place, services)
         } catch {
             throw SyncError(error, of: displayText(path))
         }
-        control.settle(.cancelled)
-        board.end(isOver: true)
+        attempts.giveUp()
     }
 }
 
 // MARK: - Attempts
 
 extension ResumableDownload {
-    private func run(
-        _ gate: PauseGate,
-        _ store: any ObjectStore
-    ) async -> Result<ObjectDownload.Finished, ItemFailure> {
-        do throws(ItemFailure) {
-            try await prepareRecord()
-        } catch {
-            return .failure(error)
-        }
-        let download = download(store)
-        return await Reconnection(
-            policy: options.reconnects,
-            environment: environment,
-            board: board,
-            onNotice: onNotice
-        ).run(gate) { () throws(ItemFailure) in
-            try await download.run(gate: gate)
-        }
-    }
-
     private func download(_ store: any ObjectStore) -> ObjectDownload {
         ObjectDownload(
             settings: ObjectDownload.Settings(
@@ -264,7 +233,7 @@ extension ResumableDownload {
             return given
         }
         guard let checkpoint, await !record.take(checkpoint, source.key) else { return }
-        onNotice(.startedOver(.foreignCheckpoint))
+        attempts.onNotice(.startedOver(.foreignCheckpoint))
     }
 
     private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {

@@ -51,12 +51,8 @@ public final class ResumableUpload: Sendable {
     public let path: String
     /// The object's whole key.
     public let key: String
-    private let client: BucketClient
-    private let options: UploadOptions
-    private let onNotice: @Sendable (TransferNotice) -> Void
-    private let control = TransferControl()
-    private let board = ProgressBoard()
-    private let environment = SystemClocks.engine(hostName: "")
+    private let deletesUploadOnCancel: Bool
+    private let attempts: TransferAttempts
     private let upload: ObjectUpload
 
     /// Makes an upload; nothing is written and no request is made.
@@ -77,10 +73,16 @@ public final class ResumableUpload: Sendable {
     ) throws(SyncError) {
         try options.check()
         self.path = path
-        self.client = client
         self.key = key
-        self.options = options
-        self.onNotice = onNotice
+        deletesUploadOnCancel = options.deletesUploadOnCancel
+        attempts = TransferAttempts(
+            subject: displayText(path),
+            streams: options.streams,
+            reconnects: options.reconnects,
+            progressInterval: options.progressInterval,
+            stateWhenCancelled: options.deletesUploadOnCancel ? .cancelled : .paused,
+            onNotice: onNotice
+        )
         let subject = client.subject(of: key)
         upload = ObjectUpload(
             settings: ObjectUpload.Settings(client, key, path, options),
@@ -89,27 +91,18 @@ public final class ResumableUpload: Sendable {
                 recordDirectory: options.recordDirectory,
                 recordName: RecordName.upload(subject, path),
                 partSize: options.partSize,
-                streams: options.streams,
-                environment: environment,
-                board: board,
-                onNotice: onNotice
+                attempts: attempts
             )
         )
     }
 
-    deinit { board.end(isOver: true) }
+    deinit { attempts.board.end(isOver: true) }
 
     /// Where the upload is.
-    public var state: TransferState { control.current }
+    public var state: TransferState { attempts.control.current }
 
     /// How far it is, over all its pauses.
-    public var progress: TransferProgressSequence {
-        TransferProgressSequence(
-            board: board,
-            interval: options.progressInterval,
-            sleep: environment.sleep
-        )
-    }
+    public var progress: TransferProgressSequence { attempts.progress }
 
     /// Begins, or goes on where an earlier call or process stopped, and returns when the object is
     /// there or the upload was paused or cancelled.
@@ -131,86 +124,57 @@ public final class ResumableUpload: Sendable {
     }
 
     /// What cannot be paused before it has begun: from here on a pause is obeyed.
-    func begin() throws(SyncError) -> PauseGate {
-        try control.begin(streams: options.streams, displayText(path))
-    }
+    func begin() throws(SyncError) -> PauseGate { try attempts.begin() }
 
     /// Does the work of an attempt that was begun.
     func resume(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
-        let result = await run(gate)
-        let outcome: Result<UploadOutcome, SyncError>
-        let ending: TransferState
-        switch result {
-        case .success(let finished):
-            (ending, outcome) = (.finished, .success(.finished(object(finished))))
-        case .failure(.cancelled) where control.isCancelling:
-            ending = options.deletesUploadOnCancel ? .cancelled : .paused
-            outcome = .success(.cancelled)
-        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
-            (ending, outcome) = (.paused, .success(.paused))
-        case .failure(let failure):
-            ending = failure == .cancelled ? .paused : .failed
-            outcome = .failure(SyncError(failure, of: displayText(path)))
+        let upload = upload
+        return try await attempts.run(gate) { () throws(ItemFailure) in
+            try await upload.services.record.load(upload.settings.key)
+            return try await upload.run()
+        } outcome: { ending in
+            switch ending {
+            case .finished(let finished): .finished(object(finished))
+            case .paused: .paused
+            case .cancelled: .cancelled
+            }
         }
-        board.end(isOver: ending != .paused)
-        control.end(ending)
-        return try outcome.get()
     }
 
     /// Asks for a pause and waits for nothing.
-    package func askForPause() { control.askForPause() }
+    package func askForPause() { attempts.control.askForPause() }
 
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
-    func interrupt() async { _ = await control.stop() }
+    func interrupt() async { await attempts.control.stop() }
 
     /// How far it is.
-    var snapshot: ProgressBoard.Snapshot { board.snapshot }
+    var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
 
     /// Stops the upload, so that the call which runs it returns `paused`.
     ///
     /// Without one it does nothing. Parts under way are sent again later, at most one for each
     /// stream.
     public func pause() async {
-        await control.pause()
+        await attempts.control.pause()
     }
 
     /// Stops the upload at once and, unless the options say otherwise, aborts it at the store,
     /// which deletes its parts, and removes the record; a finished object stays.
     ///
+    /// Progress ends also if the options keep the parts; another `resume()` goes on then.
+    ///
     /// - Throws: `SyncError` if the upload could not be aborted: the record is kept then, and
     ///   another `cancel()` tries again.
     public func cancel() async throws(SyncError) {
-        _ = await control.stop()
-        guard options.deletesUploadOnCancel else { return }
+        await attempts.control.stop()
+        guard deletesUploadOnCancel else { return attempts.giveUp() }
         do throws(ItemFailure) {
             try await upload.services.record.load(upload.settings.key)
             try await upload.discard()
         } catch {
             throw SyncError(error, of: displayText(path))
         }
-        control.settle(.cancelled)
-        board.end(isOver: true)
-    }
-}
-
-// MARK: - Attempts
-
-extension ResumableUpload {
-    private func run(_ gate: PauseGate) async -> Result<ObjectUpload.Finished, ItemFailure> {
-        do throws(ItemFailure) {
-            try await upload.services.record.load(upload.settings.key)
-        } catch {
-            return .failure(error)
-        }
-        let upload = upload
-        return await Reconnection(
-            policy: options.reconnects,
-            environment: environment,
-            board: board,
-            onNotice: onNotice
-        ).run(gate) { () throws(ItemFailure) in
-            try await upload.run()
-        }
+        attempts.giveUp()
     }
 
     private func object(_ finished: ObjectUpload.Finished) -> UploadedObject {

@@ -76,15 +76,14 @@ final class TransferControl: Sendable {
         await ended()
     }
 
-    /// Stops the attempt under way at once and waits for its end; false if there was none.
-    func stop() async -> Bool {
+    /// Stops the attempt under way at once and waits for its end.
+    func stop() async {
         let gate = state.withLock { state in
             state.isCancelling = state.gate != nil
             return state.gate
         }
         gate?.cut()
         await ended()
-        return gate != nil
     }
 
     /// Marks a transfer that rests as given up.
@@ -113,18 +112,16 @@ extension TransferServices {
         recordDirectory: String?,
         recordName: String,
         partSize: Int64,
-        streams: Int,
-        environment: EngineEnvironment,
-        board: ProgressBoard,
-        onNotice: @escaping @Sendable (TransferNotice) -> Void
+        attempts: TransferAttempts
     ) {
+        let (board, onNotice) = (attempts.board, attempts.onNotice)
         self.init(
             subject: subject,
             recordDirectory: recordDirectory,
             recordName: recordName,
             partSize: partSize,
-            streams: streams,
-            environment: environment,
+            streams: attempts.streams,
+            environment: attempts.environment,
             onBegin: { transfer in
                 board.begin(transfer)
                 if transfer.bytesResumed > 0 {

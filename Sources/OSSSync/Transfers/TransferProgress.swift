@@ -12,8 +12,11 @@ public struct TransferProgress: Sendable, Hashable {
     public let totalBytes: Int64
 }
 
-/// Tells how far a transfer is, over all its pauses, until it has finished, has failed or was
-/// cancelled.
+/// Tells how far a transfer is, over all its pauses, until it has finished, an attempt ends with an
+/// error, or it is cancelled.
+///
+/// A transfer that is paused may go on, and so the loop waits: follow the progress beside
+/// `resume()`, not before awaiting it.
 ///
 /// Nobody waits for whoever listens: a progress is made when it is asked for, at most once in the
 /// transfer's interval, and a slow listener misses those in between. Without a listener it costs

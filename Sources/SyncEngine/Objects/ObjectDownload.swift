@@ -147,10 +147,13 @@ package struct ObjectDownload: Sendable {
         }
     }
 
-    /// Deletes the partial file and the record.
-    package func discard() async throws(ItemFailure) {
-        let checkpoint = try await record.download(settings.key)
-        let place = settings.place
+    /// Deletes the partial file and the record, for which no store is needed.
+    package static func discard(
+        _ key: ObjectKey,
+        at place: FilePlace,
+        _ services: TransferServices
+    ) async throws(ItemFailure) {
+        let checkpoint = try await services.record.download(key)
         if let name = checkpoint?.partialName {
             do {
                 try await services.disk.run { () throws(LocalError) in
@@ -160,6 +163,6 @@ package struct ObjectDownload: Sendable {
                 throw ItemFailure(error)
             }
         }
-        try await record.dropDownload(settings.key)
+        try await services.record.dropDownload(key)
     }
 }

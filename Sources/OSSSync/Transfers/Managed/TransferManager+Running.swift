@@ -73,8 +73,8 @@ extension TransferManager {
             if entries[id]?.wish == nil, !Task.isCancelled {
                 entries[id]?.work = work
                 let attempt = try work.begin()
-                tell(.started, entry)
-                if let result = try await run(attempt, work, entry) { ending = .finished(result) }
+                tell(.started, id)
+                if let result = try await run(attempt, work, id) { ending = .finished(result) }
             }
         } catch {
             // What is cancelled without anybody's wish was so by the app's own closures.
@@ -88,16 +88,11 @@ extension TransferManager {
     private func run(
         _ attempt: ManagedWork.Attempt,
         _ work: ManagedWork,
-        _ entry: Entry
+        _ id: ObjectKey
     ) async throws(SyncError) -> TransferResult? {
-        let (hub, identifier, listener) = (hub, entry.transfer.identifier, entry.listener)
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await progress in work.progress {
-                    let event = TransferEvent(identifier: identifier, kind: .progress(progress))
-                    hub.post(event)
-                    if let listener { event.tell(listener) }
-                }
+                for await progress in work.progress { await self.tell(.progress(progress), id) }
             }
             let result: Result<TransferResult?, SyncError>
             do throws(SyncError) {
@@ -114,36 +109,48 @@ extension TransferManager {
     }
 
     private func settle(_ id: ObjectKey, _ ending: Ending) async {
-        guard var entry = entries[id] else { return }
-        let wish = entry.wish
-        entry.transfer = entry.current
-        var kind: TransferEvent.Kind?
+        var (wish, transfer, kind) = (Wish?.none, ManagedTransfer?.none, TransferEvent.Kind?.none)
+        // It runs until that is written down and told: nobody starts it again in between. Whoever
+        // wants it to stop in between is heard.
+        repeat {
+            guard let entry = entries[id] else { return }
+            wish = entry.wish
+            let settled = settled(entry, ending)
+            (transfer, kind) = settled
+            // What is not written down here costs the next process a look at what there is.
+            try? await save(settled.transfer, entry.number)
+        } while entries[id]?.wish != wish
+        guard var entry = entries[id], let transfer else { return }
+        entry.transfer = transfer
         switch ending {
-        case .finished(let result):
-            entry.transfer.state = .finished
-            entry.job = nil
-            kind = .finished(result)
-        case .failed(let error):
-            entry.transfer.state = .failed
-            // The addresses or credentials may be what failed: the next attempt asks for others.
-            if entry.isAsked { entry.job = nil }
-            kind = .failed(error)
-        case .stopped where wish == nil:
-            entry.transfer.state = .waiting
-            queue.insert(id, at: 0)
-        case .stopped:
-            entry.transfer.state = .paused
-            // Whoever cancels tells so when all is cleared up.
-            if wish == .pause { kind = .paused }
+        case .finished: entry.job = nil
+        // The addresses or credentials may be what failed: the next attempt asks for others.
+        case .failed: if entry.isAsked { entry.job = nil }
+        case .stopped: if wish == nil { queue.insert(id, at: 0) }
         }
         let waiters = entry.waiters
         (entry.work, entry.wish, entry.waiters) = (nil, nil, [])
         entries[id] = entry
-        // What is not written down here costs the next process a look at what there is.
-        try? await save(id)
-        if let kind { tell(kind, entry) }
+        if let kind { tell(kind, id) }
         for waiter in waiters { waiter.resume() }
         signal.raise()
+    }
+
+    /// What becomes of a transfer, and what is told of that.
+    private func settled(
+        _ entry: Entry,
+        _ ending: Ending
+    ) -> (transfer: ManagedTransfer, kind: TransferEvent.Kind?) {
+        var transfer = entry.current
+        var kind: TransferEvent.Kind?
+        switch ending {
+        case .finished(let result): (transfer.state, kind) = (.finished, .finished(result))
+        case .failed(let error): (transfer.state, kind) = (.failed, .failed(error))
+        case .stopped where entry.wish == nil: transfer.state = .waiting
+        // Whoever cancels tells so when all is cleared up.
+        case .stopped: (transfer.state, kind) = (.paused, entry.wish == .pause ? .paused : nil)
+        }
+        return (transfer, kind)
     }
 
     /// The transfer itself, made anew: it finds what there is in its record.

@@ -56,6 +56,8 @@ public actor TransferManager {
     private let register: TransferRegister
     private let disk: BlockingQueue
     var entries: [ObjectKey: Entry] = [:]
+    /// Those that are being added, and are written down first.
+    private var arriving: Set<ObjectKey> = []
     /// Those that wait, in the order in which they run.
     var queue: [ObjectKey] = []
     private var lastNumber: Int64 = 0
@@ -153,14 +155,16 @@ extension TransferManager {
         let known: TransferJob
         if let job { known = job } else { known = try await ask(identifier) }
         let id = ObjectKey(identifier)
-        if let entry = entries[id], entry.transfer.state != .finished || entry.isLeaving {
+        let isFree = entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
+        guard isFree, arriving.insert(id).inserted else {
             throw SyncError(
                 code: .alreadyExists,
                 message: "'\(displayText(identifier))': there is such a transfer already"
             )
         }
+        defer { arriving.remove(id) }
         lastNumber += 1
-        entries[id] = Entry(
+        let entry = Entry(
             number: lastNumber,
             transfer: ManagedTransfer(
                 identifier: identifier,
@@ -174,15 +178,12 @@ extension TransferManager {
             isAsked: job == nil,
             listener: listener
         )
-        do throws(SyncError) {
-            try await save(id)
-        } catch {
-            entries[id] = nil
-            throw error
-        }
+        try await save(entry.transfer, entry.number)
+        // Nobody could start or pause it before, so that nothing has to be taken back.
+        entries[id] = entry
     }
 
-    /// Tells another listener of a transfer from now on, or nobody.
+    /// Tells another listener of a transfer from now on, or nobody; also of one that runs.
     public func setListener(
         _ listener: (any TransferListener)?,
         for identifier: String
@@ -197,7 +198,7 @@ extension TransferManager {
     ///   `localState`.
     public func remove(_ identifier: String) async throws(SyncError) {
         let id = try known(identifier)
-        guard entries[id]?.transfer.state == .finished else {
+        guard entries[id]?.transfer.state == .finished, !arriving.contains(id) else {
             throw SyncError(
                 code: .refused,
                 message: "'\(displayText(identifier))' has not finished; cancel it instead"
@@ -210,12 +211,14 @@ extension TransferManager {
     ///
     /// A finished file or object stays, and the transfer is forgotten all the same.
     ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled already; what the
+    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
     ///   provider throws, or whatever prevented the deletion: the transfer rests then, and another
     ///   `cancel` tries again.
     public func cancel(_ identifier: String) async throws(SyncError) {
         let id = try known(identifier)
-        guard entries[id]?.isLeaving == false else { throw leaving(identifier) }
+        guard entries[id]?.isLeaving == false, !arriving.contains(id) else {
+            throw leaving(identifier)
+        }
         entries[id]?.isLeaving = true
         do throws(SyncError) {
             try await stop(id)
@@ -249,77 +252,11 @@ extension TransferManager {
         guard let entry = entries[id] else { return }
         let (register, identifier) = (register, entry.transfer.identifier)
         try await onDisk { () throws(LocalError) in try register.remove(identifier) }
+        // Another one of this name may have come while the disk was at work; it stays.
+        guard entries[id]?.number == entry.number else { return }
+        if let kind { tell(kind, id) }
         entries[id] = nil
-        if let kind { tell(kind, entry) }
-    }
-}
-
-// MARK: - Starting and stopping
-
-extension TransferManager {
-    /// Lets a transfer run when its turn comes; nothing happens to one that waits, runs or has
-    /// finished.
-    ///
-    /// - Throws: `SyncError`: `notFound`, `locked` if it is being cancelled, `localState`.
-    public func start(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard let entry = entries[id], !entry.isLeaving else { throw leaving(identifier) }
-        switch entry.transfer.state {
-        case .running, .waiting, .finished: return
-        case .ready, .paused, .failed, .cancelled: break
-        }
-        entries[id]?.transfer.state = .waiting
-        queue.append(id)
-        signal.raise()
-        try await save(id)
-    }
-
-    /// Lets a transfer that was paused or has failed go on when its turn comes.
-    ///
-    /// - Throws: As ``start(_:)``.
-    public func resume(_ identifier: String) async throws(SyncError) {
-        try await start(identifier)
-    }
-
-    /// Stops a transfer so that it can go on later, also in another process, and waits until it
-    /// rests.
-    ///
-    /// Nothing happens to one that rests.
-    ///
-    /// - Throws: `SyncError`: `notFound`, `localState`.
-    public func pause(_ identifier: String) async throws(SyncError) {
-        try await pause([try known(identifier)])
-    }
-
-    /// Pauses all transfers that run or wait, and waits until they rest.
-    ///
-    /// - Throws: `SyncError` of code `localState`.
-    public func pauseAll() async throws(SyncError) {
-        let active = entries.filter { $0.value.transfer.state.isActive }
-        try await pause(active.sorted { $0.value.number < $1.value.number }.map(\.key))
-    }
-
-    private func pause(_ ids: [ObjectKey]) async throws(SyncError) {
-        // Nobody's turn comes while others are stopped.
-        let waiting = ids.filter { entries[$0]?.transfer.state == .waiting }
-        queue.removeAll { waiting.contains($0) }
-        for id in waiting { entries[id]?.transfer.state = .paused }
-        for id in ids where entries[id]?.transfer.state == .running {
-            if entries[id]?.wish == nil { entries[id]?.wish = .pause }
-            entries[id]?.work?.askForPause()
-        }
-        signal.raise()
-        for id in waiting {
-            if let entry = entries[id] { tell(.paused, entry) }
-            try await save(id)
-        }
-        for id in ids { await rest(id) }
-    }
-
-    /// Returns when the transfer does not run.
-    private func rest(_ id: ObjectKey) async {
-        guard entries[id]?.transfer.state == .running else { return }
-        await withCheckedContinuation { entries[id]?.waiters.append($0) }
+        hub.forget(identifier)
     }
 }
 
@@ -342,14 +279,16 @@ extension TransferManager {
         return id
     }
 
-    private func leaving(_ identifier: String) -> SyncError {
+    func leaving(_ identifier: String) -> SyncError {
         SyncError(
             code: .locked,
-            message: "'\(displayText(identifier))' is being cancelled"
+            message: "'\(displayText(identifier))' is being added or cancelled"
         )
     }
 
-    func tell(_ kind: TransferEvent.Kind, _ entry: Entry) {
+    /// Tells whoever listens now.
+    func tell(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
+        guard let entry = entries[id] else { return }
         let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
         hub.post(event)
         if let listener = entry.listener { event.tell(listener) }
@@ -358,7 +297,11 @@ extension TransferManager {
     /// Writes down what is known now; later calls write later.
     func save(_ id: ObjectKey) async throws(SyncError) {
         guard let entry = entries[id] else { return }
-        let (register, transfer, number) = (register, entry.transfer, entry.number)
+        try await save(entry.transfer, entry.number)
+    }
+
+    func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
+        let register = register
         try await onDisk { () throws(LocalError) in
             try register.save(transfer, number: number)
         }
@@ -373,10 +316,6 @@ extension TransferManager {
             throw SyncError(error)
         }
     }
-}
-
-extension TransferState {
-    fileprivate var isActive: Bool { self == .running || self == .waiting }
 }
 
 extension TransferManager.Entry {

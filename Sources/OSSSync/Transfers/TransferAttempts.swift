@@ -1,0 +1,77 @@
+internal import SyncEngine
+
+/// The attempts at one transfer, in either direction: one at a time, each with its end.
+struct TransferAttempts: Sendable {
+    /// How an attempt ended that did not fail.
+    enum Ending<Value: Sendable>: Sendable {
+        case finished(Value)
+        case paused
+        case cancelled
+    }
+
+    /// What messages call it, safe to print.
+    let subject: String
+    let streams: Int
+    let reconnects: ReconnectPolicy?
+    let progressInterval: Duration
+    /// What the transfer is after an attempt that was given up.
+    let stateWhenCancelled: TransferState
+    let onNotice: @Sendable (TransferNotice) -> Void
+    let control = TransferControl()
+    let board = ProgressBoard()
+    let environment = SystemClocks.engine(hostName: "")
+
+    var progress: TransferProgressSequence {
+        TransferProgressSequence(
+            board: board,
+            interval: progressInterval,
+            sleep: environment.sleep
+        )
+    }
+
+    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    ///
+    /// - Throws: If an attempt is under way already.
+    func begin() throws(SyncError) -> PauseGate {
+        try control.begin(streams: streams, subject)
+    }
+
+    /// Runs an attempt that was begun, again after a lost connection if that is wanted; `outcome` is
+    /// asked before anybody can begin the next attempt.
+    func run<Value: Sendable, Outcome: Sendable>(
+        _ gate: PauseGate,
+        _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value,
+        outcome: (Ending<Value>) async -> Outcome
+    ) async throws(SyncError) -> Outcome {
+        let result = await Reconnection(
+            policy: reconnects,
+            environment: environment,
+            board: board,
+            onNotice: onNotice
+        ).run(gate, attempt)
+        switch result {
+        case .success(let value):
+            return end(.finished, await outcome(.finished(value)))
+        case .failure(.cancelled) where control.isCancelling:
+            return end(stateWhenCancelled, await outcome(.cancelled))
+        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
+            return end(.paused, await outcome(.paused), isOver: false)
+        case .failure(let failure):
+            throw end(failure == .cancelled ? .paused : .failed, SyncError(failure, of: subject))
+        }
+    }
+
+    /// The attempt has ended; `isOver` if whoever follows the progress is not to wait for another.
+    func end<Outcome>(_ state: TransferState, _ outcome: Outcome, isOver: Bool = true) -> Outcome {
+        board.end(isOver: isOver)
+        control.end(state)
+        return outcome
+    }
+
+    /// The transfer was given up while it rested, or after its attempt was stopped.
+    func giveUp() {
+        // What is kept rests as it did.
+        if stateWhenCancelled == .cancelled { control.settle(.cancelled) }
+        board.end(isOver: true)
+    }
+}
