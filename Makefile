@@ -5,7 +5,7 @@ DESTDIR ?=
 SWIFT ?= swift
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
-.PHONY: all soak planted-bugs setup build test lint format bench demo install uninstall clean
+.PHONY: all soak planted-bugs setup build simulator test lint format bench demo install uninstall clean
 
 all: build
 
@@ -17,6 +17,10 @@ setup:
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product osssync
 	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-server
+
+# With the flags of the programs: others would compile everything anew, and then once more.
+simulator:
+	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-simulator
 
 # Everything that can fail, with a line "N passed, N failed" at the end.
 test: setup

@@ -30,9 +30,12 @@ def entries(connection):
 
 
 def recovered_rows(path, scratch):
-    """The same of a manifest that nobody closed, recovered in a copy; None if there is none."""
-    if not os.path.exists(path):
-        return None
+    """The same of a manifest that nobody closed; None if there is none."""
+    return recovered(path, scratch, entries) if os.path.exists(path) else None
+
+
+def recovered(path, scratch, look):
+    """What `look` finds in a copy of a manifest that nobody closed."""
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
     for suffix in ("", "-wal"):
@@ -40,7 +43,7 @@ def recovered_rows(path, scratch):
             shutil.copyfile(path + suffix, os.path.join(scratch, "m" + suffix))
     connection = sqlite3.connect(os.path.join(scratch, "m"))
     try:
-        return entries(connection)
+        return look(connection)
     except sqlite3.DatabaseError as error:
         raise Violation(f"the manifest cannot be opened: {error}") from None
     finally:

@@ -3,6 +3,7 @@
 import random
 import time
 
+import migration
 import report
 from trial import ERRORS, Trial
 from workplace import Violation
@@ -16,6 +17,8 @@ CUTS_OF_PULLS = 1
 CUTS_OF_PUSHES = 1
 ERRORS_OF_A_KIND = 2
 CALLS_PER_ERROR = 9
+# These at every call of a migration.
+ERRORS_OF_MIGRATIONS = ("EIO", "ENOSPC")
 CALLS_PER_TORN = 5
 
 
@@ -53,8 +56,8 @@ class Round:
             number, seed = options.power.split(":", 1)
             self.kill(int(number), cuts=0, seeds=[seed])
         elif options.errno:
-            error, number, *lasting = options.errno.split(":")
-            self.error(error, int(number), bool(lasting))
+            error, number, *words = options.errno.split(":")
+            self.error(error, int(number), "lasting" in words, "manifest" in words)
         else:
             self.all_kills()
             self.all_torn()
@@ -102,6 +105,17 @@ class Round:
                 numbers = self.numbers(step, first.randrange(step))
                 self.until_missed(numbers, lambda number, error=error, lasts=lasts:
                                   self.error(error, number, lasts))
+        if self.trial.world.older:
+            self.errors_of_migration()
+
+    def errors_of_migration(self):
+        """Every call on the manifest fails until it is migrated, and the two after that."""
+        last = migration.calls(self.trial) + 2
+        for error in ERRORS_OF_MIGRATIONS:
+            for lasts in ERRORS[error][1]:
+                for number in range(1 + self.share, last + 1, self.shares):
+                    if not self.error(error, number, lasts, is_manifest=True):
+                        break
 
     def some_errors(self, error, lasts, choice):
         """A few calls, each out of its part of the run."""
@@ -117,6 +131,9 @@ class Round:
     def kill(self, number, cuts, seeds=None):
         trial = self.trial
         seeds = seeds or [f"{self.options.seed}.{index}" for index in range(cuts)]
+        # A run with nothing to do costs as much as any other. What it would do follows from what is
+        # compared before it, so that one of the two ends of a point is enough.
+        is_even = number // self.shares % 2 == 0
         found = []
 
         def point():
@@ -128,7 +145,7 @@ class Round:
                 trial.keep_inodes(found[0])
                 if self.scenario.changes_bucket:
                     trial.snapshot.save_bucket(trial.place.path("killed-bucket"))
-            trial.check_repaired(self.scenario.waste)
+            trial.check_repaired(trial.waste, ends_quiet=not seeds or is_even)
 
         holds = self.attempt("kill", f"--kill {number}", point)
         if not found or not found[0]:
@@ -138,7 +155,8 @@ class Round:
         for seed in seeds if holds else []:
             def cut(seed=seed):
                 self.result.states.add(
-                    (number, trial.power(found[0], f"{self.scenario.name}:{number}:{seed}")))
+                    (number, trial.power(found[0], f"{self.scenario.name}:{number}:{seed}",
+                                         ends_quiet=not is_even)))
             self.attempt("power", f"--power {number}:{seed}", cut)
             self.result.count("power")
         return True
@@ -147,13 +165,14 @@ class Round:
         def point():
             fired = self.trial.kill(number, is_torn=True)
             if fired:
-                self.trial.check_repaired(self.scenario.waste)
+                self.trial.check_repaired(trial.waste)
             return fired
         return self.counted("torn", f"--torn {number}", point)
 
-    def error(self, error, number, lasts):
-        name = f"--errno {error}:{number}" + (":lasting" if lasts else "")
-        return self.counted("errno", name, lambda: self.trial.fail(number, error, lasts))
+    def error(self, error, number, lasts, is_manifest=False):
+        name = f"--errno {error}:{number}" + ":lasting" * lasts + ":manifest" * is_manifest
+        only = migration.FILE if is_manifest else None
+        return self.counted("errno", name, lambda: self.trial.fail(number, error, lasts, only))
 
     def counted(self, kind, name, point):
         fired = []

@@ -3,26 +3,11 @@
 import dataclasses
 import os
 
-from trees import content, parents, write
+from stage import interrupt, interrupt_when, received, turn_back
+from trees import content, write
 from workplace import REMOTE, Violation
 
 MIB = 1 << 20
-
-
-@dataclasses.dataclass
-class World:
-    """Both sides before the run and what it is to make of them."""
-
-    before: dict = None
-    after: dict = dataclasses.field(default_factory=dict)
-    # Directories at the end that hold nothing.
-    directories: set = dataclasses.field(default_factory=set)
-    # What the user made: it must be somewhere, at every moment.
-    precious: list = dataclasses.field(default_factory=list)
-    # The content of each version, by key and ETag.
-    versions: dict = dataclasses.field(default_factory=dict)
-    # Bytes of content that the run has to move; None where that depends.
-    needed: int = None
 
 
 @dataclasses.dataclass
@@ -60,84 +45,6 @@ class Scenario:
         return os.path.join(place.outer, self.state, "manifest.db")
 
 
-class Stage:
-    """What scenarios are set up with, in a workplace whose server has an empty bucket."""
-
-    def __init__(self, place):
-        self.place = place
-        self.seed_folder = place.path("seed")
-        self.world = World()
-        self.tree = {}
-        os.mkdir(self.seed_folder)
-        os.mkdir(os.path.join(place.outer, "beside"))
-        write(os.path.join(place.outer, "canary"), b"must not change")
-        write(os.path.join(place.outer, "beside", "canary"), b"nor this")
-
-    def ok(self, arguments, **shim):
-        run = self.place.run(arguments, **shim)
-        if run.code != 0:
-            raise RuntimeError(f"{arguments} failed: {run}")
-        return run
-
-    def lay(self, folder, tree):
-        """Makes `folder` hold the files of `tree`; None removes one, a "/" makes a directory."""
-        for path, data in tree.items():
-            whole = os.path.join(folder, path)
-            if path.endswith("/"):
-                os.makedirs(whole, exist_ok=True)
-            elif data is None:
-                os.unlink(whole)
-                while not os.listdir(os.path.dirname(whole)):
-                    whole = os.path.dirname(whole)
-                    os.rmdir(whole)
-            else:
-                os.makedirs(os.path.dirname(whole), exist_ok=True)
-                write(whole, data)
-
-    def seed(self, tree, moves=None):
-        """Makes the bucket hold what it holds with the changes of `tree`."""
-        for old, new in (moves or {}).items():
-            self.tree[new] = self.tree.pop(old)
-            self.lay(self.seed_folder, {new: self.tree[new], old: None})
-        self.lay(self.seed_folder, tree)
-        self.tree.update(tree)
-        self.tree = {path: data for path, data in self.tree.items() if data is not None}
-        self.ok(["push", self.seed_folder, REMOTE, "--delete", "--max-delete", "100%"])
-        self.learn(self.tree)
-
-    def learn(self, tree):
-        """Remembers which content the ETags of the bucket stand for."""
-        for key, etag in self.place.server.objects().items():
-            self.world.versions[key, etag] = tree.get(key, b"")
-
-    def files(self):
-        return {path: data for path, data in self.tree.items() if not path.endswith("/")}
-
-    def pull(self):
-        """Makes the mirror hold what the bucket holds."""
-        self.ok(["pull", self.place.mirror, REMOTE])
-        self.world.before = self.files()
-
-    def edit(self, tree):
-        """Changes the mirror as a user does."""
-        self.lay(self.place.mirror, tree)
-        self.world.before = {**self.world.before, **tree}
-        self.world.before = {path: data for path, data in self.world.before.items()
-                             if data is not None and not path.endswith("/")}
-
-    def ends_as_bucket(self, needed=None):
-        self.world.after = self.files()
-        self.world.directories = {path[:-1] for path in self.tree if path.endswith("/")}
-        self.world.directories |= parents(self.world.directories)
-        self.world.needed = needed
-        return self.world
-
-    def ends_as_mirror(self, needed=None):
-        self.world.after = dict(self.world.before)
-        self.world.needed = needed
-        return self.world
-
-
 SMALL = {"a.txt": content("a1", 700), "b/c.bin": content("c1", 5_000), "b/empty": b"",
          "b/d/e": content("e1", 20_000), "ü.txt": content("u1", 300), "nothing/": b""}
 MORE = {"f.txt": content("f1", 4_096), "b/d/g": content("g1", 8_193), "h/i/j": content("j1", 1),
@@ -146,6 +53,7 @@ LARGE = {"film.bin": content("film1", 12 * MIB)}
 NEWER = {"a.txt": content("a2", 900), "b/c.bin": content("c2", 5_000), "big": content("big2", 5 * MIB)}
 PARTS = ["--part-size", "6M", "-j", "2"]
 SMALL_PARTS = ["--part-size", "100K", "-j", "2"]
+ONE_STREAM = ["--part-size", "6M", "-j", "1"]
 
 
 def size(tree):
@@ -260,6 +168,22 @@ def damaged_pull(stage):
     return stage.ends_as_bucket(size(MORE))
 
 
+def migrating_pull(stage):
+    """An older osssync was killed in the midst of a download and before a deletion."""
+    stage.seed({**SMALL, **MORE})
+    stage.pull()
+    film = {"film.bin": content("film5", 6 * MIB)}
+    stage.seed({**film, "f.txt": None, "b/d/g": None})
+    interrupt_when(stage, ["pull", stage.place.mirror, "--delete", *ONE_STREAM],
+                   lambda: received(stage) > 0)
+    found = turn_back(stage, leaves_log=True)
+    if not found.rows["planned_deletion"]:
+        raise RuntimeError("the killed run had planned no deletion")
+    newer = {"a.txt": NEWER["a.txt"], "n/new": content("n2", 2_000), "b/empty": None}
+    stage.seed(newer)
+    return stage.ends_as_bucket(size(film) + size(newer) - received(stage))
+
+
 # MARK: Pushes
 
 def mirror(stage, tree):
@@ -305,6 +229,16 @@ def resumed_push(stage):
     return stage.ends_as_mirror()
 
 
+def migrating_push(stage):
+    """An older osssync was killed in the midst of an upload."""
+    resumed_push(stage)
+    found = turn_back(stage, leaves_log=False)
+    if not found.rows["upload_part"]:
+        raise RuntimeError("the killed run left nothing to go on with")
+    stage.edit({"b/new": content("n", 6_000)})
+    return stage.ends_as_mirror()
+
+
 def deleting_push(stage):
     files = {path: data for path, data in {**SMALL, **MORE}.items() if not path.endswith("/")}
     pushed(stage, files)
@@ -317,21 +251,6 @@ def renaming_push(stage):
     stage.edit({"old/film": None, "old/short": None, "new/film": FILM,
                 "short": content("s", 3_000)})
     return stage.ends_as_mirror()
-
-
-# MARK: Others
-
-def interrupt(stage, arguments, counter, limit):
-    """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
-    place = stage.place
-    place.server.clear_log()
-    for number in range(40, 400, 6):
-        run = place.run(arguments, kill=number)
-        if run.code == 0:
-            raise RuntimeError("the run was over before it was killed")
-        if sum(request[counter] for request in place.server.log()) >= limit:
-            return
-    raise RuntimeError("the run did not come far enough")
 
 
 ALL = [
@@ -348,6 +267,7 @@ ALL = [
     Scenario("renaming-pull", ["pull", "DIR", "--delete"], renaming_pull),
     Scenario("turning-pull", ["pull", "DIR", "--delete"], turning_pull),
     Scenario("damaged-pull", ["pull", "DIR"], damaged_pull, is_damaged=True),
+    Scenario("migrating-pull", ["pull", "DIR", "--delete", *ONE_STREAM], migrating_pull),
     Scenario("fast-pull", ["pull", "DIR", "--durability", "fast", *PARTS], replacing_pull,
              is_durable=False),
     Scenario("first-fast-pull", ["pull", "DIR", "REMOTE", "--durability", "fast"], first_pull,
@@ -359,6 +279,8 @@ ALL = [
     Scenario("multipart-push", ["push", "DIR", *SMALL_PARTS], multipart_push, True,
              waste=2 * 102_400),
     Scenario("resumed-push", ["push", "DIR", *SMALL_PARTS], resumed_push, True,
+             waste=2 * 102_400),
+    Scenario("migrating-push", ["push", "DIR", *SMALL_PARTS], migrating_push, True,
              waste=2 * 102_400),
     Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),
     Scenario("renaming-push", ["push", "DIR", "--delete"], renaming_push, True),

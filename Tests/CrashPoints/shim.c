@@ -9,6 +9,7 @@
 //   CRASH_ERRNO     with this error number
 //   CRASH_STICKY    1: and so does every later one
 //   CRASH_CLASSES   only calls of these classes count, such as ",write,sync,"
+//   CRASH_ONLY      only calls on paths with this text in them count
 //   CRASH_FIRED     a file that says which call the fault hit
 //   CRASH_COUNTS    a file that says at the end how many calls of each class there were
 //   CRASH_RECORD    a file for the list of all calls, one a line; the written bytes go to FILE.data
@@ -44,7 +45,7 @@ static size_t root_lengths[ROOTS];
 static int root_count;
 static long kill_at, fail_at;
 static int fail_errno, is_sticky, is_torn, never_syncs;
-static const char *classes, *fired_path, *counts_path, *boot_id_path;
+static const char *classes, *only, *fired_path, *counts_path, *boot_id_path;
 static int record_file = -1, record_data = -1;
 static long long data_length;
 static atomic_long counter;
@@ -58,6 +59,7 @@ static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
 #define REAL(result, name, ...)                                                                    \
     static result (*real_##name)(__VA_ARGS__);
 REAL(long, syscall, long, ...)
+REAL(int, clock_gettime, clockid_t, struct timespec *)
 REAL(int, openat, int, const char *, int, ...)
 REAL(ssize_t, write, int, const void *, size_t)
 REAL(ssize_t, pwrite, int, const void *, size_t, off_t)
@@ -96,7 +98,7 @@ __attribute__((constructor)) static void begin(void) {
     if (has_begun) return;
     has_begun = 1;
 #define FIND(name) *(void **)&real_##name = dlsym(RTLD_NEXT, #name);
-    FIND(syscall) FIND(openat) FIND(write) FIND(pwrite) FIND(writev) FIND(pwritev) FIND(fsync)
+    FIND(syscall) FIND(clock_gettime) FIND(openat) FIND(write) FIND(pwrite) FIND(writev) FIND(pwritev) FIND(fsync)
     FIND(fdatasync) FIND(syncfs) FIND(ftruncate) FIND(fallocate) FIND(renameat2) FIND(unlinkat)
     FIND(mkdirat) FIND(linkat) FIND(symlinkat) FIND(futimens) FIND(utimensat) FIND(fchmod)
     FIND(fchmodat) FIND(fchown) FIND(ioctl) FIND(copy_file_range)
@@ -113,6 +115,7 @@ __attribute__((constructor)) static void begin(void) {
     is_torn = (int)number("CRASH_TORN");
     never_syncs = (int)number("CRASH_NO_SYNC");
     classes = getenv("CRASH_CLASSES");
+    only = getenv("CRASH_ONLY");
     fired_path = getenv("CRASH_FIRED");
     counts_path = getenv("CRASH_COUNTS");
     boot_id_path = getenv("CRASH_BOOT_ID");
@@ -209,6 +212,7 @@ static int fault(const char *class, const char *call, const char *path, const st
         snprintf(text, sizeof text, ",%s,", class);
         if (!strstr(classes, text)) return 0;
     }
+    if (only && !strstr(path, only)) return 0;
     long n = atomic_fetch_add(&counter, 1) + 1;
     if (kill_at && n == kill_at) {
         if (is_torn && half && half->count > 1) {
@@ -317,8 +321,8 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
     begin();
     struct stat status;
     if (clock != CLOCK_BOOTTIME || !boot_id_path || stat(boot_id_path, &status) != 0)
-        return (int)real_syscall(SYS_clock_gettime, clock, now);
-    real_syscall(SYS_clock_gettime, CLOCK_REALTIME, now);
+        return real_clock_gettime(clock, now);
+    real_clock_gettime(CLOCK_REALTIME, now);
     const long long second = 1000000000, lag = 50000000;
     long long since = (now->tv_sec - status.st_mtim.tv_sec) * second
         + (now->tv_nsec - status.st_mtim.tv_nsec) - lag;

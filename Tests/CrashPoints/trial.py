@@ -7,7 +7,8 @@ import shutil
 
 import crash_states
 import manifest
-from scenarios import Stage
+import migration
+from stage import Stage
 from trees import STATE, Snapshot, check_end, check_instant, read_tree, trash_of
 from workplace import Violation, Workplace
 
@@ -38,6 +39,8 @@ class Trial:
         self.place = Workplace(programs, shim)
         self.worst_waste = 0
         self.names = {}
+        # Of a manifest that was older at first.
+        self.version = None
         try:
             self.set_up()
         except BaseException:
@@ -98,10 +101,37 @@ class Trial:
         if not self.is_success(run):
             raise Violation(f"the run did not succeed: {run}")
 
-    def check_now(self):
+    def check_now(self, keeps_checkpoints=True):
         files = read_tree(self.place.mirror)[0]
         check_instant(self.world, files, trash_of(self.place))
         self.snapshot.check_outside()
+        self.check_manifest_kept(keeps_checkpoints)
+
+    def check_manifest_kept(self, keeps_checkpoints=True):
+        """No run takes a sound manifest for a damaged one, or forgets what an older one says."""
+        place, scenario = self.place, self.scenario
+        path = scenario.manifest(place)
+        folder = os.path.dirname(path)
+        if scenario.is_durable and not scenario.is_damaged and os.path.isdir(folder):
+            aside = [name for name in os.listdir(folder) if name.startswith("manifest.corrupt-")]
+            if aside:
+                raise Violation(f"a sound manifest was set aside: {aside}")
+        older = self.world.older
+        self.version = older and older.check_kept(
+            path, place.path("recovered"), self.world, keeps_checkpoints)
+
+    @property
+    def waste(self):
+        """Bytes that the last kill may cost: what is not migrated has fetched nothing."""
+        return 0 if self.version == 1 else self.scenario.waste
+
+    def version_after_kill(self, number):
+        """The version of the manifest after a kill before call `number` on its files."""
+        place = self.place
+        self.reset()
+        place.run(self.scenario.command(place), kill=number, only=migration.FILE)
+        return self.world.older.now(
+            self.scenario.manifest(place), place.path("recovered"))[0]
 
     def check_finished(self, is_disturbed=False):
         """After a run that says it is in step.
@@ -125,6 +155,9 @@ class Trial:
             manifest.check_closed(self.scenario.manifest(place), place, bucket)
         if place.server.uploads():
             raise Violation(f"multipart uploads are left: {place.server.uploads()}")
+        self.check_manifest_kept()
+        if self.version not in (None, world.older and world.older.current):
+            raise Violation(f"the manifest has version {self.version} at the end")
         left = self.litter()
         if left and not is_disturbed:
             raise Violation(f"temporary files are left: {left}")
@@ -159,7 +192,7 @@ class Trial:
             if not requests:
                 return
 
-    def check_repaired(self, waste=None):
+    def check_repaired(self, waste=None, ends_quiet=True):
         """The same command again mends everything, at a bounded price."""
         place = self.place
         run = place.run(self.scenario.repair_command(place))
@@ -170,7 +203,8 @@ class Trial:
             self.worst_waste = max(self.worst_waste, again)
             if again > waste:
                 raise Violation(f"{again} bytes moved twice, {waste} are allowed")
-        self.check_quiet()
+        if ends_quiet:
+            self.check_quiet()
 
     # Faults
 
@@ -212,18 +246,19 @@ class Trial:
         classes = ERRORS[error][0].strip(",").split(",")
         return sum(self.counts[name] for name in classes)
 
-    def fail(self, number, error, lasts):
+    def fail(self, number, error, lasts, only=None):
         """Call `number` of those that can fail so fails; false if there are fewer."""
         place, scenario = self.place, self.scenario
         classes, _, word = ERRORS[error]
         self.reset()
         run = place.run(scenario.command(place), fail=number, errno=getattr(errno, error),
-                        sticky=int(lasts), classes=classes, fired=place.fired_path)
+                        sticky=int(lasts), classes=classes, only=only,
+                        fired=place.fired_path)
         fired = place.fired()
         if not fired:
             self.check_success(run)
             return False
-        self.check_now()
+        self.check_now(keeps_checkpoints=only is not None)
         self.check_failure(run, error, fired, word)
         self.check_repaired()
         return True
@@ -270,7 +305,7 @@ class Trial:
                     node.held = os.path.join(folder, str(inode))
                     os.link(path, node.held)
 
-    def power(self, disk, seed):
+    def power(self, disk, seed, ends_quiet=True):
         """A power cut where the recorded run was killed; the fingerprint of the state."""
         place = self.place
         if self.scenario.changes_bucket:
@@ -287,7 +322,8 @@ class Trial:
             run = place.run(self.scenario.repair_command(place))
             self.check_success(run)
             self.check_finished()
-            self.check_quiet()
+            if ends_quiet:
+                self.check_quiet()
         finally:
             place.set_boot("00000000-0000-4000-8000-000000000001")
         return crash_states.fingerprint(state)

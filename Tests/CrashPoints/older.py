@@ -1,0 +1,124 @@
+"""Manifests as an older osssync left them, with the rows of one that this osssync wrote.
+
+version1.sql holds the tables of version 1. The rows' columns are those of then, and a row that has
+lost a column is sealed as it was sealed then.
+"""
+
+import os
+import shutil
+import sqlite3
+import struct
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+APPLICATION_ID = 0x4F535359
+# What changes while a download or an upload goes on: in a killed run's log, not in the file.
+IN_THE_LOG = ("download_range", "upload_part")
+MASK = (1 << 64) - 1
+COMPANIONS = ("-wal", "-shm", "-journal")
+
+
+def crc64_table():
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (0xC96C5795D7870F42 if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+CRC64 = crc64_table()
+
+
+def crc64(data):
+    value = MASK
+    for byte in data:
+        value = CRC64[(value ^ byte) & 0xFF] ^ value >> 8
+    return value ^ MASK
+
+
+def row_check(table, values):
+    """The checksum of a row as docs/manifest.md describes it, as SQLite keeps it."""
+    data = bytearray(struct.pack("<Q", len(table)) + table.encode())
+    for value in values:
+        if value is None:
+            data += b"\0"
+        elif isinstance(value, int):
+            data += b"\1" + struct.pack("<q", value)
+        elif isinstance(value, float):
+            data += b"\2" + struct.pack("<d", value)
+        elif isinstance(value, str):
+            data += b"\3" + struct.pack("<Q", len(value.encode())) + value.encode()
+        else:
+            data += b"\4" + struct.pack("<Q", len(value)) + value
+    return struct.unpack("<q", struct.pack("<Q", crc64(data)))[0]
+
+
+def rows_of(connection, table):
+    cursor = connection.execute(f"SELECT * FROM {table}")
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row)) for row in cursor]
+
+
+def run_of_version1(row):
+    """A row of `run` without the count that version 2 added, which its checksum may cover."""
+    row = dict(row)
+    vanished = row.pop("vanished")
+    seal = row.pop("row_check")
+    values = list(row.values())
+    if seal != row_check("run", values + ([] if vanished is None else [vanished])):
+        raise RuntimeError("a row of 'run' is sealed in another way than this code knows")
+    row["row_check"] = row_check("run", values)
+    return row
+
+
+def turn_back(path, leaves_log):
+    """Puts a manifest of version 1 with the same rows in the place of the one at `path`.
+
+    With `leaves_log` it is one that a killed run left: what it did last is in a log beside it.
+    Returns the version that it had.
+    """
+    source = sqlite3.connect(path)
+    version = source.execute("PRAGMA user_version").fetchone()[0]
+    made = path + ".older"
+    target = sqlite3.connect(made, isolation_level=None)
+    with open(os.path.join(HERE, "version1.sql"), encoding="ascii") as file:
+        target.executescript(file.read())
+    target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    target.execute("PRAGMA user_version = 1")
+    tables = [name for name, in target.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid")]
+    contents = {table: rows_of(source, table) for table in tables}
+    source.close()
+    contents["run"] = [run_of_version1(row) for row in contents["run"]]
+    late = IN_THE_LOG if leaves_log else ()
+    fill(target, contents, [table for table in tables if table not in late])
+    target.execute("PRAGMA journal_mode = WAL")
+    target.execute("PRAGMA wal_autocheckpoint = 0")
+    if late:
+        fill(target, contents, late)
+    for suffix in COMPANIONS:
+        if os.path.exists(path + suffix):
+            os.unlink(path + suffix)
+    # While it is open: closing would empty the log.
+    os.chmod(made, 0o600)
+    for suffix in ("", "-wal") if late else ():
+        shutil.copyfile(made + suffix, path + suffix)
+    target.close()
+    if late:
+        os.unlink(made)
+    else:
+        os.replace(made, path)
+    os.chmod(path, 0o600)
+    return version
+
+
+def fill(target, contents, tables):
+    """One transaction, which raises the store's number as every one does."""
+    target.execute("BEGIN IMMEDIATE")
+    for table in tables:
+        for row in contents[table]:
+            marks = ", ".join("?" * len(row))
+            names = ", ".join(row)
+            target.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(row.values()))
+    target.execute("UPDATE store SET generation = generation + 1")
+    target.execute("COMMIT")

@@ -1,0 +1,147 @@
+"""Both sides before a run that is disturbed, and how they are set up."""
+
+import dataclasses
+import os
+
+import older
+from migration import Older
+from trees import parents, write
+from workplace import REMOTE
+
+
+@dataclasses.dataclass
+class World:
+    """Both sides before the run and what it is to make of them."""
+
+    before: dict = None
+    after: dict = dataclasses.field(default_factory=dict)
+    # Directories at the end that hold nothing.
+    directories: set = dataclasses.field(default_factory=set)
+    # What the user made: it must be somewhere, at every moment.
+    precious: list = dataclasses.field(default_factory=list)
+    # The content of each version, by key and ETag.
+    versions: dict = dataclasses.field(default_factory=dict)
+    # Bytes of content that the run has to move; None where that depends.
+    needed: int = None
+    # The manifest of an earlier version that the run finds.
+    older: Older = None
+
+
+class Stage:
+    """What scenarios are set up with, in a workplace whose server has an empty bucket."""
+
+    def __init__(self, place):
+        self.place = place
+        self.seed_folder = place.path("seed")
+        self.world = World()
+        self.tree = {}
+        os.mkdir(self.seed_folder)
+        os.mkdir(os.path.join(place.outer, "beside"))
+        write(os.path.join(place.outer, "canary"), b"must not change")
+        write(os.path.join(place.outer, "beside", "canary"), b"nor this")
+
+    def ok(self, arguments, **shim):
+        run = self.place.run(arguments, **shim)
+        if run.code != 0:
+            raise RuntimeError(f"{arguments} failed: {run}")
+        return run
+
+    def lay(self, folder, tree):
+        """Makes `folder` hold the files of `tree`; None removes one, a "/" makes a directory."""
+        for path, data in tree.items():
+            whole = os.path.join(folder, path)
+            if path.endswith("/"):
+                os.makedirs(whole, exist_ok=True)
+            elif data is None:
+                os.unlink(whole)
+                while not os.listdir(os.path.dirname(whole)):
+                    whole = os.path.dirname(whole)
+                    os.rmdir(whole)
+            else:
+                os.makedirs(os.path.dirname(whole), exist_ok=True)
+                write(whole, data)
+
+    def seed(self, tree, moves=None):
+        """Makes the bucket hold what it holds with the changes of `tree`."""
+        for old, new in (moves or {}).items():
+            self.tree[new] = self.tree.pop(old)
+            self.lay(self.seed_folder, {new: self.tree[new], old: None})
+        self.lay(self.seed_folder, tree)
+        self.tree.update(tree)
+        self.tree = {path: data for path, data in self.tree.items() if data is not None}
+        self.ok(["push", self.seed_folder, REMOTE, "--delete", "--max-delete", "100%"])
+        self.learn(self.tree)
+
+    def learn(self, tree):
+        """Remembers which content the ETags of the bucket stand for."""
+        for key, etag in self.place.server.objects().items():
+            self.world.versions[key, etag] = tree.get(key, b"")
+
+    def files(self):
+        return {path: data for path, data in self.tree.items() if not path.endswith("/")}
+
+    def pull(self):
+        """Makes the mirror hold what the bucket holds."""
+        self.ok(["pull", self.place.mirror, REMOTE])
+        self.world.before = self.files()
+
+    def edit(self, tree):
+        """Changes the mirror as a user does."""
+        self.lay(self.place.mirror, tree)
+        self.world.before = {**self.world.before, **tree}
+        self.world.before = {path: data for path, data in self.world.before.items()
+                             if data is not None and not path.endswith("/")}
+
+    def ends_as_bucket(self, needed=None):
+        self.world.after = self.files()
+        self.world.directories = {path[:-1] for path in self.tree if path.endswith("/")}
+        self.world.directories |= parents(self.world.directories)
+        self.world.needed = needed
+        return self.world
+
+    def ends_as_mirror(self, needed=None):
+        self.world.after = dict(self.world.before)
+        self.world.needed = needed
+        return self.world
+
+
+# MARK: Interrupted runs
+
+def interrupt(stage, arguments, counter, limit):
+    """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
+    server = stage.place.server
+    server.clear_log()
+    interrupt_when(stage, arguments, lambda: sum(
+        request[counter] for request in server.log()) >= limit)
+
+
+def interrupt_when(stage, arguments, is_enough):
+    """Kills a run, and again, until there is enough of what it leaves."""
+    for number in range(40, 400, 6):
+        run = stage.place.run(arguments, kill=number)
+        if run.code == 0:
+            raise RuntimeError("the run was over before it was killed")
+        if is_enough():
+            return
+    raise RuntimeError("the run did not come far enough")
+
+
+# MARK: Earlier versions
+
+def manifest_path(stage):
+    return os.path.join(stage.place.mirror, ".osssync", "manifest.db")
+
+
+def received(stage):
+    """Bytes that the checkpoints of downloads vouch for."""
+    found = Older.read(manifest_path(stage), stage.place.path("recovered"))
+    column = found.columns["download_range"].index("received_bytes")
+    return sum(row[column] for row in found.rows["download_range"])
+
+
+def turn_back(stage, **kind):
+    """Leaves a manifest of version 1 in place of the one that this osssync has made."""
+    path = manifest_path(stage)
+    current = older.turn_back(path, **kind)
+    found = stage.world.older = Older.read(path, stage.place.path("recovered"), current)
+    return found
