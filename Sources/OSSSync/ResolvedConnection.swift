@@ -62,9 +62,7 @@ struct ResolvedConnection: Sendable {
         )
         credentials = try files.credentials()
         caFile = options.caFile ?? variables.caFile ?? files.awsCAFile()
-        if let caFile, !isReadable(caFile) {
-            throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
-        }
+        try Self.checkAuthorities(caFile)
         proxy = Self.proxy(for: place.endpoint, bucket: remote.bucket, sources.environment)
         patience = ConnectionPatience(options)
         bytesPerSecond = nil
@@ -84,9 +82,7 @@ struct ResolvedConnection: Sendable {
         )
         credentials = configuration.credentials.provider
         caFile = configuration.connection.caFile
-        if let caFile, !isReadable(caFile) {
-            throw Self.usage("the certificate authorities '\(displayText(caFile))' can't be read")
-        }
+        try Self.checkAuthorities(caFile)
         proxy = configuration.connection.proxy
         patience = ConnectionPatience(configuration.connection)
         bytesPerSecond = configuration.connection.bandwidthLimit
@@ -122,6 +118,13 @@ struct ResolvedConnection: Sendable {
             "'\(displayText(name))' is no provider; there are "
                 + StoreProvider.allCases.map(\.rawValue).joined(separator: ", ")
         )
+    }
+
+    /// A file that can't be read would show as a server that nobody trusts, at the first request.
+    static func checkAuthorities(_ file: String?) throws(SyncError) {
+        if let file, unsafe access(file, R_OK) != 0 {
+            throw usage("the certificate authorities '\(displayText(file))' can't be read")
+        }
     }
 
     private static func usage(_ message: String) -> SyncError {
@@ -180,8 +183,4 @@ private struct EnvironmentPlace {
             caFile = first("AWS_CA_BUNDLE")
         }
     }
-}
-
-private func isReadable(_ path: String) -> Bool {
-    unsafe access(path, R_OK) == 0
 }

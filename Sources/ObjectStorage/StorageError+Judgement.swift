@@ -63,6 +63,19 @@ extension StorageError {
         return code == "AuthorizationHeaderMalformed" || ec == "0002-00000226"
     }
 
+    /// The service understood the request and does not take it as it is: what was asked for is
+    /// wrong, such as a storage class that it does not have.
+    package var isRefusedAsMade: Bool {
+        guard case .service(400, let code) = kind else { return false }
+        return !code.isEmpty && retryClass == .never
+    }
+
+    /// What is configured or asked for must be another: the bucket, the endpoint, or the request.
+    package var isMisconfigured: Bool {
+        if case .invalidRequest = kind { return true }
+        return isNoSuchBucket || isElsewhere || isRefusedAsMade
+    }
+
     /// The remote could not be reached, or what answered is no object store.
     package var isUnreachable: Bool {
         switch kind {

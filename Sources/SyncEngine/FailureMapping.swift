@@ -31,9 +31,8 @@ extension ItemFailure {
 
     private static func cause(_ error: StorageError) -> StorageCause {
         if error.isAccessDenied { return .permission }
-        if error.isNoSuchBucket { return .usage }
+        if error.isMisconfigured { return .usage }
         switch (error.kind, error.retryClass) {
-        case (.invalidRequest, _): return .usage
         case (.integrity, _): return .corrupt
         case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
         case (.transport, _), (_, .transient), (_, .throttled): return .passing
@@ -105,7 +104,7 @@ extension SyncError {
             code = ofObject
         } else if error.isAccessDenied {
             code = .credentials
-        } else if error.isNoSuchBucket || error.isElsewhere || isUsage(error) {
+        } else if error.isMisconfigured {
             code = .configuration
         } else {
             code = .remoteUnreachable
@@ -162,10 +161,6 @@ extension SyncError {
             message: "interrupted; run the same command to go on where it stopped"
         )
     }
-}
-
-private func isUsage(_ error: StorageError) -> Bool {
-    if case .invalidRequest = error.kind { true } else { false }
 }
 
 extension SyncError.Code {

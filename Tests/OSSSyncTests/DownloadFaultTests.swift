@@ -158,7 +158,7 @@ struct DownloadFaultTests {
             """
         )
         elsewhere.server.clearRequestLog()
-        for code in [SyncError.Code.remoteUnreachable, .credentials] {
+        for code in [SyncError.Code.configuration, .credentials] {
             let download = try ResumableDownload(
                 from: .presigned(urls) { others },
                 to: fixture.path("file")
@@ -167,6 +167,19 @@ struct DownloadFaultTests {
             #expect(error?.code == code)
         }
         #expect(elsewhere.server.requestLog.isEmpty)
+    }
+
+    @Test func `says at once that its certificate authorities can't be read`() throws {
+        var connection = ConnectionSettings()
+        connection.caFile = "/nowhere/authorities.pem"
+        let error = #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(
+                PresignedURLs(get: "https://example.com/key?Signature=secret"),
+                connection: connection
+            )
+        }
+        #expect(error?.code == .configuration)
+        #expect(error?.message.contains("'/nowhere/authorities.pem' can't be read") == true)
     }
 
     @Test(

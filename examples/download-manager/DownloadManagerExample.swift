@@ -26,6 +26,10 @@ struct DownloadManagerExample {
         }
         for transfer in await manager.transfers { try await manager.start(transfer.identifier) }
 
+        for transfer in await manager.transfers {
+            try await manager.setListener(Failures(), for: transfer.identifier)
+        }
+
         let events = manager.events
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await manager.runUntilIdle() }
@@ -43,6 +47,18 @@ struct DownloadManagerExample {
         }
         for transfer in await manager.transfers {
             print("\(transfer.identifier) \(transfer.state) \(transfer.completedBytes)")
+        }
+        if await manager.transfers.contains(where: { $0.state == .failed }) { exit(1) }
+    }
+
+    /// Says why a transfer failed; the other calls of a listener have nothing to do here.
+    struct Failures: TransferListener {
+        func transfer(_ identifier: String, progressed progress: TransferProgress) {}
+        func transferPaused(_ identifier: String) {}
+        func transferCancelled(_ identifier: String) {}
+        func transferFinished(_ identifier: String, _ result: TransferResult) {}
+        func transferFailed(_ identifier: String, _ error: SyncError) {
+            print("\(identifier): \(error.message)")
         }
     }
 

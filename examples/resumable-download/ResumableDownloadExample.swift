@@ -27,16 +27,16 @@ struct ResumableDownloadExample {
             }
         )
 
-        async let outcome = download.resume()
-        for await progress in download.progress {
-            let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
-            if let pausePercent, percent >= pausePercent {
-                await download.pause()
-                break
+        // Beside the transfer, because the progress goes on after a pause.
+        let watching = Task {
+            for await progress in download.progress {
+                let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
+                if let pausePercent, percent >= pausePercent { await download.pause() }
             }
         }
+        defer { watching.cancel() }
 
-        switch try await outcome {
+        switch try await download.resume() {
         case .finished(let file): print("finished: \(file.info.size) bytes in \(file.path)")
         case .paused(let checkpoint): print("paused after \(checkpoint?.receivedLength ?? 0) bytes")
         case .cancelled: print("cancelled")

@@ -43,16 +43,16 @@ struct ResumableUploadExample {
 
         let upload = try ResumableUpload(of: file, to: client, key: key, options: options)
 
-        async let outcome = upload.resume()
-        for await progress in upload.progress {
-            let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
-            if let pausePercent, percent >= pausePercent {
-                await upload.pause()
-                break
+        // Beside the transfer, because the progress goes on after a pause.
+        let watching = Task {
+            for await progress in upload.progress {
+                let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
+                if let pausePercent, percent >= pausePercent { await upload.pause() }
             }
         }
+        defer { watching.cancel() }
 
-        switch try await outcome {
+        switch try await upload.resume() {
         case .finished(let object):
             print("finished: \(object.size) bytes as \(object.key)")
             if case .answered(let json) = object.callback { print("the app's server said \(json)") }

@@ -60,13 +60,15 @@ public struct DownloadSource: Sendable {
     ///     `credentials`. What it throws ends the download with that code and the error's text.
     /// - Returns: A source; no request is made.
     /// - Throws: `SyncError` of code `configuration` for what is no URL of a host, for two hosts,
-    ///   and for plain http to another machine unless the settings allow it.
+    ///   for plain http to another machine unless the settings allow it, and for certificate
+    ///   authorities that can't be read.
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
         renewal: (@Sendable () async throws -> PresignedURLs)? = nil
     ) throws(SyncError) -> DownloadSource {
         let first = try pair(urls, connection)
+        try ResolvedConnection.checkAuthorities(connection.caFile)
         var renew: PresignedAddresses.Renewal?
         if let renewal { renew = { try pair(try await renewal(), connection) } }
         let addresses = PresignedAddresses(first, renewal: renew)

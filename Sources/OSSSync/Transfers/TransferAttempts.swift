@@ -36,8 +36,9 @@ struct TransferAttempts: Sendable {
         try control.begin(streams: streams, subject)
     }
 
-    /// Runs an attempt that was begun, again after a lost connection if that is wanted; `outcome` is
-    /// asked before anybody can begin the next attempt.
+    /// Runs an attempt that was begun, again after a lost connection if that is wanted.
+    ///
+    /// `outcome` is asked before anybody can begin the next attempt.
     func run<Value: Sendable, Outcome: Sendable>(
         _ gate: PauseGate,
         _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value,

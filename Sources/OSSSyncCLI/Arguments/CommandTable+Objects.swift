@@ -19,6 +19,11 @@ extension CommandTable {
     private static let transferOptions: [Option] =
         [.force, .jobs, .partSize, .progress, .stateDirectory] + commonOptions
 
+    /// Where both directions keep theirs.
+    private static let records =
+        "The record of it has no secret and is kept in --state-dir, or else in "
+        + "$XDG_STATE_HOME/osssync/transfers, which is ~/.local/state/osssync/transfers."
+
     static let list = CommandSpecification(
         name: .ls,
         arguments: [remote],
@@ -41,17 +46,19 @@ extension CommandTable {
                 + "somebody signed for GET. FILE is the path of the file, or a directory for "
                 + "a file of the object's name. A file that is there is replaced only with "
                 + "--force.",
+            "Other users can see the arguments of a program: with - as SOURCE the signed URL is "
+                + "read from standard input, with @FILE from FILE. A second line is signed for "
+                + "HEAD.",
             "The file appears when all of it is there and verified. What was interrupted goes "
                 + "on where it stopped when the same command is run again, also with a new URL "
-                + "of the same object. The record of it has no secret and is kept in --state-dir, "
-                + "or else in $XDG_STATE_HOME/osssync, which is ~/.local/state/osssync.",
+                + "of the same object. \(records)",
         ],
         options: [.headURL, .durability] + transferOptions,
         examples: [
             ("osssync get oss://media/photos/a.jpg a.jpg", "fetch one object"),
             (
-                "osssync get 'https://media.oss-cn-hangzhou.aliyuncs.com/a?x-oss-...' a.mov",
-                "fetch by a signed URL; quote it, and mind that others can see arguments"
+                "osssync get @signed-url a.mov",
+                "fetch by the signed URL in the file signed-url, which nobody sees"
             ),
         ]
     )
@@ -66,7 +73,7 @@ extension CommandTable {
                 + "there is replaced only with --force.",
             "A large file is sent in parts. What was interrupted goes on where it stopped when "
                 + "the same command is run again; until then its parts take room in the bucket, "
-                + "and osssync uploads shows them.",
+                + "and osssync uploads shows them. \(records)",
         ],
         options: [.storageClass, .callbackURL, .callbackBody] + transferOptions,
         examples: [("osssync put film.mov oss://media/films/", "make films/film.mov")]

@@ -20,7 +20,8 @@ enum OptionTable {
         OptionSpecification(
             .deleteExtra,
             .run,
-            "also delete what was never mirrored and is on one side only"
+            "as --delete, and also delete what was never mirrored; "
+                + "a sync sends or fetches that instead"
         ),
         OptionSpecification(
             .exclude,

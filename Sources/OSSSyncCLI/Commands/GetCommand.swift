@@ -47,10 +47,18 @@ struct GetCommand: Sendable {
         guard let text = context.positional(0), let target = context.positional(1) else {
             throw UsageError.noCommand
         }
-        let head = context.arguments.values[.headURL]
+        let asked = context.arguments.values[.headURL]
         let path = absolutePath(target)
         let isPlace = target.utf8.last == UInt8(ascii: "/") || isDirectory(path)
-        if text.hasPrefix("https://") || text.hasPrefix("http://") {
+        let input = try AddressInput.reading(text)
+        if input != nil || AddressInput.isURL(text) {
+            guard asked == nil || input?.head == nil else {
+                throw UsageError.contradiction(
+                    "--head-url",
+                    "a second line of \(displayText(text))"
+                )
+            }
+            let (get, head) = (input?.get ?? text, input?.head ?? asked)
             guard !isPlace else {
                 throw UsageError.badArgument(
                     displayText(target),
@@ -58,17 +66,17 @@ struct GetCommand: Sendable {
                 )
             }
             let source = try DownloadSource.presigned(
-                PresignedURLs(get: text, head: head),
+                PresignedURLs(get: get, head: head),
                 connection: try ConnectionSettings(
-                    to: text,
+                    to: get,
                     sources: context.sources,
                     connectionLimit: streams
                 )
             )
             // What follows the question mark is the permission.
-            return (source, displayText(String(text.prefix { $0 != "?" })), path)
+            return (source, displayText(String(get.prefix { $0 != "?" })), path)
         }
-        guard head == nil else {
+        guard asked == nil else {
             throw UsageError.badArgument(
                 displayText(text),
                 expected: "--head-url belongs to a signed URL"
