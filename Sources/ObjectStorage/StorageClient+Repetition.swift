@@ -15,6 +15,7 @@ extension StorageClient {
     ) async throws(StorageError) -> Value {
         var state = RetryState(configuration.retry)
         var context = AttemptContext()
+        var redaction = Redaction()
         var number = 1
         while true {
             let before = sink?.received ?? 0
@@ -23,7 +24,10 @@ extension StorageClient {
                 budget.refund()
                 environment.observe(.succeeded)
                 return value
-            } catch {
+            } catch let failure {
+                // Whatever an answer had to say passes here.
+                redaction.add(context)
+                let error = failure.redacted(by: redaction)
                 let gained = (sink?.received ?? 0) - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {

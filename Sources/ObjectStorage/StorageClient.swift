@@ -71,6 +71,8 @@ struct AttemptContext {
     /// True after a failure that may have hidden a success.
     var mayBeDone = false
     var credentials: Credentials?
+    /// The header that went out with the request.
+    var authorization: String?
     var addresses: PresignedPair?
     var reading: ServerClock.Reading?
     var endpoint: Endpoint?
@@ -127,7 +129,15 @@ extension StorageClient {
                 now: environment.now()
             )
         }
-        return response
+        guard response.head.status == callbackFailureStatus else { return response }
+        // The one success with words for people.
+        var redaction = Redaction()
+        redaction.add(context)
+        return HTTPResponse(
+            head: response.head,
+            body: redaction.applied(to: response.body) ?? response.body,
+            sent: response.sent
+        )
     }
 
     /// Where a request goes and what it carries, signed.
@@ -145,6 +155,7 @@ extension StorageClient {
         var signed = signable(request, at: endpoint)
         signed.payloadDigest = digest
         try sign(&signed, request, credentials, region: endpoint.region, at: reading.time)
+        context.authorization = signed.headers.last { $0.0 == "authorization" }?.1
         let url =
             endpoint.origin(bucket: configuration.bucket)
             + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)

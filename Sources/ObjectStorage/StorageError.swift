@@ -19,20 +19,20 @@ package struct StorageError: Error, Sendable, Hashable {
         case invalidRequest(String)
     }
 
-    package let kind: Kind
+    package internal(set) var kind: Kind
     /// The operation's name as the service spells it, for example `GetObject`.
     package let operation: String
     package let key: ObjectKey?
     /// OSS's precise cause, `dddd-dddddddd`.
-    package let ec: String?
+    package internal(set) var ec: String?
     /// Escaped, at most 128 characters.
-    package let requestID: String?
+    package internal(set) var requestID: String?
     /// The service's own words, escaped, at most 256 characters.
-    package let serviceMessage: String?
+    package internal(set) var serviceMessage: String?
     /// The host that the service says to use instead.
-    package let endpointHint: String?
+    package internal(set) var endpointHint: String?
     /// The region where the service says the bucket is.
-    package let regionHint: String?
+    package internal(set) var regionHint: String?
     /// How long the service asks to wait, clamped to the policy's limit when it is obeyed.
     package let retryAfter: Duration?
     /// The service's clock, for a request whose time it refused.

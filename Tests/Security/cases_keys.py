@@ -4,6 +4,8 @@ Of the register of faults: F083, F085, F086, F096, F098, F100, F101, F104, F109,
 """
 
 import ctypes
+import itertools
+import json
 import os
 import stat
 import threading
@@ -32,10 +34,10 @@ ODD = [b"..\\..\\canary", b"C:\\x", b"%2e%2e%2fcanary", b"...", b"..a", b"a..", 
        "\uff0e\uff0e/x".encode()]
 
 
-def pull_with(place, store, *arguments, remote=OSS, expected=None):
+def pull_with(place, store, *arguments, remote=OSS, expected=None, limit=None):
     with Endpoint(store) as endpoint:
         outcome = place.run("pull", place.mirror, remote, *arguments, endpoint=endpoint.url,
-                            expected=expected)
+                            expected=expected, limit=limit)
     return outcome, endpoint
 
 
@@ -144,18 +146,27 @@ def swapped(place):
     turns, stop = [0], threading.Event()
 
     def swap():
-        # Both names must be seen by the run, and 100,000 turns take it a second.
-        while not stop.is_set() or turns[0] < 100_000 or turns[0] % 2:
+        # Both names are where they began at the end.
+        while not stop.is_set() or turns[0] % 2:
             library.renameat2(-100, first, -100, second, 2)
             turns[0] += 1
-    store = Store({PREFIX + b"d/canary": b"evil"}
-                  | {PREFIX + b"d/%d/f" % number: b"x" for number in range(60)}
-                  | {PREFIX + b"d/e%d" % number: b"y" for number in range(60)})
     swapper = threading.Thread(target=swap)
     swapper.start()
+    ways = itertools.cycle([[], ["--force", "--on-conflict", "remote"], ["--delete-extra"]])
+    raced = number = 0
     try:
-        for arguments in [[], ["--force", "--on-conflict", "remote"], ["--delete-extra"]]:
-            pull_with(place, store, *arguments, expected=(0, 1))
+        # Where a run's walk saw the link it refuses all of it; the others must meet it later.
+        while turns[0] < 100_000 or raced < 2:
+            number += 1
+            expect(number < 80, f"{turns[0]} turns, {raced} runs that met the link on their way")
+            new = b"evil %d" % number
+            store = Store({PREFIX + b"d/canary": new}
+                          | {PREFIX + b"d/%d/f" % index: new for index in range(60)}
+                          | {PREFIX + b"d/e%d" % index: new for index in range(60)})
+            outcome, _ = pull_with(place, store, "--json", *next(ways), expected=(0, 1))
+            summary = json.loads(outcome.output.splitlines()[-1])
+            refused = summary["failed"] + summary["skipped"]
+            raced += summary["transferred"] > 0 and refused > 0
     finally:
         stop.set()
         swapper.join()
@@ -178,11 +189,7 @@ def modes(place):
         body = page(request)
         return body.replace(b"<Type>Normal</Type>", b"<Type>Nosuch</Type>", 1)
     store.page = with_types
-    old = os.umask(0o022)
-    try:
-        pull_with(place, store, expected=(0, 1))
-    finally:
-        os.umask(old)
+    pull_with(place, store, expected=(0, 1), limit="umask 022")
     expect(place.files(), "nothing was pulled")
     for folder, folders, names in os.walk(place.mirror):
         if folder == place.mirror:

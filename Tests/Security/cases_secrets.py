@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.parse
 
-from endpoints import OSS, PREFIX, S3, Endpoint, Store, error, reply
+from endpoints import OSS, PREFIX, S3, Endpoint, Store, error, quote, reply
 from harness import CANARIES, KEY_ID, SECRET, TOKEN, case, equal, expect
 
 PROFILE_SECRET = "canary-profile-secret-5e"
@@ -39,13 +39,24 @@ def find_secrets(root, leaving_out=()):
     return found
 
 
+def find_texts(root, texts):
+    """The files beneath `root` that hold one of `texts`."""
+    found = []
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                content = file.read()
+            found += [(name, text) for text in texts if text.encode() in content]
+    return found
+
+
 def no_secrets(outcome):
     """Also in none of the spellings that `judge` does not look for."""
     text = outcome.text.encode("utf-8", "surrogateescape")
     for canary in CANARIES:
         for spelling in spellings(canary):
             expect(spelling not in text, f"{canary} is shown as {spelling}: {outcome}")
-    expect("Signature=" not in outcome.text and not re.search("signature=[0-9a-f]", outcome.text),
+    expect(not re.search("[Ss]ignature=[0-9A-Za-z+/]{8}", outcome.text),
            f"a signature is shown: {outcome}")
 
 
@@ -72,6 +83,7 @@ def honest(objects):
 def life(place, remote):
     store = honest({PREFIX + b"a": b"content", PREFIX + b"d/b": b"x" * 10_000,
                     PREFIX + b"../bad": b"evil", PREFIX + b"gone": b"soon"})
+    seen = []
     with Endpoint(store) as endpoint:
         def run(*arguments, **more):
             outcome = place.run(*arguments, endpoint=endpoint.url, **more)
@@ -83,12 +95,19 @@ def life(place, remote):
             file.write(b"mine")
         with open(os.path.join(place.mirror, "large"), "wb") as file:
             file.truncate(20 << 20)
-        run("push", place.mirror, "--json", "-vv", started=interrupted_after(endpoint, b"PUT"))
+        run("push", place.mirror, "--json", "-vv", started=interrupted_after(endpoint, b"PUT", seen))
         run("status", place.mirror, "-vv")
         run("status", place.mirror, "--json")
         run("doctor", place.mirror, "-vv")
         run("doctor", place.mirror, "--json")
         run("ls", remote, "-vv")
+        run("uploads", remote)
+        run("sync", place.mirror, "-vv", "--exclude", "large")
+        run("get", remote + "/a", os.path.join(place.folder, "got"), "--json", expected=0)
+        run("put", os.path.join(place.mirror, "new"), remote + "/put", "--json", expected=0)
+        interrupted = interrupted_after(endpoint, b"PUT", seen, len(endpoint.requests))
+        run("put", os.path.join(place.mirror, "large"), remote + "/put2", started=interrupted)
+        run("uploads", remote, "--abort", "--older-than", "0s")
         run("pull", place.mirror, "-vv", "--no-such-option", SECRET[:4], expected=2)
         del store.objects[PREFIX + b"gone"]
         store.get = lambda _: error(403, b"SignatureDoesNotMatch", b"The string to sign was "
@@ -97,35 +116,100 @@ def life(place, remote):
         run("pull", place.mirror, "--delete", "-vv", expected=(1, 4))
         run("cancel", place.mirror, "-vv")
     equal(find_secrets(place.folder), [])
+    equal(len(seen), 2, "runs that were looked at from outside")
+    for canary in CANARIES:
+        expect(all(canary.encode() not in text for text in seen), f"{canary} is visible: {seen}")
 
 
-def interrupted_after(endpoint, method):
-    """Sends SIGINT once a request of `method` has come."""
+def visible(process):
+    """What other users see of a process and its children, and what these were given."""
+    found = b""
+    with open(f"/proc/{process}/cmdline", "rb") as file:
+        found += file.read()
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/children") as file:
+            children = file.read().split()
+        for child in children:
+            for name in ["cmdline", "environ"]:
+                with open(f"/proc/{child}/{name}", "rb") as file:
+                    found += file.read()
+    return found
+
+
+def interrupted_after(endpoint, method, seen, number=0):
+    """Sends SIGINT once a request of `method` has come after the first `number`."""
     def started(process):
         def wait():
             while process.poll() is None and not any(
                     request.method == method and b"canary" in request.raw
-                    for request in endpoint.requests[:]):
+                    for request in endpoint.requests[number:]):
                 time.sleep(0.02)
             time.sleep(0.5)
+            seen.append(visible(process.pid))
             process.send_signal(signal.SIGINT)
         threading.Thread(target=wait, daemon=True).start()
     return started
 
 
-@case("an error document that repeats the request's headers shows no secret", {"OSS": OSS, "S3": S3})
-def echo(place, remote):
+def echo(request, status=403):
+    """An error document with all that the endpoint knows of who asks, wherever it may have words."""
+    authorization = request.headers["authorization"].encode()
+    token = request.headers.get("x-oss-security-token",
+                                request.headers.get("x-amz-security-token", "")).encode()
+    equal(token, TOKEN.encode())
+    # The signature and the token are what the endpoint knows; the secret itself never is, unless
+    # it has it from somewhere else.
+    expect(SECRET.encode() not in request.raw, "the secret was sent")
+    words = b" ".join([token, quote(token), authorization, SECRET.encode(), token * 20])
+    more = [b"<" + name + b">" + words + b"</" + name + b">"
+            for name in [b"Endpoint", b"EC", b"Region", b"HostId"]]
+    return error(status, b"Code " + words, b"no: " + words, *more,
+                 headers=[b"x-oss-ec: " + words, b"x-amz-request-id: " + words])
+
+
+def signatures(endpoint):
+    """What the requests were signed with, and a part of each."""
+    found = {re.split("[=:]", request.headers["authorization"].rstrip("="))[-1]
+             for request in endpoint.requests}
+    return found | {text[10:30] for text in found}
+
+
+@case("an error document that repeats the request's headers shows no secret", {
+    f"{name}, {place} with {status}": (remote, place, status)
+    for name, remote in [("OSS", OSS), ("S3", S3)]
+    for place in ["everything", "objects"] for status in [403, 500]})
+def repeated(place, parameter):
+    remote, where, status = parameter
+    store = Store({PREFIX + b"a": b"content"})
+    mine = os.path.join(place.mirror, "mine")
+    with open(mine, "wb") as file:
+        file.write(b"mine")
+
     def answer(request):
-        authorization = request.headers["authorization"].encode()
-        token = request.headers.get("x-oss-security-token",
-                                    request.headers.get("x-amz-security-token", "")).encode()
-        equal(token, TOKEN.encode())
-        # The signature and the token are what the endpoint knows; the secret itself never is.
-        expect(SECRET.encode() not in request.raw, "the secret was sent")
-        return error(403, b"AccessDenied", b"no: " + token[:4] + authorization[:16])
+        if where == "objects" and request.is_listing:
+            return store(request)
+        if request.method == b"HEAD" and "x-oss-security-token" in request.headers:
+            document = echo(request, status).partition(b"\r\n\r\n")[2]
+            return reply(status, b"", b"x-oss-err: " + base64.b64encode(document))
+        return echo(request, status)
+    said = ""
     with Endpoint(answer) as endpoint:
-        no_secrets(place.run("ls", remote, "-vv", endpoint=endpoint.url, expected=4))
-        no_secrets(place.run("doctor", endpoint=endpoint.url))
+        for arguments in [["ls", remote], ["pull", place.mirror, remote, "--json", "-vv"],
+                          ["push", place.mirror, remote, "-vv"], ["sync", place.mirror, remote],
+                          ["status", place.mirror], ["get", remote + "/a", place.folder + "/got"],
+                          ["put", mine, remote + "/b", "--json"], ["uploads", remote],
+                          ["doctor", place.mirror]]:
+            outcome = place.run(*arguments, endpoint=endpoint.url)
+            no_secrets(outcome)
+            said += outcome.text
+            expect(outcome.status not in (0, 2) or arguments[0] in ("ls", "status", "doctor"),
+                   f"{arguments}: {outcome}")
+            for text in signatures(endpoint):
+                expect(text not in outcome.text, f"{text} is shown: {outcome}")
+        expect(endpoint.requests, "nothing was asked")
+        equal(find_secrets(place.folder), [])
+        equal(find_texts(place.folder, signatures(endpoint)), [])
+    expect("no: (secret)" in said, f"what the endpoint said is not shown: {said}")
 
 
 @case("neither address nor path of a request has a secret in it")
@@ -195,7 +279,9 @@ PROCESS = """#!/usr/bin/env python3
 import json, os, sys
 with open("/proc/self/cmdline", "rb") as file:
     line = file.read()
-kept = {"environment": dict(os.environ), "arguments": line.decode(), "input": sys.stdin.read(),
+with open("/proc/self/environ", "rb") as file:
+    whole = file.read()
+kept = {"environment": dict(os.environ), "whole": whole.decode(), "arguments": line.decode(), "input": sys.stdin.read(),
         "descriptors": [os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd")
                         if os.path.exists("/proc/self/fd/" + name)]}
 with open(os.environ["HOME"] + "/seen", "w") as file:

@@ -1,6 +1,11 @@
-"""C14, C16: documents that are meant to hurt whoever reads them."""
+"""C14, C16: documents that are meant to hurt whoever reads them.
 
+Of the register of faults: F134.
+"""
+
+import concurrent.futures
 import os
+import subprocess
 
 from endpoints import BUCKET, OSS, PREFIX, S3, Endpoint, Store, contents, error, listing, reply
 from harness import case, equal, expect
@@ -121,6 +126,30 @@ def cut(place, at):
         arguments = ["--delete", "--delete-extra", "--allow-empty", "--max-delete", "100%"]
         place.run("pull", place.mirror, *arguments, endpoint=endpoint.url, expected=(1, 6))
     equal(place.files(), before)
+
+
+@case("a listing that is cut off at any byte is none")
+def cut_anywhere(place):
+    def page(number):
+        prefix = b"cut-%04d/" % number
+        return listing([contents(prefix + b"a", 7)], prefix=prefix)
+
+    def answer(request):
+        number = int(request.query["prefix"][4:8])
+        return reply(200, page(number)[:number], "Content-Type: application/xml")
+
+    def ends(number):
+        line = [place.program, "ls", f"oss://{BUCKET}/cut-{number:04}", "--retries", "0"]
+        return subprocess.run(line, env=variables, cwd=place.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=50)
+    with Endpoint(answer) as endpoint:
+        variables = place.environment(endpoint.url)
+        numbers = range(len(page(0)) + 1)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
+            outcomes = list(pool.map(ends, numbers))
+    for number, outcome in zip(numbers, outcomes):
+        wanted = 0 if number == numbers[-1] else 6
+        equal(outcome.returncode, wanted, f"the exit after {number} bytes: {outcome.stdout}")
 
 
 # What a page may have that is not for us.

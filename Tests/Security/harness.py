@@ -20,7 +20,8 @@ CANARIES = [SECRET, TOKEN, PROXY_PASSWORD, "canary-profile-secret-5e"]
 CRASHES = {132, 133, 134, 135, 136, 139, -4, -5, -6, -7, -8, -11}
 LONGEST_RUN = 50
 # Those that repeat requests; what they wait between two attempts is not what is tested here.
-COMMANDS = {"init", "pull", "push", "status", "ls", "cancel", "doctor"}
+COMMANDS = {"init", "pull", "push", "sync", "status", "ls", "get", "put", "uploads", "cancel",
+            "doctor"}
 MOST_MEMORY_KIB = 200 << 10
 # What no line may hold: controls but the line feed, and what turns the direction of text.
 HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -82,13 +83,19 @@ class Place:
         return {name: value for name, value in variables.items() if value is not None}
 
     def run(self, *arguments, endpoint="http://127.0.0.1:9", environment=None, expected=None,
-            longest=LONGEST_RUN, started=None):
-        """Runs osssync to its end; `expected` is a status or several."""
+            longest=LONGEST_RUN, started=None, limit=None):
+        """Runs osssync to its end; `expected` is a status or several.
+
+        `limit` is what a shell sets for this process alone, such as `umask 0`: cases run side by
+        side, and this one's own limits are everybody's.
+        """
         variables = self.environment(endpoint, **(environment or {}))
         begin = time.monotonic()
         if arguments and arguments[0] in COMMANDS:
             arguments = [*arguments, "--retry-wait", "0.1"]
-        process = subprocess.Popen([self.program, *arguments], env=variables, cwd=self.folder,
+        limited = ["/bin/sh", "-c", limit + ' && exec "$@"', "sh"] if limit else []
+        process = subprocess.Popen([*limited, self.program, *arguments], env=variables,
+                                   cwd=self.folder,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         texts = [b"", b""]

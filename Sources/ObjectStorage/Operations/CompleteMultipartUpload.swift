@@ -57,7 +57,7 @@ extension StorageClient {
     ) async throws(StorageError) -> PutResult {
         try await repeating(isRepeatable: false) { (context) throws(StorageError) in
             let response = try await self.send(completing, &context)
-            guard !hasCallback, response.head.status != 203 else {
+            guard !hasCallback, response.head.status != callbackFailureStatus else {
                 return try self.result(completing, response, sent: nil, hasCallback: true)
             }
             let document = try completing.decoding(response, self) { (body) throws(XMLFailure) in

@@ -51,7 +51,11 @@ extension StorageClient {
             let document = try request.decoding(response, self) { (body) throws(XMLFailure) in
                 try decodeDelete(body, style: self.dialect.keyEncoding)
             }
-            return self.failures(of: keys, document, response.head)
+            var redaction = Redaction()
+            if !document.failed.isEmpty { redaction.add(context) }
+            return self.failures(of: keys, document, response.head).mapValues {
+                $0.redacted(by: redaction)
+            }
         }
     }
 

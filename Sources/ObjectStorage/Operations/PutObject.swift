@@ -84,6 +84,9 @@ package struct PutResult: Sendable, Hashable {
     }
 }
 
+/// The object is stored, and the callback that its upload asked for failed.
+let callbackFailureStatus = 203
+
 extension StorageClient {
     package func put(
         _ request: PutRequest,
@@ -186,7 +189,7 @@ extension StorageClient {
 
     /// The result of a request that made an object.
     ///
-    /// Status 203 says that the object is stored and its callback failed, so it is no error.
+    /// A callback that failed is no error of the upload.
     func result(
         _ wire: StorageRequest,
         _ response: HTTPResponse,
@@ -194,7 +197,7 @@ extension StorageClient {
         hasCallback: Bool
     ) throws(StorageError) -> PutResult {
         let head = response.head
-        let didCallbackFail = head.status == 203
+        let didCallbackFail = head.status == callbackFailureStatus
         let document = didCallbackFail ? ServiceErrorDocument(body: response.body) : nil
         return PutResult(
             etag: hasCallback ? ETag(wire: head["etag"] ?? "") : try wire.etag(head),

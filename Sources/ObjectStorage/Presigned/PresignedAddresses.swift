@@ -67,6 +67,18 @@ package struct PresignedAddress: Sendable, Hashable, CustomStringConvertible {
         endpoint.origin(bucket: nil) + String(decoding: pathBytes, as: UTF8.self)
     }
 
+    /// The values of the query that let whoever has them read the object, decoded.
+    var permissions: [[UInt8]] {
+        let query = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        return query.split(separator: UInt8(ascii: "&")).compactMap { item in
+            let name = String(decoding: item.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+                .lowercased()
+            guard name.hasSuffix("signature") || name.hasSuffix("token") else { return nil }
+            let value = Array(item.dropFirst(name.utf8.count + 1))
+            return percentDecode(value) ?? value
+        }
+    }
+
     private static func redacted(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix { $0 != UInt8(ascii: "?") }.prefix(200), as: UTF8.self)
     }
