@@ -63,7 +63,7 @@ extension Uploader {
             let name = StorageDialect.checksumMetadataName
             metadata.append((name: name, value: String(announced.value)))
         }
-        return PutRequest(
+        var request = PutRequest(
             key: means.objectKey(key),
             contentType: details.contentType ?? ContentType.guess(for: key),
             userMetadata: metadata,
@@ -72,6 +72,8 @@ extension Uploader {
             replaced: replaced,
             callback: callback
         )
+        request.isUnseen = details.isUnseen
+        return request
     }
 
     /// Reads the file for what its object's metadata must say before the first byte is sent.
@@ -173,7 +175,7 @@ extension Uploader {
         guard (try? shell.file.identity()) == shell.source,
             shell.announced == nil || shell.announced == state.wholeChecksum
         else { return state.failed(.sourceChanged) }
-        let request = CompleteRequest(
+        var request = CompleteRequest(
             key: means.objectKey(key),
             upload: upload,
             parts: parts.map { part in
@@ -188,6 +190,7 @@ extension Uploader {
             replaced: replaced,
             callback: details.callback
         )
+        request.isUnseen = details.isUnseen
         do {
             let result = try await means.store.completeMultipartUpload(request)
             take(result, &shell)

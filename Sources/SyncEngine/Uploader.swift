@@ -37,6 +37,8 @@ struct UploadDetails: Sendable {
     /// Notes the file's modification time in the metadata, by which a pull gives it back.
     var keepsModificationTime = true
     var callback: UploadCallback?
+    /// True if no listing told whether there is an object already.
+    var isUnseen = false
     /// False: what an earlier attempt left and is of no use is an error, and not begun again.
     var startsOver = true
 }

@@ -146,6 +146,24 @@ struct UploadStateTests {
         )
     }
 
+    @Test func `an object that exists is believed of a store where nobody may look`() {
+        var state = Self.multipart(streams: 3)
+        _ = state.start()
+        _ = state.initiated(Self.upload)
+        for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
+        _ = state.failed(.answerLost(.alreadyExists))
+        let denied = ItemFailure.storage(
+            message: "AccessDenied",
+            requestID: nil,
+            stops: nil,
+            cause: .permission
+        )
+        let end: [UploadState.Effect] = [
+            .abort(Self.upload), .dropCheckpoint, .fail(.alreadyExists, keepsCheckpoint: false),
+        ]
+        #expect(state.failed(.other(denied)) == end)
+    }
+
     @Test func `no such upload at the end may mean that it was completed`() {
         var state = Self.multipart(streams: 3)
         _ = state.start()

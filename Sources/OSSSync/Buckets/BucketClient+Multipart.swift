@@ -137,13 +137,14 @@ extension BucketClient {
                 )
             )
         }
-        let request = CompleteRequest(
+        var request = CompleteRequest(
             key: ObjectKey(key),
             upload: UploadID(uploadID),
             parts: uploaded,
             forbidsOverwrite: forbidsOverwrite,
             callback: callback?.wire
         )
+        request.isUnseen = true
         return try await call { () throws(StorageError) in
             PutReceipt(try await store.completeMultipartUpload(request))
         }

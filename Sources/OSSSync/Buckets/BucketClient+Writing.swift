@@ -81,12 +81,13 @@ extension BucketClient {
         to destination: String,
         forbidsOverwrite: Bool = false
     ) async throws(SyncError) -> PutReceipt {
-        let request = CopyRequest(
+        var request = CopyRequest(
             source: ObjectKey(source),
             sourceETag: etag.map { ETag(wire: $0) },
             destination: ObjectKey(destination),
             forbidsOverwrite: forbidsOverwrite
         )
+        request.isUnseen = true
         do throws(StorageError) {
             return PutReceipt(try await store.copy(request))
         } catch {

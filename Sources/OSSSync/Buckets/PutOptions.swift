@@ -44,7 +44,7 @@ public struct PutOptions: Sendable, Hashable {
     }
 
     func request(_ key: String) -> PutRequest {
-        PutRequest(
+        var request = PutRequest(
             key: ObjectKey(key),
             contentType: contentType,
             userMetadata: sortedMetadata,
@@ -52,6 +52,8 @@ public struct PutOptions: Sendable, Hashable {
             forbidsOverwrite: forbidsOverwrite,
             callback: callback?.wire
         )
+        request.isUnseen = true
+        return request
     }
 }
 

@@ -6,6 +6,8 @@ package struct CompleteRequest: Sendable {
     /// By ascending number.
     package var parts: [UploadedPart]
     package var forbidsOverwrite: Bool
+    /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
+    package var isUnseen = false
     /// The version that is replaced; any other is an error where the service can tell.
     package var replaced: ETag?
     package var callback: UploadCallback?
@@ -45,6 +47,7 @@ extension StorageClient {
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
+            isUnseen: request.isUnseen,
             replaced: request.replaced
         ) { (wire) throws(StorageError) in
             try await self.complete(wire, hasCallback: request.callback != nil)

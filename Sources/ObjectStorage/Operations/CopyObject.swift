@@ -10,6 +10,8 @@ package struct CopyRequest: Sendable {
     package var userMetadata: [(name: String, value: String)]?
     package var contentType: String?
     package var forbidsOverwrite: Bool
+    /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
+    package var isUnseen = false
 
     package init(
         source: ObjectKey,
@@ -46,6 +48,7 @@ extension StorageClient {
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
+            isUnseen: request.isUnseen,
             replaced: nil
         ) { (wire) throws(StorageError) in
             try await self.copy(wire)

@@ -5,15 +5,20 @@ extension StorageClient {
     /// Carries out a write that must find no object, or still the version `replaced`.
     ///
     /// A service that does not know conditions says so once; the writes of this client then go
-    /// without them.
+    /// without them, after a look where nobody has looked before.
     func conditionally<Value>(
         _ wire: StorageRequest,
         forbidsOverwrite: Bool,
+        isUnseen: Bool,
         replaced: ETag?,
         _ perform: (StorageRequest) async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let conditions = overwriteHeaders(forbidsOverwrite, replaced)
-        guard !conditions.isEmpty else { return try await perform(wire) }
+        let mustLook = forbidsOverwrite && isUnseen
+        guard !conditions.isEmpty else {
+            if mustLook { try await look(wire) }
+            return try await perform(wire)
+        }
         var conditional = wire
         conditional.headers += conditions
         do throws(StorageError) {
@@ -25,8 +30,23 @@ extension StorageClient {
             if !ignoresConditions.exchange(true, ordering: .relaxed) {
                 environment.observe(.conditionsUnsupported)
             }
+            if mustLook { try await look(wire) }
             return try await perform(wire)
         }
+    }
+
+    /// Fails as the condition would if there is an object where `wire` is to make one.
+    ///
+    /// - Throws: Also if nobody says whether there is one.
+    private func look(_ wire: StorageRequest) async throws(StorageError) {
+        guard let key = wire.key else { return }
+        do throws(StorageError) {
+            _ = try await head(key, versionID: nil)
+        } catch {
+            if error.isNotFound { return }
+            throw error
+        }
+        throw wire.failure(.service(status: 409, code: "ObjectAlreadyExists"))
     }
 
     /// Lets a write that must find no object, or another one, replace this version of it.

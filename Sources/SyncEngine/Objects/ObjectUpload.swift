@@ -102,6 +102,8 @@ package struct ObjectUpload: Sendable {
             _ = try await means.head(settings.key)
         } catch {
             if error == .vanished { return }
+            // Whoever may write but not read is told at the end, by the store's own condition.
+            if case .storage(_, _, _, .permission) = error { return }
             throw error
         }
         throw .alreadyExists
@@ -127,6 +129,7 @@ package struct ObjectUpload: Sendable {
                 storageClass: settings.storageClass,
                 keepsModificationTime: settings.keepsModificationTime,
                 callback: settings.callback,
+                isUnseen: true,
                 startsOver: settings.startsOver
             )
         )
