@@ -169,6 +169,9 @@ public final class ResumableDownload: Sendable {
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
     func interrupt() async { await attempts.control.stop() }
 
+    /// Whoever asked to keep the record of a finished download has no use for it any more.
+    func forgetRecord() async throws(ItemFailure) { try await record.dropDownload(source.key) }
+
     /// How far it is.
     var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
 
@@ -209,7 +212,8 @@ extension ResumableDownload {
                 key: source.key,
                 place: place,
                 replacesFile: options.replacesFile,
-                durability: options.durability == .full ? .synchronizedEach : .unsynchronized
+                durability: options.durability == .full ? .synchronizedEach : .unsynchronized,
+                keepsRecord: options.keepsRecord
             ),
             services: services
         )

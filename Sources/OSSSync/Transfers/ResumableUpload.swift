@@ -147,6 +147,11 @@ public final class ResumableUpload: Sendable {
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
     func interrupt() async { await attempts.control.stop() }
 
+    /// Whoever asked to keep the record of a finished upload has no use for it any more.
+    func forgetRecord() async throws(ItemFailure) {
+        try await upload.services.record.dropUpload(upload.settings.key)
+    }
+
     /// How far it is.
     var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
 
@@ -206,7 +211,8 @@ extension ObjectUpload.Settings {
             storageClass: options.put.storageClass.map { StorageClass(name: $0) },
             keepsModificationTime: options.keepsModificationTime,
             callback: options.put.callback?.wire,
-            startsOver: options.startsOver
+            startsOver: options.startsOver,
+            keepsRecord: options.keepsRecord
         )
     }
 }

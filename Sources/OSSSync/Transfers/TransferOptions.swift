@@ -49,6 +49,8 @@ public struct DownloadOptions: Sendable, Hashable {
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
+    /// True for a manager, which forgets the record once it has written down the end itself.
+    var keepsRecord = false
 
     /// Makes the options that `osssync get` itself uses, without a record directory.
     public init() {}

@@ -32,6 +32,8 @@ public struct UploadOptions: Sendable, Hashable {
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
+    /// True for a manager, which forgets the record once it has written down the end itself.
+    var keepsRecord = false
 
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}

@@ -13,19 +13,23 @@ package struct ObjectDownload: Sendable {
         /// False: a file that is there is an error.
         package var replacesFile: Bool
         package var durability: PublicationDurability
+        /// True: whoever runs it drops the record once it has noted the end itself.
+        package var keepsRecord: Bool
 
         package init(
             store: any ObjectStore,
             key: ObjectKey,
             place: FilePlace,
             replacesFile: Bool,
-            durability: PublicationDurability
+            durability: PublicationDurability,
+            keepsRecord: Bool
         ) {
             self.store = store
             self.key = key
             self.place = place
             self.replacesFile = replacesFile
             self.durability = durability
+            self.keepsRecord = keepsRecord
         }
     }
 
@@ -47,7 +51,7 @@ package struct ObjectDownload: Sendable {
         self.services = services
     }
 
-    private var record: TransferRecord { services.record }
+    var record: TransferRecord { services.record }
 
     /// Fetches what is missing and puts the file into its place.
     ///
@@ -65,9 +69,14 @@ package struct ObjectDownload: Sendable {
     }
 
     private func attempt(_ gate: PauseGate) async throws(ItemFailure) -> Finished {
-        let directory = try await openDirectory()
+        let (directory, isFree) = try await openDirectory()
+        // Without a record there is nothing that could have put the file there.
+        let isKnown = try await record.download(settings.key) != nil
+        guard isFree || isKnown else { throw .fileExists }
         var means = services.means(settings.store, directory)
         let head = try await means.head(settings.key)
+        if let finished = try await found(head, means) { return finished }
+        guard isFree else { throw .fileExists }
         let remote = RemoteObject(
             key: settings.key,
             size: head.metadata.size,
@@ -84,6 +93,8 @@ package struct ObjectDownload: Sendable {
             gate: gate
         )
         let finished = try await downloader.run(remote)
+        // What is not written down costs whoever is killed here a second transfer.
+        try? await record.noteWhole(finished.received)
         let fallback = finished.lastModified ?? services.environment.now()
         try await publish(
             Publication(
@@ -95,7 +106,7 @@ package struct ObjectDownload: Sendable {
             ),
             in: directory
         )
-        try await record.dropDownload(settings.key)
+        try await dropRecord()
         return Finished(
             etag: finished.object.etag,
             size: finished.object.size,
@@ -107,7 +118,8 @@ package struct ObjectDownload: Sendable {
         )
     }
 
-    private func openDirectory() async throws(ItemFailure) -> MirrorDirectory {
+    /// The directory; false beside it if a file is there that is not to be replaced.
+    private func openDirectory() async throws(ItemFailure) -> (MirrorDirectory, isFree: Bool) {
         let settings = settings
         do {
             let (directory, state) = try await services.disk.run {
@@ -117,14 +129,17 @@ package struct ObjectDownload: Sendable {
             }
             switch state {
             case .directory: throw LocalError.targetIsDirectory(settings.place.name)
-            case .absent: break
-            case .file, .other:
-                guard settings.replacesFile else { throw ItemFailure.fileExists }
+            case .absent: return (directory, true)
+            case .file, .other: return (directory, settings.replacesFile)
             }
-            return directory
         } catch {
             throw ItemFailure(any: error)
         }
+    }
+
+    func dropRecord() async throws(ItemFailure) {
+        guard !settings.keepsRecord else { return }
+        try await record.dropDownload(settings.key)
     }
 
     private func publish(

@@ -21,6 +21,8 @@ package struct ObjectUpload: Sendable {
         package var callback: UploadCallback?
         /// False: what an earlier attempt left and is of no use is an error.
         package var startsOver: Bool
+        /// True: whoever runs it drops the record once it has noted the end itself.
+        package var keepsRecord: Bool
 
         package init(
             store: any ObjectStore,
@@ -32,7 +34,8 @@ package struct ObjectUpload: Sendable {
             storageClass: StorageClass?,
             keepsModificationTime: Bool,
             callback: UploadCallback?,
-            startsOver: Bool
+            startsOver: Bool,
+            keepsRecord: Bool
         ) {
             self.store = store
             self.key = key
@@ -44,6 +47,7 @@ package struct ObjectUpload: Sendable {
             self.keepsModificationTime = keepsModificationTime
             self.callback = callback
             self.startsOver = startsOver
+            self.keepsRecord = keepsRecord
         }
     }
 
@@ -134,7 +138,7 @@ package struct ObjectUpload: Sendable {
             )
         )
         let finished = try await uploader.run()
-        try await record.dropUpload(settings.key)
+        if !settings.keepsRecord { try await record.dropUpload(settings.key) }
         return Finished(
             etag: finished.etag,
             size: finished.source.size,

@@ -11,6 +11,7 @@ package import SyncModel
 package actor TransferRecord: TransferRecords {
     /// Bytes that may be on disk or at the store without the file saying so.
     private static let writeInterval: Int64 = 1 << 20
+    private static let wholeName = "whole_crc64"
 
     /// What is transferred, without secrets.
     private let subject: String
@@ -22,6 +23,8 @@ package actor TransferRecord: TransferRecords {
     private var download: DownloadCheckpoint?
     private var ranges: [Int: RangeCheckpoint] = [:]
     private var seal: Checkpoint.Seal?
+    /// CRC-64 of a download that is whole and about to get its name.
+    private var whole: CRC64?
     private var upload: UploadCheckpoint?
     private var parts: [PartNumber: UploadPartCheckpoint] = [:]
     private var unwritten: Int64 = 0
@@ -74,6 +77,7 @@ package actor TransferRecord: TransferRecords {
         else { return }
         if let checkpoint = json[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
             take(checkpoint, key)
+            whole = json[Self.wholeName]?.stringValue.flatMap(UInt64.init).map(CRC64.init(value:))
         }
         if let checkpoint = json[UploadCheckpoint.recordName]
             .flatMap({ UploadCheckpoint($0, key: key, target: subject) })
@@ -88,7 +92,12 @@ package actor TransferRecord: TransferRecords {
         guard let directory else { return }
         let json: JSONText? =
             if let checkpoint {
-                .object([.init(name: Checkpoint.recordName, value: checkpoint.json)])
+                .object(
+                    [.init(name: Checkpoint.recordName, value: checkpoint.json)]
+                        + (whole.map { whole in
+                            [.init(name: Self.wholeName, value: .string(String(whole.value)))]
+                        } ?? [])
+                )
             } else if let upload = currentUpload {
                 .object([
                     .init(name: UploadCheckpoint.recordName, value: upload.json(target: subject))
@@ -137,7 +146,7 @@ package actor TransferRecord: TransferRecords {
     private func begin(_ checkpoint: DownloadCheckpoint) {
         download = checkpoint
         ranges = Dictionary(checkpoint.ranges.map { ($0.index, $0) }) { $1 }
-        seal = nil
+        (seal, whole) = (nil, nil)
     }
 
     func download(_ key: ObjectKey) async throws(ItemFailure) -> DownloadCheckpoint? {
@@ -163,11 +172,26 @@ package actor TransferRecord: TransferRecords {
         try await note(range.received - before)
     }
 
-    func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
+    /// The file is whole and gets its name: whoever finds this record later, and the file in its
+    /// place, need not fetch it again.
+    func noteWhole(_ checksum: CRC64) async throws(ItemFailure) {
+        guard download != nil else { return }
+        whole = checksum
+        try await flush()
+    }
+
+    /// The checksum, and the partial file's name, of a download of this version that was whole.
+    func published(_ object: PinnedObject) -> (checksum: CRC64, partialName: String)? {
+        guard let whole, let download, download.etag == object.etag, download.size == object.size
+        else { return nil }
+        return (whole, download.partialName)
+    }
+
+    package func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
         guard download != nil else { return }
         download = nil
         ranges = [:]
-        seal = nil
+        (seal, whole) = (nil, nil)
         try await flush()
     }
 
@@ -246,7 +270,7 @@ package actor TransferRecord: TransferRecords {
         try await note(part.size)
     }
 
-    func dropUpload(_ key: ObjectKey) async throws(ItemFailure) {
+    package func dropUpload(_ key: ObjectKey) async throws(ItemFailure) {
         guard upload != nil else { return }
         upload = nil
         parts = [:]

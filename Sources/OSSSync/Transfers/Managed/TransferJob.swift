@@ -60,6 +60,7 @@ public struct TransferJob: Sendable {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
+            options.keepsRecord = true
             return .download(
                 try ResumableDownload(
                     from: source,
@@ -70,6 +71,7 @@ public struct TransferJob: Sendable {
             )
         case .upload(let client, let key, var options):
             options.recordDirectory = directory
+            options.keepsRecord = true
             return .upload(
                 try ResumableUpload(
                     of: path,
@@ -143,6 +145,14 @@ enum ManagedWork: Sendable {
         switch self {
         case .download(let download): try await download.cancel()
         case .upload(let upload): try await upload.cancel()
+        }
+    }
+
+    /// Forgets what a finished transfer kept until its end was written down.
+    func forgetRecord() async throws(ItemFailure) {
+        switch self {
+        case .download(let download): try await download.forgetRecord()
+        case .upload(let upload): try await upload.forgetRecord()
         }
     }
 

@@ -117,8 +117,7 @@ extension TransferManager {
             wish = entry.wish
             let settled = settled(entry, ending)
             (transfer, kind) = settled
-            // What is not written down here costs the next process a look at what there is.
-            try? await save(settled.transfer, entry.number)
+            await note(settled.transfer, entry)
         } while entries[id]?.wish != wish
         guard var entry = entries[id], let transfer else { return }
         entry.transfer = transfer
@@ -134,6 +133,18 @@ extension TransferManager {
         if let kind { tell(kind, id) }
         for waiter in waiters { waiter.resume() }
         signal.raise()
+    }
+
+    /// Writes down how it ended, and only then forgets its record, by which the next process would
+    /// find that it has finished.
+    private func note(_ transfer: ManagedTransfer, _ entry: Entry) async {
+        do {
+            try await save(transfer, entry.number)
+            if transfer.state == .finished { try await entry.work?.forgetRecord() }
+        } catch {
+            // What is not written down here costs the next process a look at what there is.
+            _ = error
+        }
     }
 
     /// What becomes of a transfer, and what is told of that.
