@@ -90,8 +90,26 @@ def _(place):
     # The other range may have been asked for between the two tries of the first that failed.
     asked = [request["range"] for request in place.requests("GetObject", "big")]
     equal(max(asked.count(part) for part in asked), 2, f"requests for one range of {asked}")
-    # Little more than the head of each: nobody reads gigabytes to throw them away.
     place.faults()
+    # Little more than the head of each: nobody reads gigabytes to throw them away.
+    between = place.wire()
+    sent = []
+
+    def whole(request, forward):
+        request.headers.pop("range", None)
+        answer = forward()
+        answer.set("Content-Length", str(1 << 30))
+        yield answer.head()
+        for _ in range(1 << 14):
+            yield answer.body[:1 << 16]
+            sent.append(1 << 16)
+    between.on("GetObject", whole, "big")
+    result = place.pull("--part-size", "4M", "--jobs", "1")
+    equal(result.status, 1, f"exit of {result}")
+    asked = len(between.seen("GetObject", "big"))
+    expect(sum(sent) < asked * (6 << 20), f"{sum(sent)} bytes came in {asked} answers of 1 GiB")
+    equal(result.count("bytes"), 0, f"bytes of {result}")
+    place.endpoint = place.server.url
     place.in_step(place.pull("--part-size", "4M"))
     equal(place.tree(), {"big": ramp(6 * MIB)}, "the tree")
 

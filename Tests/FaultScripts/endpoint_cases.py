@@ -3,15 +3,19 @@
 import os
 import socket
 import stat
+import threading
 import time
 
 import program
 import wire
 from case_table import case, equal, expect
 from certificates import Certificates
+from machine import until
 from scenes import NEW, OLD, OTHER, ends_in_step, pulled, recovers, skips, stops
 from stage import BUCKET, REGION, Server, ramp
 
+ERROR = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{}</Code><Message>m</Message>"
+         "<RequestId>R</RequestId></Error>")
 PAGE = b"<html><head><title>Wi-Fi</title></head><body>Please log in</body></html>"
 
 
@@ -271,11 +275,12 @@ def _(place):
 def _(place):
     calls = os.path.join(place.folder, "calls")
     script = os.path.join(place.folder, "keys")
-    # The second answer has another key, as a service's has.
+    # Each answer is another one, as a service's is, and takes a while: whoever is refused asks.
     with open(script, "w") as file:
         file.write(f"""#!/bin/sh
 echo call >> {calls}
-if [ "$(wc -l < {calls})" -gt 1 ]; then id={program.KEY}; else id=expired; fi
+id={program.KEY}-$(wc -l < {calls})
+sleep 0.3
 echo '{{"AccessKeyId": "'$id'", "AccessKeySecret": "{program.SECRET}"}}'
 """)
     os.chmod(script, stat.S_IRWXU)
@@ -285,13 +290,36 @@ echo '{{"AccessKeyId": "'$id'", "AccessKeySecret": "{program.SECRET}"}}'
         file.write(f"[default]\ncredential-process = {script}\n")
     os.chmod(configuration, 0o600)
     place.environment = {"OSS_ACCESS_KEY_ID": "", "OSS_ACCESS_KEY_SECRET": ""}
-    for index in range(20):
-        place.put(f"f{index:02}", ramp(100, index))
-    place.in_step(place.pull())
-    equal(len(place.tree()), 20, "files")
-    with open(calls) as file:
-        # Linking and the run have a client each.
-        expect(len(file.readlines()) <= 4, "keys were fetched for single requests")
+    contents = {f"f{index:02}": ramp(100, index) for index in range(40)}
+    for name, content in contents.items():
+        place.put(name, content)
+
+    def count():
+        with open(calls) as file:
+            return len(file.readlines())
+    between = place.wire()
+    served, expired, waiting, lock = [], [], [], threading.Lock()
+
+    def expire(request, forward):
+        key = request.headers["authorization"].split("Credential=")[1].split("/")[0]
+        with lock:
+            if len(served) < 5:
+                served.append(request)
+                return None
+            if not expired:
+                expired.extend([key, count()])
+            if key != expired[0]:
+                return None
+            waiting.append(request)
+        # Refused side by side, so that many notice at once.
+        until(lambda: len(waiting) >= 4, "requests beside the first one that is refused")
+        document = ERROR.format("SecurityTokenExpired").encode()
+        return [wire.plain(403, document).bytes(), wire.KEEP]
+    between.on("GetObject", expire)
+    place.in_step(place.pull("--jobs", "8"))
+    equal(place.tree(), contents, "the tree")
+    expect(len(waiting) >= 4, f"{len(waiting)} requests were refused")
+    equal(count(), expired[1] + 1, "calls of the process")
 
 
 @case("F039", "a credentials process that prints no keys ends the run with 4, and is not quoted")

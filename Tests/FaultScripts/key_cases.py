@@ -1,8 +1,12 @@
 """Rows F098 to F117: keys and names that are odd, unsafe or alike."""
 
 import os
+import re
+import urllib.parse
 
 from case_table import case, equal, expect
+from listings import listing, with_field
+from machine import pretending
 from scenes import OTHER
 from stage import ramp
 
@@ -79,30 +83,74 @@ def _(place):
     expect(not any(character in result.output for character in HIDDEN), f"shown: {result.output}")
 
 
-@case("F098 F099 F100 F101 F109", "of keys that no directory can hold none is stored or deleted")
-def _(place):
-    around = sorted(os.listdir(place.folder))
-    unsafe = ["../x", "a/../../x", "..", "a/..", "./x", "plugins/./a", "../\u0301x", "a//b",
-              "/etc/x", ".osssync/x", ".OSSSYNC/lock"]
-    stored = []
-    for key in unsafe:
-        status, _, _ = place.server.call("PUT", f"{place.prefix}/{key}", {}, OTHER)
-        if status == 200:
-            stored.append(key)
-    expect(len(stored) > 5, f"the server has only {stored}")
+UNSAFE = ["../x", "a/../../x", "..", "a/..", "./x", "plugins/./a", "../\u0301x", "a//b", "/etc/x",
+          ".osssync/x", ".OSSSYNC/lock"]
+
+
+def unsafe_objects(place):
+    """Puts what no directory can hold beside what it can; every key is there and listed."""
+    for key in UNSAFE:
+        place.put(key, OTHER)
     place.put("plugins/a", OTHER)
     place.put("C:\\x", OTHER)
     place.put("marker/")
+
+
+@case("F098 F099 F100 F101 F109", "of keys that no directory can hold none is stored or deleted")
+def _(place):
+    around = sorted(os.listdir(place.folder))
+    unsafe_objects(place)
     for options in (), ("--delete",), ("--delete-extra", "--force", "--max-delete", "100%"):
         result = place.pull(*options)
         equal((result.status, result.count("skipped"), result.count("deleted")),
-              (1, len(stored), 0), f"the end of {result}")
+              (1, len(UNSAFE), 0), f"the end of {result}")
         equal(place.tree(), {"plugins/a": OTHER, "C:\\x": OTHER}, f"the tree after {result}")
         expect(os.path.isdir(place.path("marker")), "the marker's directory")
     place.push("--delete")
-    for key in stored:
+    for key in UNSAFE:
         equal(place.get(key), OTHER, f"the object {key}")
     equal(sorted(set(os.listdir(place.folder)) - {"tree"}), around, "what is around the tree")
+
+
+@case("F098 F104", "of keys that no directory can hold nothing is even looked at")
+def _(place):
+    trace = os.path.join(place.folder, "trace")
+    unsafe_objects(place)
+    # What the server would not take: bytes that are no UTF-8, in all their forms.
+    strange = ["..%C0%AFx", "%C0%AE%C0%AE%2Fx", "a%FF", "%ED%A0%80", "a%00%2F..%2F..%2Fx"]
+
+    def more(page):
+        template = page["entries"][-1]
+        entries = [with_field(template, "Key", f"{place.prefix}%2F{key}") for key in strange]
+        both = [*page["entries"], *entries]
+        keys = {entry: urllib.parse.unquote_to_bytes(re.search("<Key>(.*?)</Key>", entry)[1])
+                for entry in both}
+        return {**page, "entries": sorted(both, key=keys.get)}
+    listing(place, size=1_000, change=more)
+    os.mkdir(place.directory)
+    if not pretending(place, trace=trace):
+        return
+    for options in (), ("--delete-extra", "--force", "--max-delete", "100%"):
+        result = place.pull(*options)
+        equal((result.status, result.count("skipped")), (1, len(UNSAFE) + len(strange)),
+              f"the end of {result}")
+    with open(trace, "rb") as file:
+        words = file.read().split(b"\0")[:-1]
+    looks = list(zip(words[::2], words[1::2]))
+    root, home = os.fsencode(place.directory), os.fsencode(place.home)
+    seen = set()
+    for directory, name in looks:
+        path = os.path.normpath(os.path.join(directory, name))
+        seen.add(path)
+        expect(b".." not in name.split(b"/"), f"{name} was looked for in {directory}")
+        expect(path != b"/etc/x", f"{path} was looked at")
+        if path.startswith(os.fsencode(place.folder) + b"/"):
+            expect(path == root or path.startswith((root + b"/", home)), f"{path} was looked at")
+    # That it would have been seen.
+    for name in (b"plugins/a", b".osssync/manifest.db"):
+        expect(os.path.join(root, name) in seen, f"no look at {name} was kept: {len(looks)} looks")
+    for name in (b"plugins/./a", b"a/../../x", b"a//b"):
+        expect(name not in [look for _, look in looks], f"{name} was looked for")
 
 
 @case("F102", "a directory's marker with content is left alone on both sides")

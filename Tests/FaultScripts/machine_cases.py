@@ -1,30 +1,13 @@
-"""Rows F092, F093 and F125: other machines, which a preloaded library pretends."""
+"""Rows F074, F092, F093 and F125: other machines, which a preloaded library pretends."""
 
 import os
-import shutil
-import subprocess
 
 from case_table import case, equal, expect
-from machine import skipped
-from scenes import FRESH, NEW, OTHER, ends_in_step, pulled
+from machine import pretending
+from scenes import FRESH, NEW, OLD, OTHER, ends_in_step, pulled
 from stage import ramp
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 YEAR = 365 * 86_400
-
-
-def pretending(place, **what):
-    """Lets osssync run on another machine; False where nothing can be preloaded."""
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("clang")
-    if compiler is None or not os.path.exists("/proc/self/exe"):
-        skipped("no compiler for a library to preload")
-        return False
-    library = os.path.join(place.folder, "pretend.so")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-o", library,
-                    os.path.join(HERE, "pretend.c")], check=True)
-    place.environment = {"LD_PRELOAD": library,
-                         **{f"PRETEND_{name.upper()}": value for name, value in what.items()}}
-    return True
 
 
 @case("F092", "a wall clock that is set by a year in the middle of a run ends nothing")
@@ -102,3 +85,25 @@ def _(place):
     equal(pushed.count("deleted"), 0, f"deletions of {pushed}")
     for name, content in twins.items():
         equal(place.get(name), content, f"the object '{name}'")
+
+
+@case("F074", "a disk that can only be read from the middle of a run on ends it, and nothing is lost")
+def _(place):
+    flag = os.path.join(place.folder, "read-only")
+    if not pretending(place, readonly=flag):
+        return
+    tree = pulled(place, new=ramp(6_000_000, 5))
+    between = place.wire()
+
+    def freeze(request, forward):
+        with open(flag, "w"):
+            return None
+    between.on("GetObject", freeze, "victim", only=3)
+    result = place.pull("--delete", "--part-size", "1M", "--jobs", "1")
+    equal(result.status, 5, f"the exit status of {result}")
+    expect("ead-only" in result.error["message"], f"what was said: {result.error}")
+    equal(place.tree()["victim"], OLD, "the victim")
+    equal(place.tree()["gone"], OTHER, "what was to be deleted")
+    os.remove(flag)
+    between.clear()
+    ends_in_step(place, place.pull("--delete", "--part-size", "1M"), tree)

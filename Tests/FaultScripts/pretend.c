@@ -2,6 +2,8 @@
 //
 //   PRETEND_CLOCK    a file with the seconds by which the wall clock is wrong, read at each look
 //   PRETEND_NETWORK  1: every file system is NFS
+//   PRETEND_READONLY a file: once it is there, nothing can be changed any more (EROFS)
+//   PRETEND_TRACE    a file to which the directory and the name of each look at a path are added
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -76,9 +78,33 @@ EXPORT int fstatfs(int descriptor, struct statfs *status) {
 
 #define NAME 4352
 
+/// Keeps what is asked for: the directory and the name, each with a zero behind it.
+static void trace(int directory, const char *name) {
+    const char *path = getenv("PRETEND_TRACE");
+    if (!path || !name) return;
+    int kept = errno;
+    char line[2 * NAME + 64] = "", link[64];
+    if (*name != '/') {
+        if (directory == AT_FDCWD) strcpy(link, "/proc/self/cwd");
+        else snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+        if (real(SYS_readlinkat, AT_FDCWD, (long)link, (long)line, NAME, 0) < 0) strcpy(line, "?");
+    }
+    size_t first = strlen(line) + 1, second = strnlen(name, NAME - 1) + 1;
+    memcpy(line + first, name, second - 1);
+    int file = (int)real(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
+                         0600, 0);
+    if (file >= 0) {
+        // One call, so that threads do not mix.
+        if (real(SYS_write, file, (long)line, (long)(first + second), 0, 0) < 0) abort();
+        real(SYS_close, file, 0, 0, 0, 0);
+    }
+    errno = kept;
+}
+
 /// The name that `name` has in its directory, if another one that is the same there exists.
 static const char *folded(int directory, const char *name, char *buffer) {
     struct stat status;
+    trace(directory, name);
     if (!getenv("PRETEND_FOLDING") || !name || !*name || strlen(name) >= NAME / 2) return name;
     if (real(SYS_newfstatat, directory, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0) == 0)
         return name;
@@ -99,8 +125,23 @@ static const char *folded(int directory, const char *name, char *buffer) {
     return result;
 }
 
+/// True, with `errno` set, once the disk is only to be read.
+static int frozen(void) {
+    const char *path = getenv("PRETEND_READONLY");
+    int kept = errno;
+    if (path && real(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0, 0) == 0) {
+        errno = EROFS;
+        return 1;
+    }
+    errno = kept;
+    return 0;
+}
+
+#define CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+
 EXPORT int openat(int directory, const char *name, int flags, ...) {
     char buffer[NAME];
+    if ((flags & CHANGES) && frozen()) return -1;
     va_list arguments;
     va_start(arguments, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
@@ -114,14 +155,17 @@ EXPORT int fstatat(int directory, const char *restrict name, struct stat *restri
 }
 EXPORT int unlinkat(int directory, const char *name, int flags) {
     char buffer[NAME];
+    if (frozen()) return -1;
     return (int)real(SYS_unlinkat, directory, (long)folded(directory, name, buffer), flags, 0, 0);
 }
 EXPORT int mkdirat(int directory, const char *name, mode_t mode) {
     char buffer[NAME];
+    if (frozen()) return -1;
     return (int)real(SYS_mkdirat, directory, (long)folded(directory, name, buffer), mode, 0, 0);
 }
 EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
     char buffers[2][NAME];
+    if (frozen()) return -1;
     return (int)real(SYS_renameat2, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
 }
@@ -130,6 +174,7 @@ EXPORT int renameat(int from, const char *old, int to, const char *new) {
 }
 EXPORT int linkat(int from, const char *old, int to, const char *new, int flags) {
     char buffers[2][NAME];
+    if (frozen()) return -1;
     return (int)real(SYS_linkat, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
 }
@@ -142,7 +187,86 @@ EXPORT long syscall(long number, ...) {
     va_start(arguments, number);
     for (int i = 0; i < 5; i++) values[i] = va_arg(arguments, long);
     va_end(arguments);
-    if (number == SYS_openat2)
+    if (number == SYS_openat2) {
+        const struct open_how *how = (const struct open_how *)values[2];
+        if ((how->flags & CHANGES) && frozen()) return -1;
         values[1] = (long)folded((int)values[0], (const char *)values[1], buffer);
+    }
     return real(number, values[0], values[1], values[2], values[3], values[4]);
+}
+
+// MARK: - Contents
+
+static int frozen_file(int descriptor) {
+    struct stat status;
+    if (!getenv("PRETEND_READONLY")) return 0;
+    // Sockets and pipes go on.
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && frozen();
+}
+
+EXPORT ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    if (frozen_file(descriptor)) return -1;
+    return real(SYS_pwrite64, descriptor, (long)bytes, (long)count, offset, 0);
+}
+EXPORT ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
+    return pwrite(descriptor, bytes, count, offset);
+}
+EXPORT ssize_t write(int descriptor, const void *bytes, size_t count) {
+    if (frozen_file(descriptor)) return -1;
+    return real(SYS_write, descriptor, (long)bytes, (long)count, 0, 0);
+}
+EXPORT int ftruncate(int descriptor, off_t size) {
+    if (frozen_file(descriptor)) return -1;
+    return (int)real(SYS_ftruncate, descriptor, size, 0, 0, 0);
+}
+EXPORT int ftruncate64(int descriptor, off_t size) { return ftruncate(descriptor, size); }
+EXPORT int fallocate(int descriptor, int mode, off_t offset, off_t size) {
+    if (frozen_file(descriptor)) return -1;
+    return (int)real(SYS_fallocate, descriptor, mode, offset, size, 0);
+}
+EXPORT int fsync(int descriptor) {
+    if (frozen_file(descriptor)) return -1;
+    return (int)real(SYS_fsync, descriptor, 0, 0, 0, 0);
+}
+EXPORT int fdatasync(int descriptor) {
+    if (frozen_file(descriptor)) return -1;
+    return (int)real(SYS_fdatasync, descriptor, 0, 0, 0, 0);
+}
+EXPORT int open(const char *name, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return openat(AT_FDCWD, name, flags, mode);
+}
+EXPORT int open64(const char *name, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return openat(AT_FDCWD, name, flags, mode);
+}
+EXPORT int unlink(const char *name) { return unlinkat(AT_FDCWD, name, 0); }
+
+// MARK: - Looks at names that SQLite and the C library take
+
+EXPORT int stat(const char *restrict name, struct stat *restrict status) {
+    return fstatat(AT_FDCWD, name, status, 0);
+}
+EXPORT int stat64(const char *restrict name, struct stat64 *restrict status) {
+    return fstatat(AT_FDCWD, name, (struct stat *)status, 0);
+}
+EXPORT int lstat(const char *restrict name, struct stat *restrict status) {
+    return fstatat(AT_FDCWD, name, status, AT_SYMLINK_NOFOLLOW);
+}
+EXPORT int lstat64(const char *restrict name, struct stat64 *restrict status) {
+    return fstatat(AT_FDCWD, name, (struct stat *)status, AT_SYMLINK_NOFOLLOW);
+}
+EXPORT int access(const char *name, int mode) {
+    trace(AT_FDCWD, name);
+    return (int)real(SYS_faccessat, AT_FDCWD, (long)name, mode, 0, 0);
+}
+EXPORT ssize_t readlinkat(int directory, const char *restrict name, char *restrict buffer, size_t size) {
+    trace(directory, name);
+    return real(SYS_readlinkat, directory, (long)name, (long)buffer, (long)size, 0);
 }

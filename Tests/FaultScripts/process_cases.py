@@ -3,9 +3,11 @@
 import os
 import pty
 import signal
+import sqlite3
 import subprocess
 import time
 
+import program
 from case_table import case, equal, expect
 from machine import Running, arguments, runnable, skipped, stranger, under, until
 from scenes import OTHER, ends_in_step, pulled, recovers
@@ -25,6 +27,7 @@ def hanging(place, command="pull", operation="GetObject", key="victim"):
 
 @case("F057 F058 F062", "the first signal ends a run soon, and the next run goes on")
 def _(place):
+    durations = []
     for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143):
         place.prefix += "x"
         place.directory += "x"
@@ -32,7 +35,7 @@ def _(place):
         running = hanging(place)
         sent = running.send(number)
         result = running.finish()
-        expect(time.monotonic() - sent < 5, f"{time.monotonic() - sent} s to end: {result}")
+        durations.append(time.monotonic() - sent)
         equal(result.status, status, f"the exit status of {result}")
         expect("again" in result.error["message"] or "go on" in result.error["message"],
                f"no word on how to go on: {result}")
@@ -40,6 +43,8 @@ def _(place):
         found = place.tree()
         expect(found["gone"] == OTHER, f"something was deleted: {result}")
         recovers(place, tree)
+    # A machine that is busy may delay one of them.
+    expect(min(durations) < 2 and max(durations) < 10, f"it took {durations} s to end")
 
 
 @case("F058", "a second signal right after the first does no harm")
@@ -148,17 +153,31 @@ def _(place):
         expect(number > 5, f"only {number} requests")
 
 
-@case("F065", "a large object takes little memory")
-def _(place):
-    place.put("large", ramp(40_000_000))
+def peak(place, command):
+    """The most memory that a run takes, in KiB."""
     measure = ["python3", "-c", "import os, resource, subprocess, sys\n"
                "status = subprocess.call(sys.argv[1:])\n"
                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
                "sys.exit(status)"]
-    result = place.in_step(under(place, measure, "pull"))
-    peak = int(result.errors.split()[-1])
-    expect(peak < 128 * 1024, f"{peak} KiB")
-    equal(place.tree(), {"large": ramp(40_000_000)}, "the tree")
+    return int(place.in_step(under(place, measure, command)).errors.split()[-1])
+
+
+@case("F065", "a large object takes little memory")
+def _(place):
+    place.put("small", OTHER)
+    place.write("mine", OTHER)
+    usual = {"pull": peak(place, "pull"), "push": peak(place, "push")}
+    content = ramp(200_000_000)
+    place.put("large", content)
+    more = peak(place, "pull") - usual["pull"]
+    expect(more < 16 << 10, f"{more} KiB more than for a small object")
+    expect(place.tree() == {"small": OTHER, "mine": OTHER, "large": content}, "the tree")
+    os.rename(place.path("large"), place.path("again"))
+    with open(place.path("again"), "r+b") as file:
+        file.write(b"of another content, so that it is sent")
+    more = peak(place, "push") - usual["push"]
+    expect(more < 16 << 10, f"{more} KiB more than for a small file")
+    equal(place.head("again")["Content-Length"], "200000000", "what was sent")
 
 
 @case("F066", "thirty-two descriptors are enough")
@@ -183,6 +202,24 @@ def _(place):
         expect("ulimit -n" in result.errors, f"what was said: {result}")
         equal(place.tree()["kept"], OTHER, f"what was there: {result}")
     recovers(place, tree)
+
+
+@case("F068", "a run that traps in its midst leaves a state that the next run goes on from")
+def _(place):
+    for number in (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT):
+        place.prefix += "x"
+        place.directory += "x"
+        tree = pulled(place)
+        running = hanging(place)
+        running.send(number)
+        result = running.wait()
+        expect(result.status not in (0, 1), f"the exit status of {result}")
+        for text in (result.output, result.errors):
+            expect(program.SECRET not in text, f"a secret is shown: {result}")
+        with sqlite3.connect(place.path(".osssync/manifest.db")) as database:
+            equal(database.execute("PRAGMA quick_check").fetchall(), [("ok",)], "the manifest")
+        expect(place.tree()["gone"] == OTHER, f"something was deleted: {result}")
+        recovers(place, tree)
 
 
 @case("F069", "a run without any output does its work")

@@ -39,8 +39,9 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="osssync-faults-", dir=base)
         credentials = os.path.join(self.folder, "credentials")
         with open(credentials, "w") as file:
-            file.write(f"[default]\naccess-key-id = {program.KEY}\n"
-                       f"access-key-secret = {program.SECRET}\n")
+            for key in (program.KEY, *program.LATER_KEYS):
+                file.write(f"[{key}]\naccess-key-id = {key}\n"
+                           f"access-key-secret = {program.SECRET}\n")
         os.chmod(credentials, 0o600)
         command = [os.path.join(programs, "osssync-server"), "--region", REGION, "--bucket", BUCKET,
                    "--root", os.path.join(self.folder, "root"), "--credentials", credentials]

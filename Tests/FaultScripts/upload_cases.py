@@ -6,7 +6,7 @@ import re
 import wire
 from case_table import case, equal, expect
 from scenes import NEW, OLD, OTHER
-from stage import ramp
+from stage import BUCKET, ramp
 
 MIB = 1 << 20
 SIZE = 5 * MIB
@@ -124,11 +124,14 @@ def _(place):
     place.write("big", CONTENT)
     place.write("small", OTHER)
     place.faults(place.fault("CompleteMultipartUpload",
-                             {"fail": {"status": 400, "code": "EntityTooSmall"}}, "big"))
+                             {"fail": {"status": 400, "code": "EntityTooSmall",
+                                       "message": "part 3 has 1048576 of at least 5242880"}},
+                             "big"))
     result = place.push(*PARTS)
     equal((result.status, result.count("failed"), result.count("transferred")), (1, 1, 1),
           f"exit, failed and transferred of {result}")
-    expect(result.said("big"), "nothing was said")
+    for words in ("400 EntityTooSmall", "part 3 has 1048576 of at least 5242880"):
+        expect(words in result.said("big"), f"'{words}' is not in {result.said('big')}")
     expect(result.count("requests") < 60, f"requests of {result}")
     equal(place.get("small"), OTHER, "the other object")
     place.faults()
@@ -143,6 +146,22 @@ def _(place):
     uploaded(place, place.push(*PARTS))
     equal(len(place.requests("ListParts", "big")), 1, "listings of parts")
     equal(len(place.requests("UploadPart", "big")), 5, "parts that were sent")
+    # A part that the service has not as it said: that one is sent again, and nothing else.
+    place.write("big", ramp(SIZE, 12))
+    between = place.wire()
+
+    def damage(request, forward):
+        answer = forward()
+        status, _, text = place.server.call("PUT", f"{place.prefix}/big", dict(request.query),
+                                            b"x" * len(request.body))
+        equal(status, 200, f"damaging a part: {text}")
+        return [answer.bytes(), wire.KEEP]
+    between.on("UploadPart", lambda request, forward: damage(request, forward)
+               if request.query["partNumber"] == "3" and not between.seen("ListParts") else None)
+    uploaded(place, place.push(*PARTS), ramp(SIZE, 12))
+    sent = sorted(int(request.query["partNumber"]) for request in between.seen("UploadPart"))
+    equal(sent, [1, 2, 3, 3, 4, 5], "parts that were sent")
+    place.endpoint = place.server.url
     place.write("big", ramp(SIZE, 9))
     place.faults(place.fault("CompleteMultipartUpload",
                              {"fail": {"status": 400, "code": "InvalidPart"}}, "big"))
@@ -270,7 +289,9 @@ def _(place):
     uploaded(place, place.push(*PARTS))
     place.write("big", ramp(SIZE, 10))
     place.faults(place.fault("UploadPart", wrong, "big", part=2))
+    place.server.forget_requests()
     result = place.push(*PARTS)
+    equal(parts_sent(place).count(2), 3, "how often the part was sent")
     equal((result.status, result.count("failed")), (1, 1), f"exit and failed of {result}")
     expect("CRC-64" in result.said("big"), result.said("big"))
     equal(place.get("big"), CONTENT, "the object, which is the old one")
@@ -423,6 +444,8 @@ def _(place):
     place.put("big", method="POST", query={"uploads": ""})
     place.put("foreign", method="POST", query={"uploads": ""})
     equal(place.uploads(), 2, "uploads of somebody else")
+    listed = place.start("uploads", f"oss://{BUCKET}/{place.prefix}", "--json")
+    equal((listed.status, len(listed.all("upload"))), (0, 2), f"what is said of them: {listed.output}")
     interrupted(place)
     equal(place.uploads(), 3, "with that of the interrupted run")
     # The file is another one now: what was begun is of no use.
