@@ -18,7 +18,14 @@ extension ItemExecutor {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
-        if entry.remote == nil, await copyRemote(entry, file, path) { return }
+        var replaced = entry.remote?.etag
+        if entry.remote == nil {
+            switch await copyRemote(entry, file, path) {
+            case .settled: return
+            case .outdated(let copy): replaced = copy
+            case .none: break
+            }
+        }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         defer { context.tracker.end(transfer) }
         for attempt in 1...Self.sourceAttempts {
@@ -27,8 +34,8 @@ extension ItemExecutor {
                 key: entry.key,
                 path: path,
                 transfer: transfer,
-                isNew: entry.remote == nil,
-                replaced: entry.remote?.etag
+                isNew: replaced == nil,
+                replaced: replaced
             )
             do {
                 let finished = try await uploader.run()
@@ -118,18 +125,26 @@ extension ItemExecutor {
 // MARK: - Copies in the bucket
 
 extension ItemExecutor {
+    /// What became of the attempt to make an object from another one.
+    private enum RemoteCopy {
+        case none
+        case settled
+        /// There is a copy with this tag, and meanwhile the file has other content.
+        case outdated(ETag)
+    }
+
     /// Makes a new key's object from one with the same content, if the bucket has one.
     private func copyRemote(
         _ entry: JoinedEntry,
         _ file: FileIdentity,
         _ path: RelativePath
-    ) async -> Bool {
+    ) async -> RemoteCopy {
         do {
-            guard let row = try await remoteSource(entry, file, path) else { return false }
+            guard let row = try await remoteSource(entry, file, path) else { return .none }
             return try await copyRemote(entry, file, from: row)
         } catch {
             // A copy is a shortcut: whatever is wrong with it, the upload will tell or mend.
-            return false
+            return .none
         }
     }
 
@@ -171,7 +186,7 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ file: FileIdentity,
         from row: ManifestEntry
-    ) async throws -> Bool {
+    ) async throws -> RemoteCopy {
         let copier = RemoteCopier(
             context: context,
             largestWholeCopy: context.store.dialect.maximumCopySize
@@ -186,7 +201,7 @@ extension ItemExecutor {
                 // The copy keeps its source's metadata where that is right already.
                 modified: isSameTime ? nil : file.modified
             )
-        else { return false }
+        else { return .none }
         let record = ManifestEntry(
             key: entry.key,
             size: row.size,
@@ -197,11 +212,13 @@ extension ItemExecutor {
             localModified: file.modified,
             inode: file.inode
         )
-        guard await self.record([.upsert(record)], .copyRemote, entry) else { return true }
+        // Also of a copy that is outdated by now: without a row it would be another writer's.
+        guard await self.record([.upsert(record)], .copyRemote, entry) else { return .settled }
+        guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)
         context.item(.copyRemote, .done, entry.key, size: file.size)
-        return true
+        return .settled
     }
 
     /// The checksum of the whole file, which must still be the one the walk saw.

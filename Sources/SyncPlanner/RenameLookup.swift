@@ -72,10 +72,12 @@ package struct RenameLookup: Sendable, Hashable {
         return limited(comparable)
     }
 
-    /// A remote source for a new file.
+    /// A remote source for a new file: a row of its size whose checksum is to be compared.
     ///
-    /// That is a row that this very file had (inode, size and mtime), else one of its size whose
-    /// checksum can be compared. Archived objects cannot be copied.
+    /// Rows that this very file seems to have had (inode, size and mtime) come first and are worth
+    /// it at any size. No more follows from those three: a file system gives the inode of a removed
+    /// file to the next one, and whatever sets times gives both one mtime. Archived objects cannot
+    /// be copied.
     package func remoteSource(
         for file: FileIdentity,
         at key: ObjectKey,
@@ -84,12 +86,11 @@ package struct RenameLookup: Sendable, Hashable {
         guard file.size > 0 else { return .none }
         let usable = candidates.filter { candidate in
             candidate.row.key != key && candidate.row.size == file.size
-                && !candidate.row.storageClass.isArchived
+                && candidate.row.crc64 != nil && !candidate.row.storageClass.isArchived
         }
         let moved = usable.filter { isRecorded(file, $0.row) && $0.row.inode != 0 }
-        if let best = preferred(moved) { return .copy(best) }
-        guard file.size >= smallestWorthAsking else { return .none }
-        return limited(usable.filter { $0.row.crc64 != nil })
+        if !moved.isEmpty { return limited(moved) }
+        return file.size >= smallestWorthAsking ? limited(usable) : .none
     }
 
     /// The candidate with that checksum, a vanished one first.

@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStorage
 import StorageServer
 import SyncModel
 import Testing
@@ -98,6 +99,64 @@ extension EngineRuns {
             let again = try await run(fixture, "b", .pull) { $0.deletesKnown = true }
             #expect(again.requests == 1)
             #expect(again.isInStep)
+        }
+
+        @Test func `a file that has the inode, size and time of a gone one is sent`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/a.sig", ramp(32, 1))
+            try await fixture.run("a", .push)
+            try replace("a/a.sig", with: ramp(32, 2), as: "a/b.sig", fixture)
+            fixture.server.clearRequestLog()
+            let push = try await fixture.run("a", .push)
+            #expect(push.isInStep)
+            #expect(push.renamed == 0)
+            #expect(fixture.operations == ["PutObject"])
+            #expect(try await fixture.object("b.sig") == ramp(32, 2))
+            #expect(try await fixture.object("a.sig") == ramp(32, 1))
+        }
+
+        /// Writes other content into the very file, gives it another name and its old time.
+        private func replace(
+            _ old: String,
+            with content: Data,
+            as new: String,
+            _ fixture: MirrorFixture
+        ) throws {
+            let path = fixture.directory(old)
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate]
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            try file.write(contentsOf: content)
+            try file.close()
+            let target = fixture.directory(new)
+            if old != new { try FileManager.default.moveItem(atPath: path, toPath: target) }
+            try FileManager.default.setAttributes(
+                [.modificationDate: try #require(date)],
+                ofItemAtPath: target
+            )
+        }
+
+        @Test func `a file that changes while its copy is made is sent after all`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/old", ramp(3_000, 1))
+            try await fixture.run("a", .push)
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a/old"),
+                toPath: fixture.directory("a/new")
+            )
+            let engine = try fixture.engine("a") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "CopyObject", call.moment == .after else { return }
+                    try? self.replace("a/new", with: self.ramp(3_000, 2), as: "a/new", fixture)
+                }
+            }
+            let options = MirrorFixture.options { $0.deletesKnown = true }
+            let push = try await engine.run(.push, options: options) { _ in }
+            #expect(push.isInStep)
+            #expect(push.transferred == 1)
+            #expect(push.renamed == 0)
+            #expect(try await fixture.objects() == ["new"])
+            #expect(try await fixture.object("new") == ramp(3_000, 2))
+            #expect(try await fixture.run("a", .push).requests == 1)
         }
 
         @Test func `a cancelled download goes on where it stopped`() async throws {

@@ -82,10 +82,23 @@ struct RenameLookupTests {
         #expect(found == .checksum([vanished, candidate("a")]))
     }
 
-    @Test func `a file that was moved here is copied from its old object`() {
+    @Test func `a file that seems to have moved here is compared with its old object`() {
         let source = candidate("old", file: nil)
+        let another = candidate("another", file: nil)
         let found = lookup.remoteSource(for: identity(), at: "new", among: [source])
-        #expect(found == .copy(source))
+        #expect(found == .checksum([source]))
+        // At any size; but without a checksum there is nothing to compare with.
+        let small = candidate("old", size: 49, file: nil)
+        #expect(
+            lookup.remoteSource(for: identity(size: 49), at: "new", among: [small])
+                == .checksum([small])
+        )
+        let unverified = candidate("old", crc64: nil, file: nil)
+        #expect(lookup.remoteSource(for: identity(), at: "new", among: [unverified]) == .none)
+        #expect(
+            lookup.remoteSource(for: identity(), at: "new", among: [unverified, another])
+                == .checksum([another])
+        )
     }
 
     @Test func `another file of that size leaves the checksum to decide`() {
