@@ -64,21 +64,28 @@ extension MirrorDirectory {
     /// Deletes the trash of runs that ended before `limit`, by the modification time of their
     /// directories.
     ///
-    /// - Returns: The number of runs whose trash is gone.
+    /// Each run whose trash stays, wholly or in part, is told to `onFailure`; nothing ends on its
+    /// account. The result is the number of runs whose trash is gone.
     @discardableResult
-    package func sweepTrash(olderThan limit: Timestamp) throws(LocalError) -> Int {
+    package func sweepTrash(
+        olderThan limit: Timestamp,
+        onFailure: (LocalError) -> Void
+    ) throws(LocalError) -> Int {
         let trash = try trash
         var names: [[UInt8]] = []
         try unsafe calls.names(in: trash.descriptor) { name, _ in unsafe names.append([UInt8](name))
         }
         var count = 0
         for name in names {
-            let bytes = PathBytes(name)
-            guard let status = try trash.status(of: bytes), status.kind == .directory,
-                status.identity.modified < limit
-            else { continue }
-            try TreeRemoval(root: trash, calls: calls).remove(name)
-            count += 1
+            do throws(LocalError) {
+                guard let status = try trash.status(of: PathBytes(name)),
+                    status.kind == .directory, status.identity.modified < limit
+                else { continue }
+                try TreeRemoval(root: trash, calls: calls).remove(name)
+                count += 1
+            } catch {
+                onFailure(error)
+            }
         }
         return count
     }

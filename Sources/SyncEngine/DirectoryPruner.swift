@@ -61,11 +61,13 @@ struct DirectoryPruner: Sendable {
                 // A name that was unsafe then has left nothing here.
                 try? RelativePath(key: deletion.key)
             }
-            let emptied = try await context.disk.run { () throws(LocalError) in
+            let emptied = await context.disk.run {
                 var emptied: Set<RelativePath> = []
                 for path in paths {
                     guard let parent = path.parent, !emptied.contains(parent) else { continue }
-                    if try directory.identity(of: path) == .absent { emptied.insert(parent) }
+                    // Where it can't be looked at, nothing is known to have been emptied.
+                    let state = try? directory.identity(of: path)
+                    if state == .absent { emptied.insert(parent) }
                 }
                 return emptied
             }

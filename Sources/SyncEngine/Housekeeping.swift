@@ -11,6 +11,9 @@ struct Housekeeping: Sendable {
 
     /// Before a run: what a killed one was deleting, partial files without a checkpoint, and old
     /// trash.
+    ///
+    /// What cannot be removed is said and tried again by the next run; this one needs nothing of
+    /// it gone.
     func sweepBefore() async throws {
         try await DirectoryPruner(context: context).finishEarlierRun()
         var known: Set<String> = []
@@ -21,13 +24,38 @@ struct Housekeeping: Sendable {
         // Without days nothing of an earlier run stays, not even of this very second.
         let limit = Timestamp(seconds: now.seconds - (days > 0 ? days : -1) * 86_400)
         let kept = known
-        try await context.disk.run { () throws(LocalError) in
-            for name in try directory.partialNames() where !kept.contains(name) {
-                try directory.removePartial(name)
-            }
-            try directory.sweepStateFiles()
-            _ = try directory.sweepTrash(olderThan: limit)
+        let failures = await context.disk.run {
+            Self.sweep(directory, keeping: kept, trashSince: limit)
         }
+        guard let first = failures.first else { return }
+        let others = failures.count > 1 ? " (and \(failures.count - 1) more)" : ""
+        context.emit(
+            .warning(
+                message: "what earlier runs left is not all removed: \(first.message)\(others)"
+            )
+        )
+    }
+
+    /// Why something stays.
+    private static func sweep(
+        _ directory: MirrorDirectory,
+        keeping kept: Set<String>,
+        trashSince limit: Timestamp
+    ) -> [LocalError] {
+        var failures: [LocalError] = []
+        func attempt(_ work: () throws(LocalError) -> Void) {
+            do throws(LocalError) { try work() } catch { failures.append(error) }
+        }
+        attempt { () throws(LocalError) in
+            for name in try directory.partialNames() where !kept.contains(name) {
+                attempt { () throws(LocalError) in try directory.removePartial(name) }
+            }
+        }
+        attempt { () throws(LocalError) in try directory.sweepStateFiles() }
+        attempt { () throws(LocalError) in
+            try directory.sweepTrash(olderThan: limit) { failures.append($0) }
+        }
+        return failures
     }
 
     /// After a run in which nothing failed: a checkpoint that is still there belongs to a key that

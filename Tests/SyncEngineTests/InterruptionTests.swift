@@ -59,6 +59,43 @@ extension EngineRuns {
             #expect(!fixture.exists("b/u"))
         }
 
+        @Test func `what cannot be swept ends no run`() async throws {
+            let fixture = try MirrorFixture()
+            for key in ["kept", "x/y/z", "u/v/w"] { try await fixture.put(key, ramp(10)) }
+            try await fixture.run("b", .pull)
+            let manifest = try await openManifest(fixture)
+            let run = try await manifest.beginRun(
+                direction: "pull",
+                started: MirrorFixture.now(),
+                remote: "oss://fixture/mirror/"
+            )
+            let keys: [ObjectKey] = ["x/y/z", "u/v/w"]
+            try await manifest.planDeletions(
+                keys.map {
+                    PlannedDeletion(key: $0, side: .local, size: 10, etag: nil, identity: nil)
+                },
+                run: run
+            )
+            try await manifest.checkpointAndClose()
+            try fixture.remove("b/x")
+            try fixture.link("b/x", to: "u")
+            try fixture.remove("b/u/v/w")
+            for key in ["x/y/z", "u/v/w"] { try await fixture.deleteObject(key) }
+            // Deeper than any path of ours: a tool put it there.
+            let deep = String(repeating: "d/", count: RelativePath.maximumDepth + 1)
+            try fixture.makeDirectory("b/.osssync/trash/1/" + deep)
+            try fixture.write("b/.osssync/trash/2/f", ramp(1))
+            for number in 0..<2 {
+                let log = EventLog()
+                let pull = try await fixture.run("b", .pull, log) { $0.trashDays = 0 }
+                #expect(pull.isInStep, "run \(number)")
+                #expect(log.warnings.count == 1, "run \(number)")
+                #expect(!fixture.exists("b/u"), "run \(number)")
+                #expect(!fixture.exists("b/.osssync/trash/2"))
+                #expect(fixture.exists("b/.osssync/trash/1"))
+            }
+        }
+
         @Test func `what a killed run left beside the state is removed`() async throws {
             let fixture = try MirrorFixture()
             try await fixture.put("f", ramp(10))
