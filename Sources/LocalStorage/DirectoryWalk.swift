@@ -161,8 +161,11 @@ extension DirectoryWalk.State {
         _ batch: inout WalkBatch
     ) {
         do throws(LocalError) {
-            // A file that is gone by now is no entry.
-            guard let status = try directory.status(of: name) else { return }
+            // A file that is gone by now is no entry. One that a program saves by putting a new
+            // one in its place can lack its name for a moment, so absence is seen twice.
+            var found = try directory.status(of: name)
+            if found == nil { found = try directory.status(of: name) }
+            guard let status = found else { return }
             switch status.kind {
             case .file:
                 batch.entries.append(
@@ -218,8 +221,8 @@ extension DirectoryWalk.State {
             if closing > 0 { levels[closing].directory = nil }
         } catch {
             switch error.errno {
-            case ENOENT: return
-            case ENOTDIR, ELOOP:
+            case ENOENT where (try? directory.status(of: name)) == .some(nil): return
+            case ENOENT, ENOTDIR, ELOOP:
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
             default:
                 // It exists, and so does what it holds; only nobody knows what that is.

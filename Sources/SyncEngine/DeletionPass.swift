@@ -39,7 +39,9 @@ struct DeletionPass: Sendable {
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
         let recheck = DeletionRecheck(context: context, executor: executor)
-        let batch = await recheck.unchanged(batch)
+        let answer = await recheck.look(at: batch)
+        try await context.manifest.record(answer.gone.map { .forget($0.key) })
+        let batch = await missingHere(answer.unchanged)
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         let store = context.store
@@ -68,6 +70,48 @@ struct DeletionPass: Sendable {
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
             context.tracker.count { $0.deleted += 1 }
             context.keptItem(.deleteRemote, .done, deletion.key, size: deletion.size)
+        }
+    }
+
+    /// Those of `batch` whose keys the directory still lacks; the others are reported.
+    ///
+    /// Hours may lie between the walk and the deletions. What came back meanwhile is perhaps
+    /// nowhere else than here by now, and the next run decides on it. What the filter hides is none
+    /// of the mirror's, whatever is there.
+    private func missingHere(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
+        let (directory, filter) = (context.directory, context.filter)
+        let found: [ItemFailure?] = await context.disk.run {
+            batch.map { filter.excludes($0.key) ? nil : Self.obstacle($0.key, in: directory) }
+        }
+        var missing: [PlannedDeletion] = []
+        for (deletion, failure) in zip(batch, found) {
+            if let failure {
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, failure)
+            } else {
+                missing.append(deletion)
+            }
+        }
+        return missing
+    }
+
+    /// Why the key's object is not to be deleted; nil if there is nothing in its place here.
+    private static func obstacle(_ key: ObjectKey, in directory: MirrorDirectory) -> ItemFailure? {
+        do {
+            let path = try RelativePath(key: key)
+            switch try directory.identity(of: path) {
+            case .absent: return nil
+            // The directory takes the place of the file, not of its own marker.
+            case .directory: return key.isDirectoryMarker ? .targetChanged : nil
+            case .file where key.isDirectoryMarker: return nil
+            // A name that leads to another file's on this disk is still missing.
+            case .file: return try directory.taken(path) == nil ? .targetChanged : nil
+            case .other: return .targetChanged
+            }
+        } catch let error as LocalError {
+            return ItemFailure(error)
+        } catch {
+            // A key that can have no file here.
+            return nil
         }
     }
 

@@ -8,8 +8,9 @@ internal import Synchronization
 ///
 /// Hours of transfers may lie between the two, and neither service deletes on condition: what
 /// somebody wrote meanwhile is left alone. A page of a listing answers for as many deletions as lie
-/// in its range; where they lie far apart, a HEAD for each costs less. See
-/// `docs/decisions/0008-listing-again-before-deletions.md`.
+/// in its range; where they lie far apart, a HEAD for each costs less. Only what was seen is
+/// deleted: a page without an object may be a proxy's, and what comes to be there meanwhile
+/// is another writer's. See `docs/decisions/0008-listing-again-before-deletions.md`.
 struct DeletionRecheck: Sendable {
     private static let keysAtOnce = 1_000
     /// A page that answers for fewer deletions than this is dearer than as many HEADs side by side.
@@ -20,28 +21,41 @@ struct DeletionRecheck: Sendable {
     let context: TransferContext
     let executor: ItemExecutor
 
-    /// Those of `batch`, in ascending key order, that may be deleted; the others are reported.
-    func unchanged(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
-        var rest = batch[...]
-        var kept: [PlannedDeletion] = []
-        while !rest.isEmpty, !Task.isCancelled {
-            let (answered, found) = await listed(rest)
-            kept += found
-            rest = rest.dropFirst(answered)
-            guard answered < Self.worthwhileYield else { continue }
-            kept += await asked(rest.prefix(Self.askedOneByOne))
-            rest = rest.dropFirst(Self.askedOneByOne)
+    /// What became of the objects that are to be deleted; those that are neither were reported.
+    struct Answer: Sendable {
+        /// They are the versions that the run's listing had.
+        var unchanged: [PlannedDeletion] = []
+        /// Somebody else deleted them.
+        var gone: [PlannedDeletion] = []
+
+        fileprivate static func += (answer: inout Answer, other: Answer) {
+            answer.unchanged += other.unchanged
+            answer.gone += other.gone
         }
-        return Task.isCancelled ? [] : kept
     }
 
-    /// How many of the first deletions one page answers for, and which of them may be done; none if
-    /// the page cannot be had or is no page of a listing.
+    /// Asks for those of `batch`, which are in ascending key order.
+    func look(at batch: [PlannedDeletion]) async -> Answer {
+        var rest = batch[...]
+        var answer = Answer()
+        while !rest.isEmpty, !Task.isCancelled {
+            let (answered, found) = await listed(rest)
+            answer += found
+            rest = rest.dropFirst(answered)
+            guard answered < Self.worthwhileYield else { continue }
+            answer += await asked(rest.prefix(Self.askedOneByOne))
+            rest = rest.dropFirst(Self.askedOneByOne)
+        }
+        return Task.isCancelled ? Answer() : answer
+    }
+
+    /// How many of the first deletions one page answers for, and its answer; none if the page
+    /// cannot be had or is no page of a listing.
     private func listed(
         _ rest: ArraySlice<PlannedDeletion>
-    ) async -> (answered: Int, kept: [PlannedDeletion]) {
+    ) async -> (answered: Int, answer: Answer) {
         guard let first = rest.first, let start = Self.placeBefore(context.objectKey(first.key))
-        else { return (0, []) }
+        else { return (0, Answer()) }
         let request = ListRequest(
             prefix: context.prefix,
             startAfter: start,
@@ -58,7 +72,7 @@ struct DeletionRecheck: Sendable {
             }
         } catch {
             // The single questions say what is wrong, each of its own object.
-            return (0, [])
+            return (0, Answer())
         }
         return await judge(rest, by: page)
     }
@@ -66,11 +80,11 @@ struct DeletionRecheck: Sendable {
     private func judge(
         _ rest: ArraySlice<PlannedDeletion>,
         by page: ListPage
-    ) async -> (answered: Int, kept: [PlannedDeletion]) {
+    ) async -> (answered: Int, answer: Answer) {
         var objects = page.objects[...]
         var answered = 0
-        var kept: [PlannedDeletion] = []
-        var links: [PlannedDeletion] = []
+        var answer = Answer()
+        var doubtful: [PlannedDeletion] = []
         for deletion in rest {
             let key = context.objectKey(deletion.key)
             objects = objects.drop { $0.key < key }
@@ -78,44 +92,46 @@ struct DeletionRecheck: Sendable {
             guard !objects.isEmpty || page.next == nil else { break }
             answered += 1
             guard let object = objects.first, object.key == key else {
-                // What is gone already is deleted all the same, and its row forgotten.
-                kept.append(deletion)
+                // That it is gone, only its own answer says.
+                doubtful.append(deletion)
                 continue
             }
             if object.kind == .symlink {
                 // Listed with its own tag, recorded with its target's.
-                links.append(deletion)
+                doubtful.append(deletion)
             } else if object.etag == deletion.etag {
-                kept.append(deletion)
+                answer.unchanged.append(deletion)
             } else {
                 refuse(deletion)
             }
         }
-        return (answered, links.isEmpty ? kept : kept + (await asked(links[...])))
+        if !doubtful.isEmpty { answer += await asked(doubtful[...]) }
+        return (answered, answer)
     }
 
     /// Asks for each by itself.
-    private func asked(_ batch: ArraySlice<PlannedDeletion>) async -> [PlannedDeletion] {
+    private func asked(_ batch: ArraySlice<PlannedDeletion>) async -> Answer {
         var remaining = batch
-        let kept = Mutex<[PlannedDeletion]>([])
+        let answer = Mutex(Answer())
         let work: () async throws -> PlannedDeletion? = { remaining.popFirst() }
         do {
             try await forEachBounded(limit: context.options.connectionLimit, next: work) { item in
                 do throws(ItemFailure) {
                     let metadata = try await executor.head(item.key)
                     guard metadata.etag == item.etag else { return refuse(item) }
+                    answer.withLock { $0.unchanged.append(item) }
                 } catch {
                     guard error == .vanished else {
                         executor.fail(.deleteRemote, item.key, size: item.size, error)
                         return
                     }
+                    answer.withLock { $0.gone.append(item) }
                 }
-                kept.withLock { $0.append(item) }
             }
         } catch {
-            return []
+            return Answer()
         }
-        return kept.withLock { $0 }
+        return answer.withLock { $0 }
     }
 
     private func refuse(_ deletion: PlannedDeletion) {

@@ -109,7 +109,8 @@ struct MirrorRun: Sendable {
             run: run,
             started: CivilTime(settings.environment.now()).basicText,
             doubt: session.doubt,
-            looksForFoldedNames: session.hasFoldedNames
+            looksForFoldedNames: session.hasFoldedNames,
+            filter: session.ignored.followed(by: options.filter)
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)

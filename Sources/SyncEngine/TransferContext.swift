@@ -19,6 +19,8 @@ struct TransferContext: Sendable {
     /// True if an earlier run met two keys that are one name on this disk: a new key's name is
     /// looked for before its content is fetched.
     let looksForFoldedNames: Bool
+    /// What the run leaves alone.
+    let filter: FileFilter
 
     var store: any ObjectStore { means.store }
     var prefix: ObjectKey { means.prefix }

@@ -60,6 +60,35 @@ struct WalkTests {
         #expect(try mirror.fileIdentity("d/f") == identity)
     }
 
+    @Test(arguments: ["fstatat", "openat"])
+    func `a name that leads nowhere for a moment is looked at again`(call: String) throws {
+        try temporary.makeDirectory("d")
+        for name in ["d/a", "d/b", "e"] { try temporary.write(name, "x") }
+        let counted = SystemCallFaults(.fail(errno: ENOENT), at: 0, of: [call])
+        _ = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: counted))
+        var number = counted.count + 1
+        var isCut = false
+        while true {
+            // A program saves a file by moving the old one away before the new one comes.
+            let faults = SystemCallFaults(.fail(errno: ENOENT), at: number, of: [call])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            let mirror = try temporary.mirror(calls: calls)
+            let walk = Result { try mirror.walkAll(limit: 10) }
+            guard faults.firedCall != nil else { break }
+            switch walk {
+            case .success(let walk) where walk.issues.isEmpty:
+                #expect(keys(walk) == ["d/", "d/a", "d/b", "e"], "call \(number)")
+            case .success(let walk):
+                #expect(walk.issues == [WalkIssue(path: [0x64], reason: .changedDuringWalk)])
+                isCut = true
+            case .failure: #expect(call == "openat", "call \(number)")
+            }
+            number += 1
+        }
+        #expect(number > counted.count + 1)
+        #expect(isCut == (call == "openat"))
+    }
+
     @Test func `our own state is left out in any case of letters, at the root only`() throws {
         _ = try mirror.partial("x")
         try temporary.makeDirectory(".OSSsync")

@@ -55,6 +55,8 @@ internal import Darwin
                 if errno == EINTR { continue }
                 return errno
             }
+            // No file system says so of a regular file, but a loop that believes in it never ends.
+            if result == 0 { return EIO }
             written += result
         }
         return nil
