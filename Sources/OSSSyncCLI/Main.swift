@@ -20,7 +20,10 @@ enum Main {
             exit(ExitCode.usage.rawValue)
         }
         switch invocation {
-        case .version: say("osssync \(Version.text)\n")
+        case .version:
+            // Scripts read the first line.
+            let lines = ["osssync \(Version.text)"] + Version.libraries
+            say(lines.joined(separator: "\n") + "\n")
         case .help(let name):
             say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
         case .run(let arguments):

@@ -110,7 +110,13 @@ struct OutputTests {
     @Test func `help and version need no account`() throws {
         let workplace = try Workplace()
         let version = try workplace.run("--version")
-        #expect(version.output.hasPrefix("osssync "))
+        let lines = version.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("osssync ") == true)
+        for (line, name) in zip(lines.dropFirst(), ["SQLite 3.", "libcurl/", "expat_"]) {
+            #expect(line.hasPrefix(name), "\(line)")
+        }
+        #expect(lines.count == 4)
+        #expect(version.output.contains("SSL/"), "\(lines)")
         for arguments in [["help"], ["--help"], ["help", "pull"], ["pull", "--help"]] {
             let help = try workplace.start(arguments, environment: ["HOME": ""]).finish()
             #expect(help.status == 0)

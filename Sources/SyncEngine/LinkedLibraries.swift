@@ -1,0 +1,8 @@
+internal import ManifestStore
+internal import ObjectStorage
+
+/// The libraries that read what strangers write, as they are on this machine.
+package enum LinkedLibraries {
+    /// A name with a version each, in the form that the library gives it.
+    package static var versions: [String] { [sqliteVersion, curlVersion, expatVersion] }
+}
