@@ -49,7 +49,7 @@ class Older:
         """
         version, rows = self.now(path, scratch)
         if version == 1:
-            # Nothing is written to it before it is migrated, and nothing of a migration that failed.
+            # Nothing is written before it is migrated, and nothing of a migration that failed.
             if rows != self.rows:
                 tables = [table for table in rows if rows[table] != self.rows[table]]
                 raise Violation(f"the manifest is still of version 1, and {tables} changed")

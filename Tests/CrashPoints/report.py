@@ -46,7 +46,7 @@ class Tally:
         parts = self.parts[result.name]
         parts.append(result)
         if len(parts) == self.shares:
-            self.finish(result.name, parts)
+            self.finish(result.name, self.parts.pop(result.name))
 
     def finish(self, name, parts):
         points, seconds = collections.Counter(), collections.Counter()
@@ -67,11 +67,15 @@ class Tally:
         bad = {kind for kind, _, _ in violations}
         self.passed += len([kind for kind in kinds if kind not in bad])
         self.failed += len(bad) + len(broken)
+        if not kinds and not broken:
+            # Its time was over before it began.
+            return
         counts = ", ".join(f"{points[kind]} {kind}" for kind in kinds)
         print(f"{name}: {counts}; {len(states)} states, {waste} bytes again at worst, "
               f"{sum(seconds.values()):.1f} s", flush=True)
         for kind, point, text in violations[:SHOWN]:
-            print(f"  FAILED {name} {kind} (--scenario {name} {point}): {text}", flush=True)
+            print(f"  FAILED {name} {kind} (Tests/CrashPoints/run --scenario {name} {point}): {text}",
+                  flush=True)
         if len(violations) > SHOWN:
             print(f"  and {len(violations) - SHOWN} more: "
                   + " ".join(point for _, point, _ in violations[SHOWN:SHOWN + 40]))
@@ -79,6 +83,9 @@ class Tally:
             print(f"  BROKEN {name}: {text}", flush=True)
 
     def end(self, seconds):
+        # Of a pass that had no more time.
+        for name, parts in self.parts.items():
+            self.finish(name, parts)
         if self.shows_names:
             for name, count in sorted(self.names.items()):
                 print(f"{count:6} {name}")

@@ -20,6 +20,10 @@ CALLS_PER_ERROR = 9
 # These at every call of a migration.
 ERRORS_OF_MIGRATIONS = ("EIO", "ENOSPC")
 CALLS_PER_TORN = 5
+# How many points of each scenario are taken at a time where there is time without end, and how
+# many power cuts at each.
+SAMPLED_POINTS = 6
+SAMPLED_CUTS = 2
 
 
 class Round:
@@ -33,6 +37,8 @@ class Round:
         def set_up():
             self.trial = Trial(self.scenario, self.programs, self.shim)
 
+        if self.is_over:
+            return self.result
         self.result.count("plain")
         if not self.attempt("plain", "without a fault", set_up):
             return self.result
@@ -58,10 +64,29 @@ class Round:
         elif options.errno:
             error, number, *words = options.errno.split(":")
             self.error(error, int(number), "lasting" in words, "manifest" in words)
+        elif options.seconds is not None:
+            self.sample()
         else:
             self.all_kills()
             self.all_torn()
             self.all_errors()
+
+    def sample(self):
+        """Some points of every kind, until the time is over."""
+        choice = random.Random(f"{self.options.seed}{self.scenario.name}{self.share}")
+        calls = range(1, sum(self.trial.counts.values()) + 1)
+        for number in choice.sample(calls, min(SAMPLED_POINTS, len(calls))):
+            self.kill(number, SAMPLED_CUTS)
+            self.torn(choice.choice(calls))
+            error = choice.choice(list(ERRORS))
+            self.error(error, choice.randint(1, max(1, self.trial.calls(error))),
+                       choice.choice(ERRORS[error][1]))
+            if self.is_over:
+                return
+
+    @property
+    def is_over(self):
+        return self.options.seconds is not None and time.monotonic() >= self.options.end
 
     def numbers(self, step=1, first=0):
         """The numbers of this worker's calls, until the caller says that there are no more."""
@@ -165,7 +190,7 @@ class Round:
         def point():
             fired = self.trial.kill(number, is_torn=True)
             if fired:
-                self.trial.check_repaired(trial.waste)
+                self.trial.check_repaired(self.trial.waste)
             return fired
         return self.counted("torn", f"--torn {number}", point)
 

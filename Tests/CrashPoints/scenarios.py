@@ -169,7 +169,7 @@ def damaged_pull(stage):
 
 
 def migrating_pull(stage):
-    """An older osssync was killed in the midst of a download and before a deletion."""
+    """An older osssync was killed in the midst of a download and before a deletion (F060, F121)."""
     stage.seed({**SMALL, **MORE})
     stage.pull()
     film = {"film.bin": content("film5", 6 * MIB)}
@@ -230,7 +230,7 @@ def resumed_push(stage):
 
 
 def migrating_push(stage):
-    """An older osssync was killed in the midst of an upload."""
+    """An older osssync was killed in the midst of an upload (F060, F121)."""
     resumed_push(stage)
     found = turn_back(stage, leaves_log=False)
     if not found.rows["upload_part"]:
