@@ -199,8 +199,11 @@ extension Uploader {
                 return (state, effects)
             }
             try await discard(checkpoint)
-            guard details.startsOver else { throw ItemFailure.cannotResume }
-            means.onStartOver(.fileChanged)
+            // Before an upload has an ID nothing was sent that could start over.
+            if checkpoint.uploadID != nil {
+                guard details.startsOver else { throw ItemFailure.cannotResume }
+                means.onStartOver(.fileChanged)
+            }
         }
         var state = UploadState(
             layout: layout,

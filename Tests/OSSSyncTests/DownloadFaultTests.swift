@@ -169,6 +169,33 @@ struct DownloadFaultTests {
         #expect(elsewhere.server.requestLog.isEmpty)
     }
 
+    @Test func `says that a damaged record is of no use, and starts over`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var options = DownloadOptions()
+        options.recordDirectory = fixture.path("records")
+        let first = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        _ = try await fixture.pause(first)
+        let name = try #require(fixture.names(in: "records").first)
+        let record = try #require(fixture.content("records/" + name))
+        try fixture.write("records/" + name, Array(record.prefix(40)))
+        let notices = Notices()
+        let second = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+        #expect(try await second.resume().file != nil)
+        #expect(notices.all == [.startedOver(.foreignCheckpoint)])
+        #expect(fixture.content("file") == Self.content)
+    }
+
     @Test func `says at once that its certificate authorities can't be read`() throws {
         var connection = ConnectionSettings()
         connection.caFile = "/nowhere/authorities.pem"

@@ -75,12 +75,7 @@ struct ResumableUploadTests {
             variables: ["x:who": "a \"b\""]
         )
         let client = try fixture.client()
-        let upload = try ResumableUpload(
-            of: fixture.path("file"),
-            to: client,
-            key: "k",
-            options: options
-        )
+        let upload = try fixture.resumable(options)
         let object = try #require(try await upload.resume().object)
         #expect(object.callback == .answered(json: answer))
         let request = try #require(receiver.requests.first)
@@ -107,12 +102,7 @@ struct ResumableUploadTests {
         try fixture.write("file", Self.content)
         var options = Self.options()
         options.put.callback = UploadCallback(url: receiver.url, body: "size=${size}")
-        let upload = try ResumableUpload(
-            of: fixture.path("file"),
-            to: fixture.client(),
-            key: "k",
-            options: options
-        )
+        let upload = try fixture.resumable(options)
         let object = try #require(try await upload.resume().object)
         #expect(object.callback == .failed(message: "Error status : 500."))
         #expect(try await fixture.client().head("k").value?.size == 3_000_000)
@@ -131,12 +121,7 @@ struct ResumableUploadTests {
         )
         var options = Self.options()
         options.put.callback = UploadCallback(url: receiver.url, body: "x=1")
-        let upload = try ResumableUpload(
-            of: fixture.path("file"),
-            to: fixture.client(),
-            key: "k",
-            options: options
-        )
+        let upload = try fixture.resumable(options)
         let object = try #require(try await upload.resume().object)
         #expect(object.callback == .unknown)
         let log = fixture.server.requestLog
@@ -153,12 +138,7 @@ struct ResumableUploadTests {
         for deletes in [false, true] {
             var options = Self.options(fixture.path("records"))
             options.deletesUploadOnCancel = deletes
-            let upload = try ResumableUpload(
-                of: fixture.path("file"),
-                to: client,
-                key: "k",
-                options: options
-            )
+            let upload = try fixture.resumable(options)
             #expect(try await fixture.interrupt(upload) { try await $0.cancel() } == .cancelled)
             #expect(try await client.incompleteUploads(prefix: "").isEmpty == deletes)
             #expect(fixture.names(in: "records").isEmpty == deletes)
@@ -181,13 +161,7 @@ struct ResumableUploadTests {
             var options = Self.options()
             options.startsOver = startsOver
             let notices = Notices()
-            let upload = try ResumableUpload(
-                of: fixture.path("file"),
-                to: client,
-                key: "k",
-                options: options,
-                onNotice: notices.add
-            )
+            let upload = try fixture.resumable(options, onNotice: notices.add)
             _ = try await fixture.interrupt(upload) { await $0.pause() }
             let other = StoreFixture.ramp(2_000_000, 5)
             try fixture.write("file", other)
@@ -213,13 +187,7 @@ struct ResumableUploadTests {
             var options = Self.options()
             options.startsOver = startsOver
             let notices = Notices()
-            let upload = try ResumableUpload(
-                of: fixture.path("file"),
-                to: client,
-                key: "k",
-                options: options,
-                onNotice: notices.add
-            )
+            let upload = try fixture.resumable(options, onNotice: notices.add)
             _ = try await fixture.interrupt(upload) { await $0.pause() }
             let pending = try #require(try await client.incompleteUploads(prefix: "").first)
             try await client.abortUpload(of: "k", uploadID: pending.uploadID)

@@ -98,6 +98,20 @@ extension StoreFixture {
 // MARK: - Uploads
 
 extension StoreFixture {
+    /// An upload of the file `file` to the object `k`.
+    func resumable(
+        _ options: UploadOptions,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws -> ResumableUpload {
+        try ResumableUpload(
+            of: path("file"),
+            to: client(),
+            key: "k",
+            options: options,
+            onNotice: onNotice
+        )
+    }
+
     /// Runs an upload of four streams until five of its parts are stored, stops it with `stop`
     /// while four more are at the server, which never stores these, and returns how it ended.
     func interrupt(

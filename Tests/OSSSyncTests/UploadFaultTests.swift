@@ -36,6 +36,36 @@ struct UploadFaultTests {
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
+    @Test func `whose beginning the store refuses leaves no record, and starts nothing over`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", StoreFixture.ramp(450_000))
+        var options = UploadOptions()
+        options.partSize = 200_000
+        options.recordDirectory = fixture.path("records")
+        options.put.storageClass = "NoSuchClass"
+        let refused = try fixture.resumable(options)
+        let error = await #expect(throws: SyncError.self) { try await refused.resume() }
+        #expect(error?.code == .configuration)
+        #expect(fixture.names(in: "records") == [])
+        // Nor does one whose answer never came.
+        options.put.storageClass = nil
+        options.startsOver = false
+        let connection = #"{"operation": "InitiateMultipartUpload"}"#
+        try fixture.setFaults(#"[{"match": \#(connection), "effect": {"hold": true}}]"#)
+        let notices = Notices()
+        let cut = try fixture.resumable(options, onNotice: notices.add)
+        let attempt = Task { try await cut.resume() }
+        await fixture.server.untilHeld(1)
+        attempt.cancel()
+        _ = await attempt.result
+        try fixture.setFaults("[]")
+        #expect(try await cut.resume().object?.size == 450_000)
+        #expect(notices.all == [])
+    }
+
     @Test func `that would be refused at its end sends nothing, and leaves no record`() async throws
     {
         let fixture = try StoreFixture()

@@ -231,13 +231,14 @@ extension ResumableDownload {
 
     /// Reads what an earlier process left, the first time.
     private func prepareRecord() async throws(ItemFailure) {
-        try await record.load(source.key)
+        let isUsable = try await record.load(source.key)
         let checkpoint = given.withLock { given in
             defer { given = nil }
             return given
         }
-        guard let checkpoint, await !record.take(checkpoint, source.key) else { return }
-        attempts.onNotice(.startedOver(.foreignCheckpoint))
+        let isTaken =
+            if let checkpoint { await record.take(checkpoint, source.key) } else { isUsable }
+        if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
     }
 
     private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {

@@ -128,9 +128,11 @@ public final class ResumableUpload: Sendable {
 
     /// Does the work of an attempt that was begun.
     func resume(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
-        let upload = upload
+        let (upload, attempts) = (upload, attempts)
         return try await attempts.run(gate) { () throws(ItemFailure) in
-            try await upload.services.record.load(upload.settings.key)
+            if try await !upload.services.record.load(upload.settings.key) {
+                attempts.onNotice(.startedOver(.foreignCheckpoint))
+            }
             return try await upload.run()
         } outcome: { ending in
             switch ending {

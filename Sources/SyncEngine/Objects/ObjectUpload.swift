@@ -82,7 +82,7 @@ package struct ObjectUpload: Sendable {
             // the one to report.
             do throws(ItemFailure) {
                 try await record.flush()
-                if error == .alreadyExists, try await !hasBegun {
+                if error == .alreadyExists || error.isRefusal, try await !hasBegun {
                     try await record.dropUpload(settings.key)
                 }
             } catch { _ = error }

@@ -40,6 +40,14 @@ extension ItemFailure {
         }
     }
 
+    /// True if the store answered that it does not take the request, which had no effect then.
+    var isRefusal: Bool {
+        switch self {
+        case .storage(_, _, _, .usage), .storage(_, _, _, .permission): true
+        default: false
+        }
+    }
+
     /// True if a later attempt may go through because the network or the service is better then.
     package var isPassing: Bool {
         if case .storage(_, _, _, .passing) = self { true } else { false }

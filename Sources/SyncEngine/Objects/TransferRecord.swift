@@ -50,13 +50,15 @@ package actor TransferRecord: TransferRecords {
 
     // MARK: The file
 
-    /// Opens the directory and reads what an earlier process left, the first time; what cannot be
-    /// used is nothing.
-    package func load(_ key: ObjectKey) async throws(ItemFailure) {
-        guard !isLoaded else { return }
+    /// Opens the directory and reads what an earlier process left, the first time.
+    ///
+    /// - Returns: False if something was there, and nothing of it can be used.
+    @discardableResult
+    package func load(_ key: ObjectKey) async throws(ItemFailure) -> Bool {
+        guard !isLoaded else { return true }
         guard let path = directoryPath else {
             isLoaded = true
-            return
+            return true
         }
         let bytes: [UInt8]?
         do {
@@ -72,9 +74,13 @@ package actor TransferRecord: TransferRecords {
             throw ItemFailure(error)
         }
         isLoaded = true
-        guard let bytes,
-            let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
-        else { return }
+        guard let bytes else { return true }
+        let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
+        if let json { take(json, key) }
+        return download != nil || upload != nil
+    }
+
+    private func take(_ json: JSONText, _ key: ObjectKey) {
         if let checkpoint = json[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
             take(checkpoint, key)
             whole = json[Self.wholeName]?.stringValue.flatMap(UInt64.init).map(CRC64.init(value:))
