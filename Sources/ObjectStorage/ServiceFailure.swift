@@ -83,7 +83,7 @@ extension StorageRequest {
     private func fallbackCode(_ status: Int, isEmpty: Bool) -> String {
         if status == 304 { return isConditional ? "NotModified" : "" }
         if status == 412 { return "PreconditionFailed" }
-        return isEmpty ? "" : "BadErrorResponse"
+        return isEmpty ? "" : StorageError.unreadableCode
     }
 
     /// Where a redirect points: only its host, for the query may be signed.

@@ -67,8 +67,12 @@ extension StorageError {
     /// wrong, such as a storage class that it does not have.
     package var isRefusedAsMade: Bool {
         guard case .service(400, let code) = kind else { return false }
-        return !code.isEmpty && retryClass == .never
+        // What answers without a code of its own is perhaps no store at all.
+        return !code.isEmpty && code != Self.unreadableCode && retryClass == .never
     }
+
+    /// Stands in place of the service's code if its answer is no error document.
+    static let unreadableCode = "BadErrorResponse"
 
     /// What is configured or asked for must be another: the bucket, the endpoint, or the request.
     package var isMisconfigured: Bool {

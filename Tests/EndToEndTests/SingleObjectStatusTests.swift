@@ -40,6 +40,14 @@ struct SingleObjectStatusTests {
             try workplace.setFaults(refusing(operation, status, code))
             #expect(try workplace.start(pull).finish().status == 2, "\(status)")
         }
+        // Whoever answers without a code of a store is perhaps none.
+        try workplace.setFaults(
+            """
+            [{"match": {"operation": "ListObjectsV2"},
+              "effect": {"status": 400, "body": "<html>Bad request</html>"}}]
+            """
+        )
+        #expect(try workplace.start(pull).finish().status == 6)
         try workplace.setFaults(refusing("GetObject", 307, "TemporaryRedirect"))
         let get = try workplace.run("get", Self.object, tree.path + "/copy")
         #expect(get.status == 2, "\(get.diagnostics)")
