@@ -55,6 +55,15 @@ int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirect
     return renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE);
 }
 
+void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {
+    struct statx status;
+    *seconds = *nanoseconds = 0;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return;
+    if (!(status.stx_mask & STATX_BTIME)) return;
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+}
+
 int osssync_sync_file_system(int descriptor) {
     return syncfs(descriptor);
 }
@@ -104,6 +113,14 @@ int osssync_clone_file(int destination, int source) {
 
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
     return renameatx_np(fromDirectory, from, toDirectory, to, RENAME_EXCL);
+}
+
+void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {
+    struct stat status;
+    *seconds = *nanoseconds = 0;
+    if (fstat(descriptor, &status) != 0) return;
+    *seconds = status.st_birthtimespec.tv_sec;
+    *nanoseconds = status.st_birthtimespec.tv_nsec;
 }
 
 int osssync_sync_file_system(int descriptor) {

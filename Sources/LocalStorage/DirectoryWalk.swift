@@ -45,6 +45,11 @@ package final class DirectoryWalk: Sendable {
         precondition(limit > 0, "a batch holds something")
         return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }
     }
+
+    /// Where other file systems begin, as far as the walk came; nil if there are too many to know.
+    package var mountPoints: [[UInt8]]? {
+        state.withLock { $0.mountPoints.count > State.maximumMountPoints ? nil : $0.mountPoints }
+    }
 }
 
 extension MirrorDirectory {
@@ -72,10 +77,14 @@ extension DirectoryWalk {
         /// Descriptors that deep trees may hold at a time.
         static let maximumOpenLevels = 8
 
+        /// On a disk with more of them, each directory may be one.
+        static let maximumMountPoints = 64
+
         let root: OpenDirectory
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
+        var mountPoints: [[UInt8]] = []
 
         init(root: OpenDirectory, isExcluded: @escaping DirectoryWalk.Exclusion) {
             self.root = root
@@ -207,6 +216,11 @@ extension DirectoryWalk.State {
                     kind: .directory(isEmpty: names.elements.isEmpty)
                 )
             )
+            if status.identity.device != levels.last?.status.identity.device,
+                mountPoints.count <= Self.maximumMountPoints
+            {
+                mountPoints.append(path)
+            }
             guard !names.elements.isEmpty else { return }
             levels.append(
                 DirectoryWalk.Level(

@@ -1,4 +1,4 @@
-package import SyncModel
+internal import SyncModel
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -327,12 +327,6 @@ extension MirrorDirectory {
     /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
     package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
         try calls.isNetworkFileSystem(state.descriptor)
-    }
-
-    /// The file system and inode of the directory itself: another pair than last time means another
-    /// disk, a disk that is not mounted, or a copy.
-    package func rootIdentity() throws(LocalError) -> FileIdentity {
-        try root.status().identity
     }
 
     /// Turns "no space" of whatever call into an error with the numbers.

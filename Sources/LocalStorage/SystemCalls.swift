@@ -131,6 +131,22 @@ extension SystemCalls {
         return FileStatus(raw)
     }
 
+    /// Nil where the file system does not tell.
+    func birth(of descriptor: Int32) -> Timestamp? {
+        var seconds: Int64 = 0
+        var nanoseconds: Int64 = 0
+        unsafe osssync_birth_time(descriptor, &seconds, &nanoseconds)
+        guard seconds != 0 || nanoseconds != 0 else { return nil }
+        return Timestamp(timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)))
+    }
+
+    /// The identifier of the file system that holds it; nil where that has none.
+    func fileSystem(of descriptor: Int32) -> UInt64? {
+        var raw = statvfs()
+        guard unsafe fstatvfs(descriptor, &raw) == 0, raw.f_fsid != 0 else { return nil }
+        return UInt64(raw.f_fsid)
+    }
+
     /// False if the name is taken.
     func makeDirectory(
         at directory: Int32,

@@ -15,6 +15,8 @@ package struct WalkIssue: Sendable, Hashable {
         case unreadableEntry(errno: Int32)
         /// It became a directory, or stopped being one, during the walk.
         case changedDuringWalk
+        /// Another file system began here in the last run, and none does now.
+        case notMounted
     }
 
     /// The path beneath the mirrored directory, without a "/" at its end.
@@ -32,7 +34,7 @@ package struct WalkIssue: Sendable, Hashable {
     package var makesScanIncomplete: Bool {
         switch reason {
         case .symbolicLink, .special, .nameNotUTF8, .tooDeep: false
-        case .unreadableDirectory, .unreadableEntry, .changedDuringWalk: true
+        case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
     }
 
@@ -62,6 +64,11 @@ package struct WalkIssue: Sendable, Hashable {
                 + " nothing is deleted in this run."
         case .changedDuringWalk:
             return "'\(name)' changed during the scan; nothing is deleted in this run."
+        case .notMounted:
+            return
+                "'\(name)' was another disk in the last run and is none now, so what is beneath is"
+                + " left alone and nothing is deleted in this run. Mount it, or say --rebind if it is"
+                + " gone on purpose."
         }
     }
 }

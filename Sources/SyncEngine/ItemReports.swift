@@ -75,7 +75,8 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .symbolicLink, .special:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
+        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
+            .notMounted:
             context.tracker.count { $0.skipped += 1 }
             context.keptItem(.skip, .skipped, key, size: 0, message: issue.message)
         }

@@ -45,7 +45,7 @@ extension MirrorEngine {
         let loop = try await run.join(
             rows: rows,
             selection,
-            onIssue: { hidden.report($0) },
+            hidden,
             onEntry: { entry in
                 pull.add(entry)
                 push.add(entry)

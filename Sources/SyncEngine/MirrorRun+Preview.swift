@@ -57,7 +57,7 @@ extension MirrorRun {
         let loop = try await join(
             rows: rows,
             selection,
-            onIssue: { issues.report($0) },
+            issues,
             onEntry: { entry in
                 decider.add(entry)
                 while let item = decider.next() { try await body(item) }
@@ -73,16 +73,23 @@ extension MirrorRun {
     func join(
         rows: Int,
         _ selection: Selection,
-        onIssue: @escaping @Sendable (WalkIssue) -> Void,
+        _ issues: ScanIssues,
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
+        let isExcluded = selection.isExcludedFromWalk
+        let unmounted = session.known.unmounted.filter { !isExcluded($0, true) }
+        // What they hide is hidden from the first entry on.
+        for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
         let lister = try await makeLister(rows: rows)
         let scan = LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
             batch: settings.limits.batch,
-            leavingOut: selection.isExcludedFromWalk,
-            onIssue: onIssue
+            leavingOut: { path, isDirectory in
+                isExcluded(path, isDirectory)
+                    || (isDirectory && unmounted.contains { $0.elementsEqual(path) })
+            },
+            reportingTo: issues
         )
         var loop = PlanLoop(
             manifest: session.manifest,
@@ -96,7 +103,11 @@ extension MirrorRun {
             group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
             defer { group.cancelAll() }
-            while let entry = try await loop.next() { try await onEntry(entry) }
+            var forgetter = Forgetter(session: session, issues: issues)
+            while let entry = try await loop.next() {
+                try await onEntry(try await forgetter.entry(entry))
+            }
+            try await forgetter.flush()
         }
         return loop
     }

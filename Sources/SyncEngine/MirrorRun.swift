@@ -134,11 +134,12 @@ struct MirrorRun: Sendable {
 
     func announce(_ warnings: [String]) {
         for warning in warnings { onEvent(.warning(message: warning)) }
-        if !session.isSameDirectory {
+        if !session.known.isSame {
             onEvent(
                 .warning(
                     message: "this directory is not the one the manifest was made with (a copy or "
-                        + "another disk); nothing is deleted in this run"
+                        + "another disk); nothing is deleted in this run, and what is missing in "
+                        + "the directory is not taken for deleted"
                 )
             )
         }
@@ -179,6 +180,10 @@ extension MirrorRun {
         try await delete(parts, findings, rows: rows)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
+        if findings.isScanProven, findings.isListingProven {
+            let mountPoints = parts.executor.issues.mountPoints
+            try await session.known.record(in: session.manifest, mountPoints)
+        }
         let isClean = findings.isListingProven && parts.ledger.failedItems == 0
         if isClean { try await Housekeeping(context: parts.context).sweepAfter(direction) }
         guard let doubt = findings.listingDoubt else { return }
@@ -291,7 +296,7 @@ extension MirrorRun {
             skippedItems: parts.ledger.skippedItems,
             vanishedItems: parts.ledger.vanishedItems,
             isSameRemote: true,
-            isSameDirectory: session.isSameDirectory || deletions == 0,
+            isSameDirectory: session.known.isSame || deletions == 0,
             isManifestRebuilt: session.isManifestRebuilt,
             allowsEmpty: options.allowsEmpty,
             cap: cap

@@ -10,7 +10,8 @@ struct MirrorSession: Sendable {
     /// True if the manifest says nothing of this remote yet: it was set aside as unusable and begun
     /// anew, or was made with another remote.
     let isManifestRebuilt: Bool
-    let isSameDirectory: Bool
+    /// What the manifest knows of the directory itself.
+    let known: KnownDirectory
     /// What the directory's ignore file says.
     let ignored: FileFilter
     /// When files changed that a power cut may have damaged; nil if none is in doubt.
@@ -24,8 +25,6 @@ struct MirrorSession: Sendable {
         static let host = "remote.endpoint-host"
         static let bucket = "remote.bucket"
         static let prefix = "remote.prefix"
-        static let root = "directory.root"
-        static let marker = "directory.marker"
     }
 
     /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
@@ -94,8 +93,13 @@ struct MirrorSession: Sendable {
                 allowsRebinding,
                 records: locks
             )
-            try await checkMarker(settings, directory, manifest, allowsRebinding, records: locks)
-            let isSame = try await checkRoot(directory, manifest, records: locks)
+            let known = try await KnownDirectory.check(
+                settings,
+                directory,
+                manifest,
+                allowsRebinding: allowsRebinding,
+                records: locks
+            )
             let doubt = try await UnsynchronizedRun.doubt(
                 manifest,
                 bootID: directory.bootID,
@@ -108,7 +112,7 @@ struct MirrorSession: Sendable {
                 manifest: manifest,
                 lock: locks ? lock : nil,
                 isManifestRebuilt: isRebuilt || isRebound,
-                isSameDirectory: isSame,
+                known: known,
                 ignored: ignored,
                 doubt: doubt,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
@@ -241,45 +245,5 @@ struct MirrorSession: Sendable {
             try await manifest.setSettings(settings)
         }
         return isRebound
-    }
-
-    /// Refuses a directory without the mark that the manifest's directory has: most likely its disk
-    /// is not mounted, and what is seen is the empty mount point.
-    private static func checkMarker(
-        _ settings: MirrorSettings,
-        _ directory: MirrorDirectory,
-        _ manifest: ManifestStore,
-        _ allowsRebinding: Bool,
-        records: Bool
-    ) async throws {
-        let recorded = try await manifest.setting(Setting.marker)
-        if let recorded, try directory.marker() == recorded { return }
-        guard recorded == nil || allowsRebinding else {
-            throw SyncError(
-                code: .refused,
-                message: "'\(displayText(settings.directory.utf8))' is not the directory that the "
-                    + "manifest was made with: its marker is missing. Is its disk mounted? "
-                    + "If it is another directory on purpose, say --rebind"
-            )
-        }
-        guard records else { return }
-        let marker = settings.environment.randomName(markerLength)
-        try directory.writeMarker(marker)
-        try await manifest.setSetting(Setting.marker, marker)
-    }
-
-    private static let markerLength = 26
-
-    /// False if the directory is another one than last time: a copy, or another disk's.
-    private static func checkRoot(
-        _ directory: MirrorDirectory,
-        _ manifest: ManifestStore,
-        records: Bool
-    ) async throws -> Bool {
-        let identity = try directory.rootIdentity()
-        let found = String(identity.inode)
-        let recorded = try await manifest.setting(Setting.root)
-        if records { try await manifest.setSetting(Setting.root, found) }
-        return recorded == nil || recorded == found
     }
 }

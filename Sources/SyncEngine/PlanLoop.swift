@@ -107,20 +107,20 @@ final class LocalScan: Sendable {
     private let isExcluded: DirectoryWalk.Exclusion
     private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
-    private let onIssue: @Sendable (WalkIssue) -> Void
+    private let issues: ScanIssues
 
     init(
         directory: MirrorDirectory,
         threads: BlockingThreads,
         batch: Int,
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
-        onIssue: @escaping @Sendable (WalkIssue) -> Void
+        reportingTo issues: ScanIssues
     ) {
         self.directory = directory
         self.batch = batch
         self.isExcluded = isExcluded
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
-        self.onIssue = onIssue
+        self.issues = issues
     }
 
     /// Walks to the end; runs beside ``next()``.
@@ -132,10 +132,11 @@ final class LocalScan: Sendable {
                 let batch = try await queue.run { () throws(LocalError) in
                     try walk.next(limit: batch)
                 }
-                for issue in batch.issues { onIssue(issue) }
+                for issue in batch.issues { issues.report(issue) }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }
                 if batch.isFinished { break }
             }
+            issues.mountPoints = walk.mountPoints
             batches.finish()
         } catch {
             batches.finish(throwing: error)

@@ -8,6 +8,8 @@ final class ScanIssues: Sendable {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
+        /// Where other file systems begin; nil until the walk has ended, or if there are too many.
+        var mountPoints: [[UInt8]]?
     }
 
     private let state = Mutex(State())
@@ -26,6 +28,12 @@ final class ScanIssues: Sendable {
             state.hidden.insert(issue.path)
         }
         onIssue(issue)
+    }
+
+    /// Where the whole walk found other file systems; nil if it does not know.
+    var mountPoints: [[UInt8]]? {
+        get { state.withLock { $0.mountPoints } }
+        set { state.withLock { $0.mountPoints = newValue } }
     }
 
     /// True for a key at or beneath a path that the walk could not take.

@@ -95,6 +95,55 @@ def _(place):
         equal(disk.tree(), {"other": OTHER}, "the tree")
 
 
+@case("F165", "a disk that is no longer mounted within the mirror is not what the user deleted")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    os.mkdir(place.directory)
+    disk.memory(place.path("mounted"), "size=20m")
+    with disk.inside() as seen:
+        for name in ("mounted/one", "mounted/d/two", "other", "third", "fourth"):
+            seen.write(name, NEW)
+    place.in_step(disk.run("push"))
+    disk.unmount(place.path("mounted"))
+    for command in ("push", "sync", "pull"):
+        result = disk.run(command, "--delete")
+        equal((result.status, result.count("deleted"), result.count("transferred")), (1, 0, 0),
+              f"the end of {result}")
+        expect("another disk" in result.said("mounted"), f"what was said: {result}")
+    equal(place.get("mounted/d/two"), NEW, "the object")
+    place.in_step(disk.run("pull", "--rebind"))
+    equal(disk.tree()["mounted/d/two"], NEW, "the file, its disk being gone on purpose")
+
+
+@case("F126", "what a copy on another disk lacks is not what the user deleted")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    disk.memory(place.directory, "size=20m")
+    with disk.inside() as seen:
+        for number in range(10):
+            seen.write(f"f{number}", ramp(100 + number))
+    place.in_step(disk.run("push"))
+    disk.memory(os.path.join(place.folder, "copy"), "size=20m")
+    disk.command("cp", "-a", place.path(".osssync"), place.path("f1"), place.path("f2"),
+                 os.path.join(place.folder, "copy"))
+    disk.mount("--move", os.path.join(place.folder, "copy"), place.directory)
+    for _ in range(2):
+        result = disk.run("push", "--delete")
+        equal(result.count("deleted"), 0, f"deletions of {result}")
+    for number in range(10):
+        equal(place.get(f"f{number}"), ramp(100 + number), f"the object f{number}")
+    place.in_step(disk.run("pull"))
+    equal(len(disk.tree()), 10, "files of the new disk")
+    with disk.inside() as seen:
+        os.remove(seen.path("f3"))
+    place.in_step(disk.run("push", "--delete"))
+    equal(place.get("f3"), None, "the object that was deleted on the new disk")
+
+
 @case("F075", "what permissions forbid is reported, and never changed to get through")
 def _(place):
     tree = pulled(place)

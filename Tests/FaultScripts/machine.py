@@ -123,7 +123,13 @@ class Disk:
         self.holder.stdout.close()
 
     def mount(self, *options):
-        subprocess.run([*self.enter, "mount", *options], check=True)
+        self.command("mount", *options)
+
+    def command(self, *line):
+        subprocess.run([*self.enter, *line], check=True)
+
+    def unmount(self, path):
+        self.command("umount", path)
 
     def memory(self, path, options):
         os.makedirs(path, exist_ok=True)

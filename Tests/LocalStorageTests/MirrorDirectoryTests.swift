@@ -232,7 +232,33 @@ struct MirrorDirectoryTests {
         let status = try temporary.status(".")
         let identity = try open(temporary.mirrorPath).rootIdentity()
         #expect(identity.inode == status.st_ino)
-        #expect(identity.device == status.st_dev)
+        #expect(identity.disk != nil)
+        #expect(RootIdentity(text: identity.text) == identity)
+    }
+
+    @Test func `two disks whose roots have one inode are told apart`() throws {
+        let early = RootIdentity(inode: 2, disk: .birth(Timestamp(seconds: 1_700_000_000)))
+        let late = RootIdentity(inode: 2, disk: .birth(Timestamp(seconds: 1_700_000_001)))
+        #expect(!early.isSame(as: late))
+        let one = RootIdentity(inode: 2, disk: .fileSystem(7))
+        let two = RootIdentity(inode: 2, disk: .fileSystem(UInt64.max))
+        #expect(!one.isSame(as: two))
+        for identity in [early, late, one, two] {
+            #expect(RootIdentity(text: identity.text) == identity)
+            // As it was recorded before disks were told apart.
+            #expect(RootIdentity(text: "2")?.isSame(as: identity) == true)
+            #expect(RootIdentity.unknown.isSame(as: identity) == false)
+        }
+        #expect(RootIdentity(text: "2:x7") == nil)
+    }
+
+    @Test func `a directory is no mount point`() throws {
+        let mirror = try open(temporary.mirrorPath)
+        try mirror.makeDirectory(try relative("d/"))
+        try temporary.write("d/f", "x")
+        for path in ["d", "d/f", "absent", "absent/too", "d/f/g"] {
+            #expect(try mirror.isMountPoint(try relative(path)) == false)
+        }
     }
 
     // MARK: - Directories and files

@@ -1,0 +1,87 @@
+package import SyncModel
+
+/// Which directory of which disk a mirror is.
+package struct RootIdentity: Sendable, Hashable {
+    /// What tells disks apart, whose roots all have the same inode.
+    package enum Disk: Sendable, Hashable {
+        /// When the directory was made.
+        case birth(Timestamp)
+        /// The identifier of its file system, where that does not say when a directory was made.
+        case fileSystem(UInt64)
+    }
+
+    /// No directory's.
+    package static let unknown = RootIdentity(inode: 0, disk: nil)
+
+    let inode: UInt64
+    let disk: Disk?
+
+    package init(inode: UInt64, disk: Disk?) {
+        self.inode = inode
+        self.disk = disk
+    }
+
+    /// What ``text`` was; nil if it is none.
+    package init?(text: String) {
+        let words = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard words.count <= 2, let inode = UInt64(words[0]) else { return nil }
+        self.inode = inode
+        guard words.count == 2 else {
+            disk = nil
+            return
+        }
+        let number = words[1].dropFirst()
+        switch words[1].first {
+        case "b":
+            disk = Int64(number).map { .birth(Timestamp(nanosecondsSince1970: $0)) }
+        case "f":
+            disk = UInt64(number).map { .fileSystem($0) }
+        default: return nil
+        }
+    }
+
+    package var text: String {
+        switch disk {
+        case .birth(let time): "\(inode):b\(time.nanosecondsSince1970)"
+        case .fileSystem(let number): "\(inode):f\(number)"
+        case nil: "\(inode)"
+        }
+    }
+
+    /// False if they are surely two directories.
+    package func isSame(as other: RootIdentity) -> Bool {
+        guard inode == other.inode else { return false }
+        switch (disk, other.disk) {
+        case (.birth(let a), .birth(let b)): return a == b
+        case (.fileSystem(let a), .fileSystem(let b)): return a == b
+        // One of them is from before the system told, or from another system.
+        default: return true
+        }
+    }
+}
+
+extension MirrorDirectory {
+    /// Of the directory itself: another one than last time means another disk, a disk that is not
+    /// mounted, or a copy.
+    package func rootIdentity() throws(LocalError) -> RootIdentity {
+        let birth = calls.birth(of: root.descriptor).map(RootIdentity.Disk.birth)
+        let fileSystem = calls.fileSystem(of: root.descriptor).map(RootIdentity.Disk.fileSystem)
+        return RootIdentity(inode: try root.status().identity.inode, disk: birth ?? fileSystem)
+    }
+
+    /// True if another file system than that of the directory around it begins at `path`.
+    ///
+    /// - Throws: What keeps it from being looked at; that it is absent is no error.
+    package func isMountPoint(_ path: RelativePath) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let parent = try parent(of: path)
+            guard let status = try parent.status(of: PathBytes(path.name)) else { return false }
+            return try status.identity.device != parent.status().identity.device
+        } catch {
+            switch error {
+            case .absent, .parentIsFile, .symlinkInPath: return false
+            default: throw error
+            }
+        }
+    }
+}

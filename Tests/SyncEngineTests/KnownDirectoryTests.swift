@@ -1,0 +1,115 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("A directory that is another one")
+    struct KnownDirectoryTests {
+        private func ramp(_ count: Int) -> Data { MirrorFixture.ramp(count) }
+
+        /// A mirror of ten files in step; then its directory is a copy that ended early.
+        private func copiedInPart() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for number in 0..<10 { try fixture.write("a/f\(number)", ramp(100 + number)) }
+            try await fixture.run("a", .push)
+            let (old, new) = (
+                fixture.folder.appending(path: "old"), fixture.folder.appending(path: "a")
+            )
+            try FileManager.default.moveItem(at: new, to: old)
+            try fixture.makeDirectory("a")
+            for name in [".osssync", "f1", "f2"] {
+                try FileManager.default.copyItem(
+                    at: old.appending(path: name),
+                    to: new.appending(path: name)
+                )
+            }
+            return fixture
+        }
+
+        /// As if a disk had been mounted there in the last run.
+        private func noteDisk(_ fixture: MirrorFixture) async throws {
+            let session = try await MirrorSession.open(
+                try fixture.engine("a").settings,
+                locks: true,
+                allowsRebinding: false
+            )
+            try await session.known.record(in: session.manifest, [[UInt8]("disk".utf8)])
+            try await session.manifest.checkpointAndClose()
+        }
+
+        private func deleting(_ options: inout RunOptions) {
+            options.deletesKnown = true
+            options.deletionLimit = .percent(100)
+        }
+
+        @Test(arguments: [SyncDirection.push, .sync])
+        func `what a copy lacks is deleted neither in the first run nor later`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await copiedInPart()
+            for _ in 0..<2 {
+                let run = try await fixture.run("a", direction, EventLog(), deleting)
+                #expect(run.deleted == 0)
+                #expect(run.deletionsHeldBack == nil)
+            }
+            #expect(try await fixture.objects().count == 10)
+            #expect(try fixture.tree("a").count == (direction == .sync ? 10 : 2))
+        }
+
+        @Test func `after a whole run a copy is the mirror and what is deleted there is deleted`()
+            async throws
+        {
+            let fixture = try await copiedInPart()
+            try await fixture.run("a", .pull)
+            #expect(try fixture.tree("a").count == 10)
+            try fixture.remove("a/f3")
+            let push = try await fixture.run("a", .push, EventLog(), deleting)
+            #expect(push.deleted == 1)
+            #expect(try await fixture.objects().count == 9)
+        }
+
+        @Test func `a run that fails first leaves a copy unknown`() async throws {
+            let fixture = try await copiedInPart()
+            try fixture.setFaults(
+                #"""
+                [{"match": {"operation": "ListObjectsV2"},
+                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+                """#
+            )
+            await #expect(throws: SyncError.self) {
+                try await fixture.run("a", .push, EventLog(), deleting)
+            }
+            try fixture.setFaults("[]")
+            let push = try await fixture.run("a", .push, EventLog(), deleting)
+            #expect(push.deleted == 0)
+            #expect(try await fixture.objects().count == 10)
+        }
+
+        @Test func `a disk that is not mounted hides what is beneath it`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", ramp(10))
+            try fixture.write("a/disk/one", ramp(20))
+            try fixture.write("a/disk/d/two", ramp(30))
+            try await fixture.run("a", .push)
+            try await noteDisk(fixture)
+            try fixture.remove("a/disk")
+            try fixture.makeDirectory("a/disk")
+            let log = EventLog()
+            let push = try await fixture.run("a", .push, log, deleting)
+            #expect((push.deleted, push.transferred, push.skipped) == (0, 0, 1))
+            #expect(log.items.contains { $0.message?.contains("another disk") == true })
+            let pull = try await fixture.run("a", .pull, EventLog(), deleting)
+            #expect(pull.transferred == 0)
+            #expect(try await fixture.objects().count == 3)
+            // Gone on purpose.
+            let rebound = try await fixture.run("a", .pull) { $0.allowsRebinding = true }
+            #expect(rebound.isInStep)
+            #expect(try fixture.tree("a").values.filter { !$0.isEmpty }.count == 3)
+            #expect(try await fixture.run("a", .push, EventLog(), deleting).isInStep)
+        }
+    }
+}
