@@ -65,10 +65,9 @@ package struct WalkIssue: Sendable, Hashable {
         case .changedDuringWalk:
             return "'\(name)' changed during the scan; nothing is deleted in this run."
         case .notMounted:
-            return
-                "'\(name)' was another disk in the last run and is none now, so what is beneath is"
-                + " left alone and nothing is deleted in this run. Mount it, or say --rebind if it is"
-                + " gone on purpose."
+            return "'\(name)' was another disk in the last run and is none now: what is beneath is"
+                + " left alone and nothing is deleted in this run. Mount it; if it is gone on"
+                + " purpose, say --rebind."
         }
     }
 }

@@ -61,14 +61,21 @@ struct Housekeeping: Sendable {
     /// After a run in which nothing failed: a checkpoint that is still there belongs to a key that
     /// needs no transfer any more.
     ///
-    /// What cannot be aborted is said and tried again by the next run; nothing of this one is
-    /// wrong on its account.
-    func sweepAfter(_ direction: SyncDirection) async throws {
+    /// One of a key that this run was to leave alone may be needed by the next. What cannot be
+    /// aborted is said and tried again by the next run; nothing of this one is wrong for that.
+    func sweepAfter(
+        _ direction: SyncDirection,
+        sparing isSpared: (ObjectKey) -> Bool
+    ) async throws {
         if direction != .push {
-            try await forEachDownload { try await drop($0) }
+            try await forEachDownload { checkpoint in
+                guard !isSpared(checkpoint.key) else { return }
+                try await drop(checkpoint)
+            }
         }
         if direction != .pull {
             try await forEachUpload { checkpoint in
+                guard !isSpared(checkpoint.key) else { return }
                 do {
                     try await drop(checkpoint)
                 } catch let error as StorageError where !error.isCancelled {

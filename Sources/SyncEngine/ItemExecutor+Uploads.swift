@@ -74,7 +74,7 @@ extension ItemExecutor {
         )
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
-        guard await record(changes, .upload, entry) else { return }
+        await record(changes, .upload, entry)
         context.tracker.count { $0.transferred += 1 }
         context.item(
             .upload,
@@ -111,7 +111,7 @@ extension ItemExecutor {
                 localModified: Timestamp(seconds: 0),
                 inode: 0
             )
-            guard await record([.upsert(row)], .upload, entry) else { return }
+            await record([.upsert(row)], .upload, entry)
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
             context.item(.upload, .done, entry.key, size: 0)
@@ -213,7 +213,7 @@ extension ItemExecutor {
             inode: file.inode
         )
         // Also of a copy that is outdated by now: without a row it would be another writer's.
-        guard await self.record([.upsert(record)], .copyRemote, entry) else { return .settled }
+        await self.record([.upsert(record)], .copyRemote, entry)
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)

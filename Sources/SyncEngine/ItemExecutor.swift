@@ -129,20 +129,13 @@ extension ItemExecutor {
         )
     }
 
-    /// Writes rows; false and a reported failure if the manifest refuses.
-    @discardableResult
+    /// Writes rows, once the disk has what they are of.
     func record(
         _ changes: [ManifestChange],
         _ action: ItemAction,
         _ entry: JoinedEntry
-    ) async -> Bool {
-        do {
-            try await context.manifest.record(changes)
-            return true
-        } catch {
-            fail(action, entry.key, size: 0, ItemFailure(error))
-            return false
-        }
+    ) async {
+        await publications.record(.init(changes: changes, key: entry.key, action: action))
     }
 }
 
@@ -166,7 +159,7 @@ extension ItemExecutor {
         let changes: [ManifestChange] = [
             .upsert(row), .finishDownload(entry.key), .finishUpload(entry.key),
         ]
-        guard await record(changes, .adopt, entry) else { return }
+        await record(changes, .adopt, entry)
         context.tracker.count { $0.adopted += 1 }
         context.item(.adopt, .done, entry.key, size: object.size)
     }
@@ -184,7 +177,7 @@ extension ItemExecutor {
             localModified: file.modified,
             inode: file.inode
         )
-        guard await record([.upsert(row)], .adopt, entry) else { return }
+        await record([.upsert(row)], .adopt, entry)
         context.tracker.count { $0.unchanged += 1 }
     }
 
@@ -223,7 +216,7 @@ extension ItemExecutor {
             await planDeletion(.deleteRemote(.known), entry)
         case .leaveBoth:
             // What is not settled is not in step; nothing may be deleted on its account.
-            ledger.countSkipped()
+            ledger.countSkipped(entry.key)
         case .stopRun:
             ledger.stop(
                 SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")

@@ -172,6 +172,7 @@ extension MirrorRun {
         try await announceFilter(hasRows: rows > 0)
         let findings = try await transfer(parts, rows: rows)
         await parts.publications.flush()
+        await parts.publications.recordRows()
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
@@ -184,31 +185,19 @@ extension MirrorRun {
             let mountPoints = parts.executor.issues.mountPoints
             try await session.known.record(in: session.manifest, mountPoints)
         }
-        let isClean = findings.isListingProven && parts.ledger.failedItems == 0
-        if isClean { try await Housekeeping(context: parts.context).sweepAfter(direction) }
+        let ledger = parts.ledger
+        let isClean =
+            findings.isListingProven && ledger.failedItems == 0 && ledger.vanishedItems == 0
+        if isClean {
+            let filter = session.ignored.followed(by: options.filter)
+            let issues = parts.executor.issues
+            try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
+                filter.excludes(key) || issues.hides(key) || ledger.leftAlone(key)
+            }
+        }
         guard let doubt = findings.listingDoubt else { return }
         parts.context.tracker.count { $0.failed += 1 }
         onEvent(.warning(message: doubt))
-    }
-
-    /// What the plan's streams were, for the guards of deletion.
-    struct Findings: Sendable {
-        var listedObjects = 0
-        var walkedEntries = 0
-        var isListingProven = false
-        var isScanProven = false
-        var listingFailure: (any Error)?
-
-        /// Why there may be objects that the plan did not have; nil if there are none.
-        var listingDoubt: String? {
-            if let error = listingFailure {
-                let reason = SyncError(any: error).message
-                return "the listing of the remote could not be read to its end: \(reason)"
-            }
-            if isListingProven { return nil }
-            return "a page of the listing contradicted those before it, so that objects may have "
-                + "been passed over; run again"
-        }
     }
 
     private func transfer(_ parts: Parts, rows: Int) async throws -> Findings {
@@ -245,17 +234,6 @@ extension MirrorRun {
             guard let findings else { throw CancellationError() }
             return findings
         }
-    }
-
-    func findings(_ loop: PlanLoop, _ issues: ScanIssues) -> Findings {
-        Findings(
-            listedObjects: loop.listedObjects,
-            walkedEntries: loop.walkedEntries,
-            isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
-                && loop.join.coversEverything,
-            isScanProven: issues.isScanProven && loop.isWalkFinished,
-            listingFailure: loop.listingFailure
-        )
     }
 
     /// Listings side by side, cut where the manifest says that the keys are.

@@ -60,6 +60,10 @@ actor PublicationQueue {
     /// With fast durability: what has its name and is perhaps not on the disk.
     var unsynchronized: [Published] = []
     var hasMarkedUnsynchronized = false
+    /// What the manifest learns of once the disk surely has it.
+    var rows: [Row] = []
+    /// How many intervals have gone by since they were last recorded.
+    var intervals = 0
     /// With fast durability: what has its name could not be put on the disk or recorded.
     var hasLostTrack = false
     private var isFlushing = false
@@ -123,6 +127,7 @@ actor PublicationQueue {
                 return
             }
             await flush()
+            await recordOldRows()
         }
     }
 
@@ -134,6 +139,7 @@ actor PublicationQueue {
     /// The same, and the manifest learns of all of it.
     func finish() async {
         await flush(synchronizingAbove: 0)
+        await recordRows()
     }
 
     private func flush(synchronizingAbove limit: Int) async {

@@ -13,10 +13,14 @@ final class RunLedger: Sendable {
         var vanished = 0
         var vanishedFiles = 0
         var deferred: [JoinedEntry] = []
+        var leftAlone: Set<ObjectKey> = []
     }
 
     /// Downloads that wait for a directory to be deleted are rare; more than this are skipped.
     private static let deferredLimit = 10_000
+
+    /// Keys that are remembered as skipped; with more of them every key counts as one.
+    private static let leftAloneLimit = 10_000
 
     private let state = Mutex(State())
 
@@ -39,7 +43,19 @@ final class RunLedger: Sendable {
     func countCancelled() { state.withLock { $0.cancelled += 1 } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
-    func countSkipped() { state.withLock { $0.skipped += 1 } }
+    func countSkipped(_ key: ObjectKey) {
+        state.withLock { state in
+            state.skipped += 1
+            if state.leftAlone.count <= Self.leftAloneLimit { state.leftAlone.insert(key) }
+        }
+    }
+
+    /// True for a key that was skipped, and may be transferred by the next run.
+    func leftAlone(_ key: ObjectKey) -> Bool {
+        state.withLock { state in
+            state.leftAlone.count > Self.leftAloneLimit || state.leftAlone.contains(key)
+        }
+    }
 
     /// False if there are too many already.
     func deferDownload(_ entry: JoinedEntry) -> Bool {

@@ -7,6 +7,10 @@ struct UploadCleaner: Sendable {
     /// How much the service's clock may be behind ours when an upload's age is judged.
     private static let clockTolerance: Int64 = 15 * 60
 
+    /// How long after ours an upload may have begun that is taken for ours: our tries at it take
+    /// less, and another writer may well begin one of the same key a day later.
+    private static let longestBeginning: Int64 = 30 * 60
+
     /// How often an upload is begun whose answers are lost.
     private static let attempts = 5
 
@@ -72,8 +76,8 @@ struct UploadCleaner: Sendable {
 
     /// Aborts what an InitiateMultipartUpload left whose answer was lost.
     ///
-    /// A listing shows no metadata, so only an upload of exactly this key that began no earlier
-    /// than ours and has not a single part is taken for ours: nobody loses a byte by its end.
+    /// A listing shows no metadata, so only an upload of exactly this key that began about when
+    /// ours did and has not a single part is taken for ours: nobody loses a byte by its end.
     private func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
         let objectKey = means.objectKey(checkpoint.key)
         let page = try await means.store.listMultipartUploads(
@@ -81,7 +85,9 @@ struct UploadCleaner: Sendable {
         )
         for upload in page.uploads where upload.key == objectKey {
             let earliest = checkpoint.started.seconds - Self.clockTolerance
-            guard let initiated = upload.initiated, initiated.seconds >= earliest else { continue }
+            let latest = checkpoint.started.seconds + Self.longestBeginning
+            guard let began = upload.initiated?.seconds, (earliest...latest).contains(began)
+            else { continue }
             let parts = try await means.store.listParts(objectKey, upload.upload, after: nil)
             guard parts.parts.isEmpty else { continue }
             try await means.store.abortMultipartUpload(objectKey, upload.upload)
