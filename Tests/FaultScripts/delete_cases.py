@@ -30,19 +30,35 @@ def _(place):
         equal(place.in_step(place.push("--delete")).count("deleted"), 0, "deletions afterwards")
 
 
-@case("F054", "an object that is gone already is deleted")
+@case("F054", "an object that somebody else deleted meanwhile is gone, and not counted")
 def _(place):
     pushed(place, "f0", "f1")
     between = place.wire()
     asked = []
 
     def gone(request, forward):
-        # After the run's own listing and before the look that comes before deletions.
+        # After the run's own listing and before the look that comes before deletions: somebody
+        # else deleted it.
         asked.append(request)
         if len(asked) == 2:
             place.delete("f0")
         return None
     between.on("ListObjectsV2", gone)
+    result = place.in_step(place.push("--delete"))
+    equal(result.count("deleted"), 1, f"deletions of {result}")
+    equal((place.get("f0"), place.get("f1")), (None, None), "the objects")
+    equal(place.in_step(place.push("--delete")).count("deleted"), 0, "deletions of the next run")
+
+
+@case("F054", "an object that goes while it is deleted is deleted")
+def _(place):
+    pushed(place, "f0", "f1")
+    between = place.wire()
+
+    def gone(request, forward):
+        place.delete("f0")
+        return None
+    between.on("DeleteMultipleObjects", gone)
     result = place.in_step(place.push("--delete"))
     equal(result.count("deleted"), 2, f"deletions of {result}")
     equal(place.in_step(place.push("--delete")).count("deleted"), 0, "deletions of the next run")
