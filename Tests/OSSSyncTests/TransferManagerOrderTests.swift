@@ -71,7 +71,7 @@ struct TransferManagerOrderTests {
 
     /// A pause that is told after the start that followed would take the start's place, which
     /// nobody would hear of then.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `one that is resumed at once is told of as started after it paused`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
