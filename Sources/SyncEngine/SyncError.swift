@@ -4,13 +4,16 @@
 /// no secret.
 public struct SyncError: Error, Sendable {
     /// A kind of failure; the set can grow.
-    public struct Code: Sendable, Hashable {
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: Sendable, Hashable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
             case cannotResume, corrupt
         }
         private let value: Value
+
+        /// The code's name, such as `notFound`.
+        public var description: String { String(describing: value) }
 
         /// The arguments, a configuration file or the link of a directory is unusable.
         public static let configuration = Code(value: .configuration)

@@ -207,6 +207,8 @@ struct DownloadFaultTests {
         }
         #expect(error?.code == .configuration)
         #expect(error?.message.contains("'/nowhere/authorities.pem' can't be read") == true)
+        // As an app's log shows it.
+        #expect(error.map { "\($0.code)" } == "configuration")
     }
 
     @Test(
