@@ -5,10 +5,12 @@ internal import Synchronization
 ///
 /// A throttled answer halves the bound, at most once a second; every ``successesPerStep`` answers
 /// raise it by one, up to the user's limit. Large and small files wait in one line for each
-/// request, so neither starves.
+/// request. While the head of the line lacks nothing but bytes, smaller requests pass it: as many
+/// as there are where they cannot delay it, ``maximumPasses`` where they can; so neither starves.
 package final class ConnectionLimiter: Sendable {
     private static let successesPerStep = 32
     private static let halvingInterval = Duration.seconds(1)
+    private static let maximumPasses = 64
 
     private struct Waiter {
         let bytes: Int64
@@ -27,6 +29,8 @@ package final class ConnectionLimiter: Sendable {
         /// Tickets in order of arrival; those no longer in `waiting` were cancelled.
         var line: [UInt64] = []
         var lineHead = 0
+        /// Requests that passed the head of the line and may delay it.
+        var passes = 0
     }
 
     private let maximum: Int
@@ -69,7 +73,8 @@ package final class ConnectionLimiter: Sendable {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
-                    if state.waiting.isEmpty, hasRoom(for: bytes, state) {
+                    let isFirst = state.waiting.isEmpty
+                    if hasRoom(for: bytes, state), isFirst || passesHead(bytes, &state) {
                         state.active += 1
                         state.activeBytes += bytes
                         return true
@@ -131,20 +136,44 @@ package final class ConnectionLimiter: Sendable {
         for waiter in granted { waiter.continuation.resume(returning: true) }
     }
 
-    /// Takes from the head of the line what has room; a large request there lets nobody pass.
+    /// True if a request that has room may go before the head of the line, which has none.
+    private func passesHead(_ bytes: Int64, _ state: inout State) -> Bool {
+        guard let head = firstWaiter(&state) else { return true }
+        // Even if everything that is in flight were as large as this one, the head would have room.
+        let (together, overflows) = bytes.multipliedReportingOverflow(by: Int64(state.limit))
+        if !overflows, together <= byteBudget - head.bytes { return true }
+        guard state.passes < Self.maximumPasses else { return false }
+        state.passes += 1
+        return true
+    }
+
+    private func firstWaiter(_ state: inout State) -> Waiter? {
+        while state.lineHead < state.line.count {
+            if let waiter = state.waiting[state.line[state.lineHead]] { return waiter }
+            state.lineHead += 1
+        }
+        return nil
+    }
+
+    /// Takes from the head of the line what has room, and from behind it what may pass.
     private func grant(_ state: inout State) -> [Waiter] {
         var granted: [Waiter] = []
-        while state.lineHead < state.line.count {
-            guard let waiter = state.waiting[state.line[state.lineHead]] else {
-                state.lineHead += 1
-                continue
-            }
-            guard hasRoom(for: waiter.bytes, state) else { break }
-            state.waiting.removeValue(forKey: state.line[state.lineHead])
-            state.lineHead += 1
+        func take(_ waiter: Waiter, _ ticket: UInt64) {
+            state.waiting.removeValue(forKey: ticket)
             state.active += 1
             state.activeBytes += waiter.bytes
             granted.append(waiter)
+        }
+        while let head = firstWaiter(&state), hasRoom(for: head.bytes, state) {
+            take(head, state.line[state.lineHead])
+            state.passes = 0
+        }
+        for ticket in state.line[state.lineHead...].dropFirst() {
+            guard state.active < state.limit else { break }
+            guard let waiter = state.waiting[ticket], hasRoom(for: waiter.bytes, state),
+                passesHead(waiter.bytes, &state)
+            else { continue }
+            take(waiter, ticket)
         }
         if state.lineHead > 1_024, state.lineHead * 2 > state.line.count {
             state.line.removeFirst(state.lineHead)

@@ -50,7 +50,7 @@ struct ConcurrencyTests {
         try await limiter.acquire(bytes: 40)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let order = Box<[Int64]>([])
-            for bytes in [Int64(500), 1] {
+            for bytes in [Int64(500), 41] {
                 group.addTask {
                     try await limiter.acquire(bytes: bytes)
                     order.value.withLock { $0.append(bytes) }
@@ -60,12 +60,48 @@ struct ConcurrencyTests {
                     await Task.yield()
                 }
             }
-            // The small one waits behind the large one, which needs the line for itself.
-            limiter.release(bytes: 40)
+            // The small one waits behind the large one, which goes alone.
+            limiter.release(bytes: 60)
             #expect(order.value.withLock { $0.isEmpty })
+            limiter.release(bytes: 40)
+            try await group.waitForAll()
+            #expect(Set(order.value.withLock { $0 }) == [500, 41])
+        }
+    }
+
+    @Test func `what moves few bytes passes a request that lacks only bytes`() async throws {
+        let limiter = ConnectionLimiter(maximum: 4, byteBudget: 100, monotonic: { .zero })
+        try await limiter.acquire(bytes: 60)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await limiter.acquire(bytes: 60) }
+            while limiter.waitingCount < 1 { await Task.yield() }
+            // As many as there are where they leave the large one its room.
+            for _ in 0..<1_000 {
+                try await limiter.acquire(bytes: 10)
+                limiter.release(bytes: 10)
+            }
+            // Sixty-four where they do not.
+            for _ in 0..<64 {
+                try await limiter.acquire(bytes: 11)
+                limiter.release(bytes: 11)
+            }
+            group.addTask { try await limiter.acquire(bytes: 11) }
+            while limiter.waitingCount < 2 { await Task.yield() }
+            try await limiter.acquire(bytes: 0)
+            limiter.release(bytes: 0)
+            // From behind the head, too, when a place becomes free.
+            try await limiter.acquire(bytes: 0)
+            try await limiter.acquire(bytes: 0)
+            try await limiter.acquire(bytes: 0)
+            group.addTask { try await limiter.acquire(bytes: 0) }
+            while limiter.waitingCount < 3 { await Task.yield() }
+            limiter.release(bytes: 0)
+            try await group.next()
+            #expect(limiter.waitingCount == 2)
+            for _ in 0..<3 { limiter.release(bytes: 0) }
             limiter.release(bytes: 60)
             try await group.waitForAll()
-            #expect(Set(order.value.withLock { $0 }) == [500, 1])
+            #expect(limiter.waitingCount == 0)
         }
     }
 
@@ -159,7 +195,7 @@ struct ConcurrencyTests {
     }
 }
 
-private final class Box<Value: Sendable>: Sendable {
+final class Box<Value: Sendable>: Sendable {
     let value: Mutex<Value>
 
     init(_ value: Value) {
@@ -168,7 +204,7 @@ private final class Box<Value: Sendable>: Sendable {
 }
 
 /// Counts how many are inside and how many there were at most.
-private final class Gauge: Sendable {
+final class Gauge: Sendable {
     private let state = Mutex((now: 0, peak: 0))
 
     var peak: Int { state.withLock { $0.peak } }
