@@ -38,6 +38,15 @@ package struct WalkIssue: Sendable, Hashable {
         }
     }
 
+    /// True for what no mirror takes; with anything else something of the mirror is missing.
+    package var isLeftOutByDesign: Bool {
+        switch reason {
+        case .symbolicLink, .special: true
+        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
+            false
+        }
+    }
+
     /// True for a key at or beneath the path: it has no entry, and yet was not deleted by the user.
     ///
     /// So a directory that was moved away and replaced by a link to it does not look like the

@@ -50,6 +50,7 @@ extension MirrorEngine {
                 pull.add(entry)
                 push.add(entry)
                 sync.add(entry)
+                hidden.planReached(entry.key)
             }
         )
         pull.finish()

@@ -3,13 +3,25 @@ internal import SyncModel
 internal import Synchronization
 
 /// Reports what the walk could not take, and knows what that hides from the plan.
+///
+/// A directory can hold millions of links: in memory are those that the plan has not passed, and
+/// the first of them are named.
 final class ScanIssues: Sendable {
+    /// Links and special files that are named one by one.
+    private static let namedLimit = 100
+    /// Fewer paths than this are not worth looking for those that are passed.
+    private static let smallestSweep = 1_024
+
     private struct State {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
         /// Where other file systems begin; nil until the walk has ended, or if there are too many.
         var mountPoints: [[UInt8]]?
+        /// How many of them are worth a look for those that are passed.
+        var sweepAt = smallestSweep
+        /// Links and special files so far.
+        var leftOut = 0
     }
 
     private let state = Mutex(State())
@@ -22,12 +34,41 @@ final class ScanIssues: Sendable {
     /// True if the walk read every directory.
     var isScanProven: Bool { !state.withLock { $0.isIncomplete } }
 
+    /// What is said of the links and special files that were not named; nil if all were.
+    var unnamedMessage: String? {
+        let count = state.withLock { $0.leftOut } - Self.namedLimit
+        guard count > 0 else { return nil }
+        return "\(count) more links and special files are left alone; the first "
+            + "\(Self.namedLimit) were named"
+    }
+
+    /// Paths that are in memory.
+    var hiddenCount: Int { state.withLock { $0.hidden.count } }
+
     func report(_ issue: WalkIssue) {
-        state.withLock { state in
+        let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
             state.hidden.insert(issue.path)
+            guard issue.isLeftOutByDesign else { return true }
+            state.leftOut += 1
+            return state.leftOut <= Self.namedLimit
         }
-        onIssue(issue)
+        if isNamed { onIssue(issue) }
+    }
+
+    /// Says that the plan has come to `key`: what lies before it hides nothing any more.
+    ///
+    /// But for the beginnings of the key. Keys that wait for their decision are such beginnings,
+    /// and so is a directory whose content could not be read.
+    func planReached(_ key: ObjectKey) {
+        state.withLock { state in
+            guard state.hidden.count >= state.sweepAt else { return }
+            state.hidden = state.hidden.filter { path in
+                let path = ObjectKey(path)
+                return key < path || key.hasPrefix(path)
+            }
+            state.sweepAt = max(Self.smallestSweep, state.hidden.count * 2)
+        }
     }
 
     /// Where the whole walk found other file systems; nil if it does not know.
