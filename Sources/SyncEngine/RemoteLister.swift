@@ -10,6 +10,8 @@ internal import Synchronization
 final class RemoteLister: Sendable {
     /// Pages that one segment may hold before its listing waits.
     private static let pagesAhead = 8
+    /// Links of one page that are asked for side by side.
+    private static let linksAtOnce = 8
 
     private struct Segment: Sendable {
         let after: ObjectKey?
@@ -122,45 +124,56 @@ final class RemoteLister: Sendable {
     ) async throws -> (objects: [RemoteObject], isPastEnd: Bool) {
         var objects: [RemoteObject] = []
         objects.reserveCapacity(page.count)
+        var isPastEnd = false
         for object in page {
-            if let through = segment.through, through < object.key { return (objects, true) }
-            let key = ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count)))
+            if let through = segment.through, through < object.key {
+                isPastEnd = true
+                break
+            }
             // The prefix itself is the mirrored directory's own marker.
-            if key.isEmpty { continue }
-            objects.append(try await resolved(object, key: key))
+            if object.key.bytes.count > prefix.bytes.count { objects.append(object) }
         }
-        return (objects, false)
+        let targets = try await targets(of: objects)
+        let relative = objects.enumerated().map { index, object in
+            self.described(object, as: targets[index])
+        }
+        return (relative, isPastEnd)
+    }
+
+    /// What the links among `objects` lead to, by index; those without a usable target have none.
+    private func targets(of objects: [RemoteObject]) async throws -> [Int: ObjectMetadata] {
+        // A key that is no UTF-8 cannot be asked for.
+        var links = objects.indices.filter {
+            objects[$0].kind == .symlink && isValidUTF8(objects[$0].key.bytes)
+        }[...]
+        guard !links.isEmpty else { return [:] }
+        let found = Mutex<[Int: ObjectMetadata]>([:])
+        try await forEachBounded(limit: Self.linksAtOnce, next: { links.popFirst() }) { index in
+            do throws(StorageError) {
+                let target = try await self.store.head(objects[index].key, versionID: nil)
+                found.withLock { $0[index] = target }
+            } catch {
+                // SymlinkTargetNotExist, InvalidTargetType, or a target for others.
+                guard error.isNotFound || error.status == 400 || error.status == 403 else {
+                    throw error
+                }
+            }
+        }
+        return found.withLock { $0 }
     }
 
     /// The object under its relative key.
     ///
     /// A symlink object is described by its target, as a GET of it will be; one without a usable
     /// target keeps its kind, by which the plan leaves it alone.
-    private func resolved(
-        _ object: RemoteObject,
-        key: ObjectKey
-    ) async throws(StorageError) -> RemoteObject {
-        var size = object.size
-        var etag = object.etag
-        var kind = object.kind
-        // A key that is no UTF-8 cannot be asked for.
-        if kind == .symlink, isValidUTF8(object.key.bytes) {
-            do {
-                let target = try await store.head(object.key, versionID: nil)
-                size = target.size
-                etag = target.etag ?? object.etag
-                kind = .normal
-            } catch  where error.isNotFound || error.status == 400 || error.status == 403 {
-                // SymlinkTargetNotExist, InvalidTargetType, or a target for others.
-            }
-        }
-        return RemoteObject(
-            key: key,
-            size: size,
-            etag: etag,
+    private func described(_ object: RemoteObject, as target: ObjectMetadata?) -> RemoteObject {
+        RemoteObject(
+            key: ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count))),
+            size: target?.size ?? object.size,
+            etag: target?.etag ?? object.etag,
             lastModified: object.lastModified,
             storageClass: object.storageClass,
-            kind: kind,
+            kind: target == nil ? object.kind : .normal,
             restoreState: object.restoreState
         )
     }

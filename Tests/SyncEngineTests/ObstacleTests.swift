@@ -135,6 +135,30 @@ extension EngineRuns {
             #expect(fixture.content("b/link") == ramp(800))
         }
 
+        @Test func `the links of a page are asked for side by side`() async throws {
+            let fixture = try await mirrors(["f"])
+            let store = try fixture.store(ThrottleSignal())
+            for index in 0..<20 {
+                try await store.putSymlink(ObjectKey("mirror/link\(index)"), target: "mirror/f")
+            }
+            let gauge = Gauge()
+            let hooked = HookedStore(store) { call in
+                guard call.operation == "HeadObject" else { return }
+                if call.moment == .after { return gauge.leave() }
+                gauge.enter()
+                // The first ones wait for each other.
+                while call.number <= 8, gauge.peak < 8 { await Task.yield() }
+            }
+            let lister = RemoteLister(store: hooked, prefix: "mirror/", splits: [], width: 1)
+            await lister.run()
+            var position = RemoteLister.Position()
+            let objects = try #require(try await lister.next(&position))
+            #expect(gauge.peak == 8)
+            #expect(objects.map(\.key) == objects.map(\.key).sorted())
+            #expect(objects.count == 21)
+            #expect(objects.allSatisfy { $0.kind == .normal && $0.size == 100 })
+        }
+
         @Test func `a link object that may not be read ends no listing`() async throws {
             let fixture = try await mirrors(["f"])
             let store = try fixture.store(ThrottleSignal())
