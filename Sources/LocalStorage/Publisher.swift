@@ -56,11 +56,13 @@ struct Publisher {
         for index in group.indices {
             do throws(LocalError) {
                 guard let name = PartialName(group[index].partialName),
-                    let (file, status) = try directory.open(name)
+                    let (file, _) = try directory.open(name)
                 else { continue }
                 try calls.setMode(file.descriptor, mode)
                 try calls.setModified(file.descriptor, group[index].modified)
                 if synchronizesEach { try calls.synchronize(file.descriptor) }
+                // With the time as the file system keeps it.
+                let status = try file.status()
                 prepared.append(Prepared(index: index, name: name, status: status))
             } catch {
                 outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
@@ -168,9 +170,10 @@ struct Publisher {
             }
         }
         // The rename changed the file's ctime, so its identity is taken now; and if it is another
-        // file by now, ours was replaced after all and must not be recorded.
+        // file by now, or was written to, that must not be recorded as what was verified.
         guard let status = try parent.status(of: name), status.isSameObject(as: item.status),
-            status.identity.size == item.status.identity.size
+            status.identity.size == item.status.identity.size,
+            status.identity.modified == item.status.identity.modified
         else { throw .targetChanged(path) }
         return .published(status.identity, keptAs: kept)
     }

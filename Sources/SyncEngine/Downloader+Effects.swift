@@ -231,7 +231,9 @@ extension Downloader {
         _ shell: inout Shell
     ) async -> [DownloadState.Effect] {
         guard let partial = shell.partial else { return [] }
-        if !means.store.dialect.computesChecksum, object.size > 0 {
+        // An object from before the service computed checksums has none there either.
+        let isCompared = means.store.dialect.computesChecksum && object.crc64 != nil
+        if !isCompared, object.size > 0 {
             do throws(ItemFailure) {
                 let isTaken = try await isTaken(partial.file, object, checksum, &shell)
                 guard isTaken else { return state.disproved(object) }

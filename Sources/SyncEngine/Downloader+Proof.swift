@@ -2,7 +2,8 @@ internal import LocalStorage
 internal import ObjectStorage
 internal import SyncModel
 
-/// Downloads from a store that computes no CRC-64: the whole file is held against what it does say.
+/// Downloads of objects without a CRC-64 of the store's: the whole file is held against what it
+/// does say.
 extension Downloader {
     /// True if the partial file is what the headers say, or nothing more can be known of it.
     func isTaken(

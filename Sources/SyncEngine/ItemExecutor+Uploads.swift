@@ -88,23 +88,20 @@ extension ItemExecutor {
 
     /// An empty directory becomes a marker: an empty object whose key ends in "/".
     func uploadMarker(_ entry: JoinedEntry) async {
-        let (store, objectKey) = (context.store, context.objectKey(entry.key))
         let request = PutRequest(
-            key: objectKey,
+            key: context.objectKey(entry.key),
             contentType: "application/x-directory",
             userMetadata: [],
             storageClass: nil,
-            forbidsOverwrite: false,
+            forbidsOverwrite: true,
             callback: nil
         )
         do {
-            let result = try await context.withConnection { () throws(StorageError) in
-                try await store.put(request, body: .bytes([]), onProgress: { _ in })
-            }
+            let tag = try await putMarker(entry, request)
             let row = ManifestEntry(
                 key: entry.key,
                 size: 0,
-                etag: result.etag,
+                etag: tag,
                 crc64: CRC64(),
                 lastModified: nil,
                 storageClass: .standard,
@@ -119,6 +116,27 @@ extension ItemExecutor {
             context.tracker.finishedItem(bytes: 0)
             fail(.upload, entry.key, size: 0, error)
         }
+    }
+}
+
+extension ItemExecutor {
+    /// The tag of the marker, which may be there already: made by another writer, or by a request
+    /// whose answer was lost. One with content is somebody's object.
+    private func putMarker(
+        _ entry: JoinedEntry,
+        _ request: PutRequest
+    ) async throws(ItemFailure) -> ETag {
+        let store = context.store
+        do throws(ItemFailure) {
+            return try await context.withConnection { () throws(StorageError) in
+                try await store.put(request, body: .bytes([]), onProgress: { _ in })
+            }.etag
+        } catch {
+            guard error == .alreadyExists else { throw error }
+        }
+        let found = try await head(entry.key)
+        guard found.size == 0, let tag = found.etag else { throw .alreadyExists }
+        return tag
     }
 }
 

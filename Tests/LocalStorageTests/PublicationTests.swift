@@ -1,7 +1,8 @@
 import Glibc
-import LocalStorage
 import SyncModel
 import Testing
+
+@testable import LocalStorage
 
 @Suite("Publication")
 struct PublicationTests {
@@ -29,6 +30,15 @@ struct PublicationTests {
         let ordinary = try temporary.permissions("ordinary")
         #expect(try temporary.permissions("a/b/c.txt") == ordinary)
         #expect(try mirror.partialNames().isEmpty)
+    }
+
+    @Test func `a temporary file that is written to before its rename is not vouched for`() throws {
+        let publication = try mirror.publication("verified", at: "f", expecting: .absent)
+        var publisher = try Publisher(directory: mirror, group: [publication])
+        publisher.prepare(synchronizesEach: false)
+        try temporary.write(".osssync/partial/" + publication.partialName, "VERIFIED")
+        publisher.commit(synchronizesEach: false)
+        #expect(publisher.outcomes == [.failed(.targetChanged(try relative("f")))])
     }
 
     @Test func `an old version is replaced if it is what the plan saw`() throws {

@@ -24,6 +24,52 @@ extension EngineRuns {
             return try FileManager.default.contentsOfDirectory(atPath: path)
         }
 
+        /// The service states no checksum of any object, and damages the bodies that `match` names.
+        private func withoutChecksums(_ fixture: MirrorFixture, damaging match: String?) throws {
+            let damage = match.map { #", {"match": \#($0), "effect": {"flip": 100}}"# } ?? ""
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "GetObject"},
+                  "effect": {"headers": {"remove": ["x-oss-hash-crc64ecma"]}}},
+                 {"match": {"operation": "HeadObject"},
+                  "effect": {"headers": {"remove": ["x-oss-hash-crc64ecma"]}}}\(damage)]
+                """
+            )
+        }
+
+        @Test func `without a checksum of the service the tag vouches, or nothing does`()
+            async throws
+        {
+            let fixture = try await fixture()
+            try await fixture.put("single", MirrorFixture.ramp(70_000))
+            try withoutChecksums(fixture, damaging: nil)
+            #expect(try await fixture.run("b", .pull).isInStep)
+            let session = try await MirrorSession.open(
+                try fixture.engine("b").settings,
+                locks: true,
+                allowsRebinding: false
+            )
+            let expected = CRC64(of: [UInt8](MirrorFixture.ramp(70_000)))
+            #expect(try await session.manifest.entry("single")?.crc64 == expected)
+            // Made of parts, so its tag is no MD5.
+            #expect(try await session.manifest.entry("big")?.crc64 == nil)
+            try await session.manifest.checkpointAndClose()
+        }
+
+        @Test func `without a checksum of the service a damaged body is seen by the tag`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            try await fixture.put("single", MirrorFixture.ramp(70_000))
+            try withoutChecksums(
+                fixture,
+                damaging: #"{"operation": "GetObject", "occurrence": 1}"#
+            )
+            #expect(try await fixture.run("b", .pull).isInStep)
+            #expect(fixture.content("b/single") == MirrorFixture.ramp(70_000))
+            #expect(fixture.operations.filter { $0 == "GetObject" }.count == 2)
+        }
+
         /// Leaves a checkpoint that has every byte, as a kill before the verification does.
         private func leaveCheckpoint(_ fixture: MirrorFixture, holding content: Data) async throws {
             let store = try fixture.store(ThrottleSignal())

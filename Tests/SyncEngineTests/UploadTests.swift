@@ -231,6 +231,27 @@ extension EngineRuns {
             #expect(try await content(fixture, "mirror/big") == MirrorFixture.ramp(size, 5))
         }
 
+        @Test func `a marker takes the place of nobody's object`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.makeDirectory("a/full")
+            try fixture.makeDirectory("a/empty")
+            let log = EventLog()
+            let engine = try fixture.engine("a") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "PutObject", call.number == 1, call.moment == .before
+                    else { return }
+                    try? await fixture.put("full/", Data("of another writer".utf8))
+                    try? await fixture.put("empty/", Data())
+                }
+            }
+            let options = MirrorFixture.options { $0.connectionLimit = 1 }
+            let push = try await engine.run(.push, options: options, onEvent: log.add)
+            #expect(push.transferred == 1)
+            #expect(push.conflicts == 1)
+            #expect(log.skipped("full/")?.contains("another writer") == true)
+            #expect(try await fixture.object("full/") == Data("of another writer".utf8))
+        }
+
         @Test(arguments: [900_000, 5 << 20])
         func `a file that changes while it is sent is never committed`(size: Int) async throws {
             let fixture = try MirrorFixture()
