@@ -157,7 +157,7 @@ struct DeletionPass: Sendable {
         _ deletion: PlannedDeletion
     ) async -> (isSettled: Bool, parent: RelativePath?) {
         let directory = context.directory
-        let trashName = executor.trashName
+        let trashName = context.trashName
         let keepsInTrash = context.options.trashDays > 0
         do {
             let path = try RelativePath(key: deletion.key)

@@ -42,7 +42,7 @@ struct Dispatcher {
         case .adopt where entry.key.isDirectoryMarker:
             try await recordDirectory(entry)
         case .replaceByDirectory:
-            try await replaceByDirectory(entry)
+            replaceByDirectory(entry)
         case .downloadAfterDeletions:
             if !executor.ledger.deferDownload(entry) {
                 let reason = SkipReason.shadowedByDirectory
@@ -103,13 +103,23 @@ struct Dispatcher {
         )
     }
 
-    private mutating func makeDirectory(_ entry: JoinedEntry) async throws {
+    private func makeDirectory(at path: RelativePath) async throws(LocalError) {
         let directory = context.directory
-        do {
-            let path = try RelativePath(key: entry.key)
-            try await context.disk.run { () throws(LocalError) in
+        do throws(LocalError) {
+            return try await context.disk.run { () throws(LocalError) in
                 try directory.makeDirectory(path)
             }
+        } catch {
+            guard case .parentIsFile(let file) = error, await executor.yielding.clear(file)
+            else { throw error }
+        }
+        try await context.disk.run { () throws(LocalError) in try directory.makeDirectory(path) }
+    }
+
+    private mutating func makeDirectory(_ entry: JoinedEntry) async throws {
+        do {
+            let path = try RelativePath(key: entry.key)
+            try await makeDirectory(at: path)
             hasMadeDirectories = true
         } catch let error as LocalError {
             executor.fail(.download, entry.key, size: 0, ItemFailure(error))
@@ -147,55 +157,16 @@ struct Dispatcher {
         if changes.count >= context.limits.batch { try await flush() }
     }
 
-    /// A recorded file makes room for a directory of its name: at once, because the keys beneath
-    /// come next.
-    private mutating func replaceByDirectory(_ entry: JoinedEntry) async throws {
-        let directory = context.directory
-        guard let file = entry.local?.identity else { return }
-        let trash = executor.trashName
-        let keepsInTrash = context.options.trashDays > 0
-        // Where there is still an object of this key, the row goes first: a row without its file
-        // would look like a deletion by the user, also after a power cut. Without one it goes last:
-        // a file without its row would look like the user's own, and be in the way for ever.
-        if entry.remote != nil {
-            try await context.manifest.record([.forget(entry.key)])
-            try await context.manifest.makeDurable()
-        }
+    /// A recorded file is to make room for a directory of its name, for the keys that come next.
+    private func replaceByDirectory(_ entry: JoinedEntry) {
         do {
             let path = try RelativePath(key: entry.key)
-            try await context.disk.run { () throws(LocalError) in
-                if keepsInTrash {
-                    try directory.moveToTrash(path, expected: file, run: trash)
-                } else {
-                    try directory.remove(path, expected: file)
-                }
-            }
-        } catch let error as LocalError {
-            if entry.remote != nil, let base = entry.base {
-                try await context.manifest.record([.upsert(base)])
-            }
-            executor.fail(.deleteLocal, entry.key, size: file.size, ItemFailure(error))
-            return
-        } catch let error as UnsafeKey {
-            executor.skip(entry.key, size: file.size, message: error.message)
-            return
+            if executor.yielding.add(path, entry) { return }
+            let reason = SkipReason.blocksDirectory
+            executor.skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+        } catch {
+            executor.skip(entry.key, size: 0, message: error.message)
         }
-        if entry.remote == nil {
-            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
-            try await context.manifest.record([.forget(entry.key)])
-        }
-        context.tracker.count { $0.deleted += 1 }
-        context.keptItem(
-            .deleteLocal,
-            .done,
-            entry.key,
-            size: file.size,
-            message: "it gives way to a directory: the remote has keys beneath this name"
-        )
-        // An object of this name is none that the directory can hold, now as in later runs.
-        guard let object = entry.remote else { return }
-        let reason = SkipReason.shadowedByDirectory
-        executor.skip(entry.key, size: object.size, message: reason.message)
     }
 }
 

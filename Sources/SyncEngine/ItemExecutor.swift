@@ -10,6 +10,7 @@ struct ItemExecutor: Sendable {
     let ledger: RunLedger
     let publications: PublicationQueue
     let issues: ScanIssues
+    let yielding: YieldingFiles
 
     private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
 
@@ -87,13 +88,9 @@ struct ItemExecutor: Sendable {
         }
     }
 
-    /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
-    /// from 1 again.
-    var trashName: String { "\(context.started)-run-\(context.run.value)" }
-
     /// What becomes of a local version that the user gave up.
     private var discarded: Displacement {
-        context.options.trashDays > 0 ? .moveToTrash(run: trashName) : .replace
+        context.options.trashDays > 0 ? .moveToTrash(run: context.trashName) : .replace
     }
 }
 

@@ -51,9 +51,9 @@ extension MirrorRun {
             direction,
             deletesExcluded: options.deletesExcluded
         )
-        var decider = PrefixConflicts(
-            policy: DecisionPolicy(direction, options, prefix: settings.prefix)
-        )
+        var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
+        policy.filesGiveWay = !session.isManifestRebuilt && session.isSameDirectory
+        var decider = PrefixConflicts(policy: policy)
         let loop = try await join(
             rows: rows,
             selection,
@@ -61,10 +61,12 @@ extension MirrorRun {
             onEntry: { entry in
                 decider.add(entry)
                 while let item = decider.next() { try await body(item) }
+                issues.planReached(entry.key)
             }
         )
         decider.finish()
         while let item = decider.next() { try await body(item) }
+        if let message = issues.unnamedMessage { onEvent(.warning(message: message)) }
         return findings(loop, issues)
     }
 

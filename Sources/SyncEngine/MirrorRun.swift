@@ -114,7 +114,11 @@ struct MirrorRun: Sendable {
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
-        let publications = PublicationQueue(context: context) { key, action, failure in
+        let yielding = YieldingFiles(context: context, reports: reports)
+        let publications = PublicationQueue(context: context, yielding: yielding) {
+            key,
+            action,
+            failure in
             reports.fail(action, key, size: 0, failure)
         }
         let issues = ScanIssues { reports.report($0) }
@@ -122,7 +126,8 @@ struct MirrorRun: Sendable {
             context: context,
             ledger: ledger,
             publications: publications,
-            issues: issues
+            issues: issues,
+            yielding: yielding
         )
         return Parts(
             context: context,
@@ -293,7 +298,13 @@ extension MirrorRun {
         switch judge.verdict {
         case .allowed:
             try await DeletionPass(context: context, executor: parts.executor).run()
-            for entry in parts.ledger.deferred { await parts.executor.downloadDeferred(entry) }
+            let executor = parts.executor
+            var deferred = parts.ledger.deferred[...]
+            try await forEachBounded(
+                limit: options.connectionLimit,
+                next: { deferred.popFirst() },
+                body: { await executor.downloadDeferred($0) }
+            )
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
             context.tracker.count { $0.deletionsHeldBack = refusal.message }

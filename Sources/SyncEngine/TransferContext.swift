@@ -32,6 +32,10 @@ struct TransferContext: Sendable {
     var hashing: BlockingQueue { means.hashing }
     var emit: @Sendable (SyncEvent) -> Void { means.emit }
 
+    /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
+    /// from 1 again.
+    var trashName: String { "\(started)-run-\(run.value)" }
+
     func objectKey(_ key: ObjectKey) -> ObjectKey { means.objectKey(key) }
 
     func reading<Value: Sendable>(

@@ -40,12 +40,11 @@ package func decide(
 ///
 /// Only a file that is exactly as recorded does, or one whose loss was asked for by a flag; it
 /// goes to the trash in any case. Content is not read here, because the keys beneath wait for the
-/// answer: a touched file is refreshed in this run and gives way in the next.
+/// answer: a touched file is refreshed in this run and gives way in the next. So is one without a
+/// row that is perhaps the object's: a kill while it gave way leaves just that.
 private func decideObstacle(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
-    guard let base = entry.base else {
-        let isExtra = policy.direction == .pull && policy.deletesExtra && entry.remote == nil
-        return isExtra ? .replaceByDirectory : .skip(.blocksDirectory)
-    }
+    guard let base = entry.base else { return decideUnrecordedObstacle(entry, policy) }
+    guard policy.filesGiveWay else { return .skip(.blocksDirectory) }
     switch LocalChange(of: entry.local, since: base, judgesInodes: policy.judgesInodes) {
     case .absent, .same:
         return .replaceByDirectory
@@ -61,6 +60,24 @@ private func decideObstacle(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> D
     case .changed:
         return replacesChanges(policy) ? .replaceByDirectory : .skip(.blocksDirectory)
     }
+}
+
+private func decideUnrecordedObstacle(
+    _ entry: JoinedEntry,
+    _ policy: DecisionPolicy
+) -> Decision {
+    guard let remote = entry.remote else {
+        let isExtra = policy.direction == .pull && policy.deletesExtra && policy.filesGiveWay
+        return isExtra ? .replaceByDirectory : .skip(.blocksDirectory)
+    }
+    guard remote.kind != .symlink, let file = entry.local?.identity, file.size == remote.size
+    else { return .skip(.blocksDirectory) }
+    if file.size == 0 { return .adopt }
+    return .compare(
+        .fileWithObject(remote.etag),
+        same: .adopt,
+        different: .skip(.blocksDirectory)
+    )
 }
 
 private func replacesChanges(_ policy: DecisionPolicy) -> Bool {

@@ -108,6 +108,52 @@ struct PrefixConflictTests {
         )
     }
 
+    @Test(arguments: [Direction.pull, .sync])
+    func `a file without a row is compared with the object of its size`(
+        direction: Direction
+    ) throws {
+        let found = try plan(
+            policy(direction),
+            remote: [object("a"), object("a/b")],
+            local: [file("a")]
+        )
+        #expect(
+            decisions(found) == [
+                "a": .compare(
+                    .fileWithObject(Recorded.etag),
+                    same: .adopt,
+                    different: .skip(.blocksDirectory)
+                ),
+                "a/b": .skip(.blockedByFile("a")),
+            ]
+        )
+        let other = try plan(
+            policy(direction),
+            remote: [object("a", size: 9), object("a/b")],
+            local: [file("a")]
+        )
+        #expect(decisions(other)["a"] == .skip(.blocksDirectory))
+        let empty = try plan(
+            policy(direction),
+            remote: [object("a", size: 0), object("a/b")],
+            local: [file("a", size: 0)]
+        )
+        #expect(decisions(empty)["a"] == .adopt)
+    }
+
+    @Test func `no file gives way where nothing may be deleted`() throws {
+        var keeping = policy(.pull, extra: true, force: true)
+        keeping.filesGiveWay = false
+        for base in [[row("a")], []] {
+            let items = try plan(keeping, remote: [object("a/b")], base: base, local: [file("a")])
+            #expect(
+                decisions(items) == [
+                    "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                ]
+            )
+        }
+    }
+
     @Test func `flags that give the file up let the directory in`() throws {
         let forced = try plan(
             policy(.pull, force: true),
