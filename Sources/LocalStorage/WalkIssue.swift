@@ -42,7 +42,8 @@ package struct WalkIssue: Sendable, Hashable {
     package var isLeftOutByDesign: Bool {
         switch reason {
         case .symbolicLink, .special: true
-        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk:
+        case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
+            .changedDuringWalk:
             false
         }
     }

@@ -52,7 +52,7 @@ extension MirrorRun {
             deletesExcluded: options.deletesExcluded
         )
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
-        policy.filesGiveWay = !session.isManifestRebuilt && session.isSameDirectory
+        policy.filesGiveWay = !session.isManifestRebuilt && session.known.isSame
         var decider = PrefixConflicts(policy: policy)
         let loop = try await join(
             rows: rows,
