@@ -165,3 +165,15 @@ package.targets.append(
     )
 )
 #endif
+
+// `Tests/Sanitizers/run` builds what it runs.
+if let kind = Context.environment["OSSSYNC_SANITIZER"] {
+    var others: Set = [
+        "OSSSyncBench", "Simulator", "CVirtualFiles", "CVirtualFilesChecks", "VirtualFilesCheck",
+        "EndToEndTests", "RepositoryTests",
+    ]
+    // What is fuzzed has one thread.
+    if kind == "thread" { others.insert("FuzzTests") }
+    package.targets.removeAll { others.contains($0.name) }
+    package.products.removeAll { $0.name == "osssync-simulator" }
+}
