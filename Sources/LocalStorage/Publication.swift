@@ -49,7 +49,14 @@ package enum PublicationDurability: Sendable, Hashable {
     case synchronized
     /// By synchronizing each file and its directory, for few files on a busy disk.
     case synchronizedEach
+    /// By synchronizing each file, and then as ``synchronized``.
+    ///
+    /// For what was being written when the file system could not be synchronized: it tells that
+    /// once, and a file by itself tells whether it is concerned.
+    case synchronizedTwice
     case unsynchronized
+
+    fileprivate var synchronizesAll: Bool { self == .synchronized || self == .synchronizedTwice }
 }
 
 package enum PublicationOutcome: Sendable, Hashable {
@@ -82,11 +89,13 @@ extension MirrorDirectory {
         do throws(LocalError) {
             var publisher = try Publisher(directory: self, group: group)
             let synchronizesEach = durability == .synchronizedEach
-            publisher.prepare(synchronizesEach: synchronizesEach)
+            publisher.prepare(
+                synchronizesEach: synchronizesEach || durability == .synchronizedTwice
+            )
             publisher.keepOldVersions()
             guard publisher.hasPrepared else { return publisher.outcomes }
             // What the user made outlives a power cut in any case.
-            if durability == .synchronized || publisher.hasKeptVersions {
+            if durability.synchronizesAll || publisher.hasKeptVersions {
                 do throws(LocalError) {
                     try synchronize()
                 } catch {
@@ -95,7 +104,7 @@ extension MirrorDirectory {
                 }
             }
             publisher.commit(synchronizesEach: synchronizesEach)
-            if durability == .synchronized { try synchronize() }
+            if durability.synchronizesAll { try synchronize() }
             return publisher.outcomes
         } catch {
             throw explained(error, neededBytes: nil)

@@ -118,6 +118,20 @@ struct ManifestFiles: Sendable {
         }
     }
 
+    /// Throws if the disk does not give all that a regular file has.
+    func readThrough(_ path: String) throws(ManifestError) {
+        guard case .regular = try kind(of: path) else { return }
+        let descriptor = repeated { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = repeated { Int32(clamping: unsafe read(descriptor, &buffer, buffer.count)) }
+            guard count >= 0 else { throw failure("read", path) }
+            if count == 0 { return }
+        }
+    }
+
     // MARK: - System calls
 
     private func create(_ path: String, flags: Int32) throws(ManifestError) {

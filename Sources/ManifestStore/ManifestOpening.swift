@@ -27,6 +27,7 @@ struct ManifestOpening {
             return (try openSound(), .created)
         } catch {
             guard error.isDamage else { throw error }
+            if let connection = try openOnceMore() { return (connection, .opened) }
             reason = error.damageDetail
         }
         // The mark stays until the new database is there: if this is interrupted, the next opening
@@ -92,6 +93,26 @@ struct ManifestOpening {
             }
         }
         return try openSound()
+    }
+
+    /// Opens what seems damaged once more; nil if it is damaged.
+    ///
+    /// Perhaps only a read had failed: where SQLite cannot read its schema, it calls the database
+    /// malformed.
+    private func openOnceMore() throws(ManifestError) -> Connection? {
+        let path = files.databasePath
+        guard try !files.isMarkedDamaged, case .regular = try files.kind(of: path) else {
+            return nil
+        }
+        for file in [path] + (try files.companions(of: path).map { path + $0 }) {
+            try files.readThrough(file)
+        }
+        do {
+            return try openExisting()
+        } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
     }
 
     /// Opens what should be a sound manifest; throws damage if it is not.

@@ -214,6 +214,9 @@ extension ItemExecutor {
         case .leaveBoth:
             // What is not settled is not in step; nothing may be deleted on its account.
             ledger.countSkipped(entry.key)
+            if let file = entry.local?.identity, context.doubt?.includes(file) == true {
+                ledger.countDoubtful()
+            }
         case .stopRun:
             ledger.stop(
                 SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")

@@ -305,6 +305,7 @@ extension MirrorRun {
                 next: { deferred.popFirst() },
                 body: { await executor.downloadDeferred($0) }
             )
+            guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
             context.tracker.count { $0.deletionsHeldBack = refusal.message }
@@ -351,6 +352,7 @@ extension MirrorRun {
                     await parts.publications.mayRemoveMark
                 } else {
                     failure == nil && summary.failed == 0 && pulls
+                        && parts.ledger.doubtfulFiles == 0
                 }
             if isSettled { try await UnsynchronizedRun.end(session.manifest) }
             try await session.manifest.finishRun(parts.context.run, record)

@@ -67,6 +67,11 @@ actor PublicationQueue {
     var intervals = 0
     /// With fast durability: what has its name could not be put on the disk or recorded.
     var hasLostTrack = false
+    /// The disk once failed to take everything.
+    ///
+    /// Files that were being written then may have lost pages of which the next synchronization
+    /// of everything says nothing.
+    private var hasFailedToSynchronize = false
     private var isFlushing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -170,6 +175,7 @@ actor PublicationQueue {
             await publishBlocked(group, &outcomes, isFull: isFull)
         } catch {
             let isMediaFailure = (error as? LocalError)?.isMediaFailure == true
+            hasFailedToSynchronize = true
             for item in group {
                 await discard(item, dropsCheckpoint: isMediaFailure)
                 fail(item, ItemFailure(any: error))
@@ -208,11 +214,15 @@ actor PublicationQueue {
         _ publications: [Publication],
         isFull: Bool
     ) async throws(LocalError) -> [PublicationOutcome] {
+        let isWritten = isFull
+        let durable =
+            hasFailedToSynchronize
+            ? PublicationDurability.synchronizedTwice : .synchronized
         let directory = context.directory
         return try await queue.run { () throws(LocalError) in
             try directory.publish(
                 publications,
-                durability: isFull ? .synchronized : .unsynchronized
+                durability: isWritten ? durable : .unsynchronized
             )
         }
     }

@@ -12,6 +12,7 @@ final class RunLedger: Sendable {
         var cancelled = 0
         var vanished = 0
         var vanishedFiles = 0
+        var doubtful = 0
         var deferred: [JoinedEntry] = []
         var leftAlone: Set<ObjectKey> = []
     }
@@ -33,6 +34,8 @@ final class RunLedger: Sendable {
     var vanishedItems: Int { state.withLock { $0.vanished } }
     /// Files of vanished objects that the run would have deleted had the listing been later.
     var vanishedFiles: Int { state.withLock { $0.vanishedFiles } }
+    /// Files that a power cut may have damaged, and that were left as they are.
+    var doubtfulFiles: Int { state.withLock { $0.doubtful } }
     var deferred: [JoinedEntry] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
@@ -43,6 +46,7 @@ final class RunLedger: Sendable {
     func countCancelled() { state.withLock { $0.cancelled += 1 } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
+    func countDoubtful() { state.withLock { $0.doubtful += 1 } }
     func countSkipped(_ key: ObjectKey) {
         state.withLock { state in
             state.skipped += 1

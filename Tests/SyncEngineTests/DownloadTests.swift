@@ -182,6 +182,29 @@ extension EngineRuns {
             #expect(fixture.content("b/big") == MirrorFixture.ramp(size))
         }
 
+        @Test func `after a failing disk each file is asked for what it lost`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<4 { try fixture.write("a/f\(index)", MirrorFixture.ramp(100)) }
+            try await fixture.run("a", .push)
+            var counts: [Int] = []
+            for failing in [0, 1] {
+                let faults = SystemCallFaults([
+                    .init(.fail(errno: EIO), at: 0, of: ["fsync"]),
+                    .init(.fail(errno: EIO), at: failing, of: ["syncfs"]),
+                ])
+                var engine = try fixture.engine(
+                    "b\(failing)",
+                    calls: SystemCalls(usesOpenat2: true, faults: faults)
+                )
+                engine.settings.limits.publicationGroup = 1
+                let full = MirrorFixture.options { $0.durability = .full }
+                let pull = try await engine.run(.pull, options: full) { _ in }
+                #expect(pull.failed == failing)
+                counts.append(faults.count)
+            }
+            #expect(counts[1] == counts[0] + 3)
+        }
+
         @Test func `a partial file that was replaced by a directory ends nothing`() async throws {
             let fixture = try await fixture()
             try await leaveCheckpoint(fixture, holding: MirrorFixture.ramp(size))

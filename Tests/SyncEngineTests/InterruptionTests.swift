@@ -198,6 +198,23 @@ extension EngineRuns {
             return fixture
         }
 
+        @Test func `what a run leaves alone stays in doubt`() async throws {
+            let fixture = try await damagedMirror()
+            var engine = try fixture.engine("b")
+            engine.settings.environment.sinceBoot = { .zero }
+            let leaves = MirrorFixture.options { $0.conflictPolicy = .skip }
+            for direction in [SyncDirection.pull, .sync] {
+                let left = try await engine.run(direction, options: leaves) { _ in }
+                #expect(left.conflicts == 2)
+            }
+            let sync = try await engine.run(.sync, options: MirrorFixture.options()) { _ in }
+            #expect(sync.isInStep)
+            #expect(try fixture.tree("b") == ["new": ramp(500), "old": ramp(600, 1)])
+            let manifest = try await openManifest(fixture)
+            #expect(try await manifest.setting("publication.unsynchronized") == nil)
+            try await manifest.checkpointAndClose()
+        }
+
         @Test func `what changed after the machine started again is the user's`() async throws {
             let fixture = try await damagedMirror()
             var engine = try fixture.engine("b")

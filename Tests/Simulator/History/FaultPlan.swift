@@ -5,7 +5,7 @@ enum FaultKind: String, CaseIterable, Sendable {
     // The wire and the service.
     case connectFailed, lostRequest, lostAnswer, cutUpload, cutBody, stalled
     case slowDown, serverError, errorAfterwards, accessDenied
-    case corruptBody, wholeForRange, wrongRange, wrongTag, missingChecksum
+    case corruptBody, wholeForRange, wrongRange, shiftedRange, wrongTag, missingChecksum
     case brokenListing, staleListing, errorInSuccess
     // The disk.
     case openError, readError, writeError, resizeError, syncError, nameError, statusError
@@ -19,6 +19,14 @@ enum FaultKind: String, CaseIterable, Sendable {
         default: false
         }
     }
+
+    /// Has few chances in a run.
+    var isRare: Bool {
+        switch self {
+        case .brokenListing, .staleListing, .errorInSuccess: true
+        default: false
+        }
+    }
 }
 
 /// Which faults strike in one run: how often each kind does, by a seed.
@@ -27,7 +35,9 @@ enum FaultKind: String, CaseIterable, Sendable {
 /// nothing else, so that taking away one leaves the others.
 struct FaultPlan: Codable, Hashable, Sendable {
     var seed: UInt64 = 0
-    /// Strikes in ten thousand chances, by kind; -1: none, but for a time that half are.
+    /// Strikes in ten thousand chances, by kind.
+    ///
+    /// -1: none, but for a time that half are; -2: the same, early. With 10,000 all are alike.
     var rates: [String: Int] = [:]
     /// If set, these strike and no others: the chance's number after the kind's name and a colon.
     var only: [String]?
@@ -77,7 +87,7 @@ final class FaultDice {
         guard let rate = plan.rates[kind.rawValue] else { return false }
         let dice = number(kind, chance)
         guard rate < 0 else { return dice % 10_000 < UInt64(rate) }
-        let start = Int(number(kind, -1) % 30)
+        let start = Int(number(kind, -1) % (rate == -1 ? 30 : 5))
         let length = 2 + Int(number(kind, -2) % 12)
         let isDuring = chance >= start && chance < start + length
         return isDuring && dice % 2 == 0
@@ -93,6 +103,7 @@ final class FaultDice {
 
     /// A number for the fault that struck last.
     func choice(_ kind: FaultKind) -> UInt64 {
-        number(kind, chances[kind, default: 0] &+ 1_000_003)
+        if plan.rates[kind.rawValue] == 10_000 { return number(kind, -3) }
+        return number(kind, chances[kind, default: 0] &+ 1_000_003)
     }
 }

@@ -3,13 +3,15 @@ internal import SyncTestSupport
 
 /// Makes the history that a seed stands for.
 struct HistoryGenerator {
-    private var generator: SeededGenerator
+    var generator: SeededGenerator
     private let seed: UInt64
     private var names: [Name] = []
     /// Classes of faults that this history has at all.
-    private var kinds: [FaultKind] = []
-    private var mayInterrupt = false
-    private var mayCutPower = false
+    private(set) var kinds: [FaultKind] = []
+    private(set) var mayInterrupt = false
+    private(set) var mayCutPower = false
+    /// The size of parts that most of its runs have.
+    private(set) var partSize: Int64 = 64
 
     init(seed: UInt64) {
         self.seed = seed
@@ -29,14 +31,15 @@ struct HistoryGenerator {
             kinds = FaultKind.allCases.filter { _ in generator.oneIn(4) }
         }
         mayInterrupt = !generator.oneIn(3)
-        mayCutPower = mayInterrupt && generator.oneIn(2)
-        let ending: ToolRun.Direction = generator.oneIn(3) ? .push : .pull
+        mayCutPower = mayInterrupt && !generator.oneIn(3)
+        partSize = makePartSize()
+        let ending = generator.pick([.pull, .pull, .push, .sync] as [ToolRun.Direction])
         var operations: [Operation] = []
         let (count, start, interval) = makeLength()
         for _ in 0..<start { operations.append(.world(makeStart(ending))) }
         while operations.count < count {
             if generator.oneIn(interval) {
-                operations.append(.run(makeRun(ending)))
+                operations += makeRuns(ending).map { .run($0) }
             } else {
                 operations.append(.world(makeChange()))
             }
@@ -59,7 +62,7 @@ struct HistoryGenerator {
 
     private mutating func makeSetup() -> Setup {
         var setup = Setup()
-        setup.dialect = generator.oneIn(4) ? .s3 : .oss
+        setup.dialect = generator.oneIn(3) ? .s3 : .oss
         setup.pageSize = 1 + generator.below(8)
         setup.reusesInodes = generator.oneIn(2)
         setup.syncsNames = generator.oneIn(2)
@@ -111,11 +114,11 @@ struct HistoryGenerator {
         }
     }
 
-    private mutating func name() -> Name {
+    mutating func name() -> Name {
         names.isEmpty ? Name("a") : generator.pick(names)
     }
 
-    private mutating func size() -> Int {
+    mutating func size() -> Int {
         switch generator.below(8) {
         case 0: 0
         case 1: 8 + generator.below(9)
@@ -130,7 +133,7 @@ struct HistoryGenerator {
 
 extension HistoryGenerator {
     private mutating func makeStart(_ ending: ToolRun.Direction) -> WorldChange {
-        ending == .push
+        ending == .push || ending == .sync && generator.oneIn(2)
             ? .local(.write(name(), size: size())) : .remote(.put(name(), size: size()))
     }
 
@@ -142,8 +145,8 @@ extension HistoryGenerator {
         }
     }
 
-    private mutating func makeRemoteChange() -> RemoteChange {
-        switch generator.below(38) {
+    mutating func makeRemoteChange() -> RemoteChange {
+        switch generator.below(42) {
         case 0..<8: .put(name(), size: size())
         case 8..<11: .putOpaquely(name(), size: size())
         case 11..<16: .alter(name())
@@ -158,6 +161,8 @@ extension HistoryGenerator {
         case 32: .marker(name())
         case 33: .foreignUpload(name())
         case 34: .abortUploads
+        case 35, 36: .flip(name(), size: size())
+        case 37: .deleteAll
         default: .put(beside(name()), size: size())
         }
     }
@@ -171,8 +176,8 @@ extension HistoryGenerator {
         return Name(ObjectKey(bytes + [UInt8]("/b".utf8)))
     }
 
-    private mutating func makeLocalChange() -> LocalChange {
-        switch generator.below(24) {
+    mutating func makeLocalChange() -> LocalChange {
+        switch generator.below(27) {
         case 0..<4: .write(name(), size: size())
         case 4, 5: .replace(name(), size: size())
         case 6..<9: .alter(name())
@@ -186,6 +191,8 @@ extension HistoryGenerator {
         case 20: .replaceByLink(name())
         case 21: .replaceByFIFO(name())
         case 22: .replaceByDirectory(name())
+        case 23, 24: .flip(name(), size: size())
+        case 25: .deleteAll
         default: .write(beside(name()), size: size())
         }
     }
@@ -198,94 +205,12 @@ extension HistoryGenerator {
         case 5, 6: .flipByte(seed: generator.next() >> 12)
         case 7: .truncateManifest
         case 8: .deleteLog
-        case 9, 10, 11: .deletePartials
+        case 9: .deletePartials
+        case 10, 11: .spoilPartial(seed: generator.next() >> 12)
         case 12, 13: .setClock(by: generator.pick([-31_536_000, -3_600, 0, 5, 31_536_000]))
         case 14, 15: .wait(Int64(generator.pick([1, 60, 90_000, 864_000])))
-        case 16: .renameRemote
+        case 16, 17: .renameRemote
         default: .synchronizeDisk
         }
-    }
-}
-
-// MARK: - Runs
-
-extension HistoryGenerator {
-    private mutating func makeRun(_ ending: ToolRun.Direction) -> ToolRun {
-        let direction: ToolRun.Direction =
-            generator.oneIn(4) ? generator.pick([.pull, .push]) : ending
-        var run = ToolRun(
-            direction: direction,
-            seed: generator.next() >> 12,
-            faults: makeFaults()
-        )
-        run.deletesKnown = generator.oneIn(2)
-        run.deletesExtra = generator.oneIn(12)
-        run.allowsEmpty = generator.oneIn(4)
-        run.allowsRebinding = generator.oneIn(2)
-        run.replacesLocalChanges = generator.oneIn(8)
-        run.conflicts =
-            generator.oneIn(2)
-            ? .keepBoth
-            : generator.pick(
-                ToolRun.Conflicts.allCases
-            )
-        run.comparesContent = generator.oneIn(8)
-        run.connections = 1 + generator.below(8)
-        run.partSize = 64 << Int64(generator.below(8))
-        run.isDurable = !generator.oneIn(3)
-        run.trashDays = generator.pick([0, 1, 7, 7])
-        run.deletionPercent = generator.pick([50, 50, 100])
-        run.isDryRun = generator.oneIn(16)
-        run.order = generator.pick([.random, .random, .random, .oldestFirst, .newestFirst])
-        if mayInterrupt, generator.oneIn(3) { run.interruption = makeInterruption() }
-        if generator.oneIn(4) {
-            run.meanwhile = (0..<(1 + generator.below(3))).map { _ in
-                let change: WorldChange =
-                    generator.oneIn(3)
-                    ? .local(makeLocalChange()) : .remote(makeRemoteChange())
-                return ToolRun.Meanwhile(request: 1 + generator.below(20), change: change)
-            }
-        }
-        return run
-    }
-
-    private mutating func makeFaults() -> FaultPlan {
-        guard !kinds.isEmpty, !generator.oneIn(3) else { return .none }
-        var rates: [String: Int] = [:]
-        for kind in kinds where generator.oneIn(2) {
-            // A call on the disk comes a hundred times where a request comes once.
-            let levels = kind.isOfDisk ? [2, 10, 60, -1] : [20, 100, 1_000, -1]
-            rates[kind.rawValue] = generator.pick(levels)
-        }
-        return FaultPlan(seed: generator.next() >> 12, rates: rates)
-    }
-
-    private mutating func makeInterruption() -> ToolRun.Interruption {
-        let kind: ToolRun.Interruption.Kind
-        switch generator.below(4) {
-        case 0: kind = .cancel
-        case 1, 2: kind = mayCutPower ? .powerCut : .kill
-        default: kind = .kill
-        }
-        let place = generator.pick(
-            [.call, .change, .change, .request, .answer, .step]
-                as [ToolRun.Interruption.Place]
-        )
-        let most =
-            switch place {
-            case .call: 700
-            case .change: 250
-            case .request, .answer: 25
-            case .step: 900
-            }
-        // Early moments as often as late ones.
-        let number = 1 + generator.below(1 + generator.below(most))
-        return ToolRun.Interruption(
-            kind: kind,
-            place: place,
-            number: number,
-            seed: generator.next() >> 12,
-            mode: generator.pick([0, 0, 1, 2])
-        )
     }
 }

@@ -20,6 +20,14 @@ enum RemoteChange: Codable, Hashable, Sendable {
     case foreignUpload(Name)
     /// The service forgets every unfinished upload, as its rules may tell it to.
     case abortUploads
+    /// An object becomes a directory of one: it goes, and one beneath its name comes; or back.
+    case flip(Name, size: Int)
+    /// Every object goes, or seems to.
+    case deleteAll
+    /// Other content of the same size under the key that a run asked of last.
+    case alterAsked
+    /// Other content under the key that a run asked of last.
+    case putAsked(size: Int)
 }
 
 /// What a user or other programs do to the directory.
@@ -38,6 +46,12 @@ enum LocalChange: Codable, Hashable, Sendable {
     case replaceByLink(Name)
     case replaceByFIFO(Name)
     case replaceByDirectory(Name)
+    /// A file becomes a directory of one, or back.
+    case flip(Name, size: Int)
+    /// Everything goes.
+    case deleteAll
+    /// Changes the file, of the same size, whose key a run asked of last.
+    case alterAsked
 }
 
 /// What happens to the state, the machine and the remote's name.
@@ -95,6 +109,10 @@ struct ToolRun: Codable, Hashable, Sendable {
             case answer
             /// The n-th piece of work.
             case step
+            /// The n-th call that gives, takes or changes a name.
+            case name
+            /// The n-th write to a file, of which a part was done.
+            case write
         }
         var kind: Kind
         var place: Place
@@ -109,7 +127,23 @@ struct ToolRun: Codable, Hashable, Sendable {
     struct Meanwhile: Codable, Hashable, Sendable {
         /// Before the n-th request.
         var request: Int
+        /// Not before it but once it was carried out; nil for no.
+        var isAfter: Bool?
         var change: WorldChange
+    }
+
+    /// What the program is used for, beside a run.
+    enum Tool: String, Codable, Sendable, CaseIterable {
+        case status
+        /// Drops what was interrupted.
+        case cancel
+    }
+
+    /// The program is started a second time on the directory, while the run goes on.
+    struct Rival: Codable, Hashable, Sendable {
+        /// Before the n-th request of the first.
+        var request: Int
+        var direction: Direction
     }
 
     var direction: Direction
@@ -133,6 +167,13 @@ struct ToolRun: Codable, Hashable, Sendable {
     var faults: FaultPlan
     var interruption: Interruption?
     var meanwhile: [Meanwhile] = []
+    /// Nil for a run.
+    var tool: Tool?
+    var rival: Rival?
+    /// Names whose files and directories are left alone, wherever they are.
+    var excluded: [String]?
+    /// So many deletions are allowed, instead of a share.
+    var deletionLimit: Int?
 }
 
 /// A whole simulation, as data: what a seed stands for, and what a shrunk failure is kept as.

@@ -31,7 +31,7 @@ struct Model {
     private var everLocal: [ObjectKey: Set<ContentID>] = [:]
     /// What was at a path at some time of this run.
     private(set) var seenInRun: [ObjectKey: Set<ContentID>] = [:]
-    /// Paths that the user emptied, until there is something again.
+    /// Paths that the user emptied, or that a directory needed, until there is something again.
     private(set) var removedByUser: Set<ObjectKey> = []
     /// Paths that the user emptied in this run and did not fill again.
     private(set) var removedInRun: Set<ObjectKey> = []
@@ -84,6 +84,9 @@ struct Model {
             keptOthers.remove(other)
         }
     }
+
+    /// A run removed a file whose name a directory needs.
+    mutating func gaveWay(_ path: ObjectKey) { removedByUser.insert(path) }
 
     private mutating func release(_ path: ObjectKey) {
         kept = kept.filter { $0.path != path }
@@ -154,6 +157,9 @@ extension Model {
     func mayHaveBeenLocal(_ path: ObjectKey, _ content: ContentID) -> Bool {
         everLocal[path]?.contains(content) == true
     }
+
+    /// True if a file was ever seen at the path.
+    func hasBeenLocal(_ path: ObjectKey) -> Bool { everLocal[path] != nil }
 
     /// Takes the directory as it is now.
     mutating func look(_ found: DiskTree) {

@@ -12,7 +12,7 @@ struct ReceivedBytes {
     /// Bytes that had come before.
     private(set) var again: Int64 = 0
 
-    private static let pieceSize = 64
+    static let pieceSize = 64
 
     mutating func add(_ key: ObjectKey, _ tag: String, _ range: Range<Int>) {
         let version = Version(key: key, tag: tag)

@@ -11,6 +11,23 @@ final class RunState: @unchecked Sendable {
     var requests = 0
     var calls = 0
     var changes = 0
+    /// Calls that change names, and writes.
+    var names = 0
+    var writes = 0
+    /// It dies before whatever it does next: the name of the crash point.
+    var isDyingAt: String?
+    /// Reads that the disk refused.
+    var readFailures = 0
+    /// The key of the last request that was for one, relative to the prefix.
+    var askedLast: ObjectKey?
+    /// Keys whose transfer was begun and has not ended.
+    var underWay: Set<String> = []
+    /// There was nothing in the directory when it began.
+    var isDirectoryEmpty = false
+    /// The other start of the program.
+    var rival: RivalRun?
+    /// The remote's host as the manifest had it when the run began; nil if that is not known.
+    var recordedHost: String?
     /// True once the process is gone, although its code may still run.
     var isDead = false
     /// Set where the task is to be cancelled when its present piece has ended.
@@ -18,8 +35,8 @@ final class RunState: @unchecked Sendable {
     var cancelledAt: Duration?
     var isFinished = false
     var summary: RunSummary?
-    /// True if it only looks.
-    var isStatus = false
+    /// True if it only asks what there is to do.
+    let isStatus: Bool
     /// What it saw then.
     var report: StatusReport?
     /// Objects whose files were equal when it began, with their serial numbers, by whole keys.
@@ -54,17 +71,43 @@ final class RunState: @unchecked Sendable {
     let signal = ThrottleSignal()
     var task: Task<Void, Never>?
 
-    init(_ options: ToolRun, number: Int) {
+    init(_ options: ToolRun, number: Int, isStatus: Bool) {
         self.options = options
+        self.isStatus = isStatus || options.tool == .status
         self.number = number
         dice = FaultDice(options.faults)
     }
 
+    /// True if it changes nothing on either side.
+    var isLooking: Bool { options.isDryRun || isStatus }
+    var writesFiles: Bool { !isLooking && options.tool == nil && options.direction != .push }
+    var writesObjects: Bool { !isLooking && options.tool == nil && options.direction != .pull }
+
     var deletes: Bool { options.deletesKnown || options.deletesExtra }
 
-    /// True if a flag allows to replace or remove what the user changed.
+    /// True if a flag allows to replace or remove what the user changed; a sync knows one of them.
     var mayTakeUserData: Bool {
-        options.replacesLocalChanges || options.conflicts == .remote || options.deletesExtra
+        if options.conflicts == .remote { return true }
+        return options.direction != .sync
+            && (options.replacesLocalChanges || options.deletesExtra)
+    }
+
+    /// True if it was told to leave alone what has this path.
+    func excludes(_ path: ObjectKey) -> Bool {
+        guard let excluded = options.excluded else { return false }
+        return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
+            excluded.contains { segment.elementsEqual($0.utf8) }
+        }
+    }
+
+    /// Takes note of how far an item is.
+    func follow(_ item: ItemEvent) {
+        items.append(item)
+        switch item.state {
+        case .started, .resumed: underWay.insert(item.key)
+        case .done, .failed, .skipped: underWay.remove(item.key)
+        case .planned: break
+        }
     }
 
     /// How it ended, for the trace.

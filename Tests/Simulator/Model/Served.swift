@@ -15,6 +15,27 @@ struct Served {
         pages.append(Page(after: after, through: through, keys: Set(keys)))
     }
 
+    /// True if every key there can be lies in the range of some page.
+    var isComplete: Bool {
+        var reached: ObjectKey?
+        var isBegun = false
+        for page in pages.sorted(by: { Self.precedes($0.after, $1.after) }) {
+            if let after = page.after {
+                guard isBegun, let end = reached, after <= end else { return false }
+            }
+            isBegun = true
+            guard let through = page.through else { return true }
+            reached = reached.map { max($0, through) } ?? through
+        }
+        return false
+    }
+
+    /// Nil is the start.
+    private static func precedes(_ left: ObjectKey?, _ right: ObjectKey?) -> Bool {
+        guard let right else { return false }
+        return left.map { $0 < right } ?? true
+    }
+
     var isEmpty: Bool { pages.allSatisfy(\.keys.isEmpty) }
 
     /// True if a page came that would have had the key and did not.

@@ -71,6 +71,8 @@ struct Shrinker {
             { $0.comparesContent = false }, { $0.conflicts = .keepBoth }, { $0.isDurable = true },
             { $0.trashDays = 7 }, { $0.allowsEmpty = false }, { $0.partSize = 1 << 20 },
             { $0.allowsRebinding = false }, { $0.isDryRun = false }, { $0.deletionPercent = 50 },
+            { $0.rival = nil }, { $0.excluded = nil }, { $0.deletionLimit = nil },
+            { $0.tool = nil },
         ]
         for kind in run.faults.rates.keys.sorted() {
             changes.append { $0.faults.rates[kind] = nil }

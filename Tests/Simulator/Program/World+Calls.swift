@@ -16,8 +16,19 @@ extension World {
         if call.changes, !place.hasPrefix(VirtualDisk.mirror) {
             report(.outside, "\(call.name) of '\(place)'")
         }
+        if let point = run.isDyingAt, let interruption = run.options.interruption {
+            interrupt(interruption, at: point)
+            if run.isDead { return EIO }
+        }
         if hits(call, run) { return EIO }
-        if let code = fault(call, run, place) { return code }
+        if let part = torn(call, run) { return part }
+        if let code = fault(call, run, place) {
+            scheduler.trace.say(code > 0 ? "    fails with \(code)" : "    moves \(-code)")
+            if call.kind == .read, code == EIO { run.readFailures += 1 }
+            if call.kind == .sync, code > 0 { failedToSynchronize(call) }
+            return code
+        }
+        judgeName(call, run)
         if call.changes, concernsMirror(call, place) { run.treeNeedsLook = true }
         return 0
     }
@@ -31,11 +42,26 @@ extension World {
         case .change:
             guard call.changes else { return false }
             count = run.changes
-        case .request, .answer, .step: return false
+        case .name:
+            guard call.changes, call.kind == .name else { return false }
+            run.names += 1
+            count = run.names
+        case .write, .request, .answer, .step: return false
         }
         guard count == interruption.number else { return false }
         interrupt(interruption, at: "\(call.name) \(area(call.place))")
         return run.isDead
+    }
+
+    /// Of the write at which the process dies a part is done: minus how many bytes.
+    private func torn(_ call: VirtualDisk.Call, _ run: RunState) -> Int32? {
+        guard let interruption = run.options.interruption, interruption.place == .write,
+            call.kind == .write, call.bytes > 1
+        else { return nil }
+        run.writes += 1
+        guard run.writes == interruption.number else { return nil }
+        run.isDyingAt = "within \(call.name) \(area(call.place))"
+        return -Int32(clamping: 1 + interruption.seed % UInt64(call.bytes - 1))
     }
 
     /// The part of the mirror that a path is in, for the names of crash points.
@@ -96,6 +122,7 @@ extension World {
 
     func interrupt(_ interruption: ToolRun.Interruption, at point: String) {
         guard let run, !run.isDead, run.cancelledAt == nil else { return }
+        run.isDyingAt = nil
         run.crashPoint = "\(run.options.direction.rawValue) \(point)"
         switch interruption.kind {
         case .kill, .powerCut:
@@ -114,7 +141,7 @@ extension World {
         run.treeNeedsLook = false
         disk.unseen { tree.scan(model.contents) }
         for (path, bytes) in tree.strangers.sorted(by: { $0.key < $1.key }) {
-            guard !spoilt.contains(path) else { continue }
+            guard !isOfSpoilt(path) else { continue }
             report(.oldOrNew, "'\(path.display)' holds \(model.contents.describe(bytes))")
         }
         for (path, entry) in tree.entries {
@@ -122,12 +149,26 @@ extension World {
             judgeAppearance(of: entry, at: path, run)
         }
         judgeKept(run)
+        judgeRemovals(run)
         model.look(tree)
     }
 
+    /// True for a file that a power cut damaged, wherever a run put it: aside, or into the trash.
+    private func isOfSpoilt(_ path: ObjectKey) -> Bool {
+        let inTrash = ObjectKey(
+            [UInt8](path.bytes.drop { $0 != UInt8(ascii: "/") }.dropFirst())
+        )
+        return spoilt.contains { place in
+            place == path || place == inTrash || Model.isNameOfConflict(path, of: place)
+        }
+    }
+
     private func judgeAppearance(of entry: DiskEntry, at path: ObjectKey, _ run: RunState) {
-        if run.options.direction == .push || run.options.isDryRun {
-            report(.userData, "a push changed '\(path.display)'")
+        if !run.writesFiles {
+            report(.userData, "a run that writes no files changed '\(path.display)'")
+        }
+        if run.excludes(path), entry != .directory {
+            report(.userData, "'\(path.display)' is excluded and was changed")
         }
         switch entry {
         case .file(let content?):
@@ -157,7 +198,7 @@ extension World {
     private func mayDoubt(_ path: ObjectKey, _ run: RunState) -> Bool {
         guard let changed = run.changedAtStart[path] ?? model.changed[path],
             let since = unsyncedSince,
-            run.options.direction == .pull,
+            run.writesFiles,
             run.warnings.contains(where: { $0.contains("was cut off by a power cut") })
         else { return false }
         let earliest = (since - .milliseconds(20)).nanosecondsSince1970

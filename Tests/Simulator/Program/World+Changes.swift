@@ -5,6 +5,8 @@ internal import SyncModel
 extension World {
     func apply(_ change: WorldChange) {
         scheduler.trace.say("world \(change)")
+        // What the run did until now is judged before others do anything.
+        if let run, run.treeNeedsLook, !run.isDead { look(run) }
         scheduler.advance(by: .milliseconds(20))
         service.now = now
         disk.setTime(wallTime)
@@ -80,7 +82,28 @@ extension World {
             foreignUploads.insert(id)
         case .abortUploads:
             for id in service.bucket.uploads.keys.sorted() { service.bucket.abort(id) }
+        case .flip(let name, let size): flip(name, size)
+        case .deleteAll: for key in model.remote.keys.sorted() { delete(key) }
+        case .alterAsked:
+            guard let key = run?.askedLast, let content = model.remote[key] else { return }
+            put(Name(key), model.contents.makeAltered(content), parts: nil)
+        case .putAsked(let size):
+            guard let key = run?.askedLast else { return }
+            put(Name(key), model.contents.make(size: size), parts: nil)
         }
+    }
+
+    private func flip(_ name: Name, _ size: Int) {
+        let beneath = name.key.bytes + [UInt8(ascii: "/")]
+        let below = model.remote.keys.filter { $0.hasPrefix(ObjectKey(beneath)) }.sorted()
+        for key in below { delete(key) }
+        guard below.isEmpty else {
+            put(name, model.contents.make(size: size), parts: nil)
+            return
+        }
+        delete(name.key)
+        let inside = Name(ObjectKey(beneath + [UInt8(ascii: "b")]))
+        put(inside, model.contents.make(size: size), parts: nil)
     }
 
     private func put(_ name: Name, _ content: ContentID, parts: Int?) {
@@ -170,7 +193,25 @@ extension World {
             DiskEdits.remove(DiskEdits.full(name.key))
             guard makePlace(name) else { return }
             DiskEdits.makeDirectory(DiskEdits.full(name.key))
+        case .flip(let name, let size): flipFile(name, size)
+        case .deleteAll:
+            for path in model.tree.keys.sorted() where !path.bytes.contains(UInt8(ascii: "/")) {
+                model.userRemoved(path)
+                DiskEdits.remove(DiskEdits.full(path))
+            }
+        case .alterAsked:
+            guard let key = run?.askedLast, let content = content(Name(key)) else { return }
+            put(Name(key), model.contents.makeAltered(content))
         }
+    }
+
+    private func flipFile(_ name: Name, _ size: Int) {
+        guard isUsable(name) else { return }
+        let wasDirectory = model.tree[name.key] == .directory
+        model.userRemoved(name.key)
+        DiskEdits.remove(DiskEdits.full(name.key))
+        let inside = Name(ObjectKey(name.key.bytes + [UInt8]("/b".utf8)))
+        put(wasDirectory ? name : inside, model.contents.make(size: size))
     }
 
     /// What a file holds now; nil where there is none.

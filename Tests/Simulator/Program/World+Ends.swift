@@ -8,7 +8,7 @@ extension World {
         guard !run.isDead else { return }
         switch event {
         case .item(let item):
-            run.items.append(item)
+            run.follow(item)
             scheduler.trace.say(
                 "    \(item.action) \(item.state) \(item.key) \(item.message ?? "")"
             )
@@ -18,6 +18,12 @@ extension World {
             run.warnings.append(message)
             scheduler.trace.say("    warning: \(message)")
             if message.contains("set aside") {
+                if !manifestWasLost, !mayLookDamaged, message.contains("set aside as"),
+                    !message.contains("an earlier run found it damaged")
+                {
+                    report(.truthfulManifest, "a sound manifest was set aside: \(message)")
+                }
+                recordedHost = nil
                 manifestWasLost = true
                 if hasUnsyncedRuns { hasForgottenUnsynced = true }
             }
@@ -51,10 +57,14 @@ extension World {
         judgeOutside()
         judgeManifest()
         judgeSummary(run)
-        if run.options.direction != .push {
+        judgeRemote(run)
+        judgeLostAnswers(run)
+        if run.options.tool == .cancel { forgetWaste() }
+        if run.writesFiles {
             judgeWaste(run)
             received.forget()
         }
+        if run.writesObjects { judgeUploadWaste(run) }
     }
 
     /// Every file that was there is there, or its deletion was proven right.
@@ -83,9 +93,12 @@ extension World {
     }
 
     private func judgeLocalDeletion(_ path: ObjectKey, _ run: RunState) {
-        guard run.options.direction != .push else {
-            report(.userData, "a push removed '\(path.display)'")
+        guard run.writesFiles else {
+            report(.userData, "a run that writes no files removed '\(path.display)'")
             return
+        }
+        if run.excludes(path) {
+            report(.noDeletionOnDoubt, "'\(path.display)' is excluded and was removed")
         }
         // A recorded file gives way to a directory of its name, without any flag.
         if run.served.showsBeneath(path) { return }
@@ -139,27 +152,38 @@ extension World {
 
     /// Keys that differ on the two sides without a word of the run about them.
     func differences(_ run: RunState) -> [String] {
+        let remote = effectiveRemote()
         var found: [String] = []
-        switch run.options.direction {
-        case .pull, .sync:
-            for (path, content) in effectiveRemote().sorted(by: { $0.key < $1.key }) {
+        if run.options.direction != .push {
+            for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
-                if run.names(path) { continue }
+                if run.names(path) || run.excludes(path) { continue }
+                if isSettled(path, run, hasObject: true) || leadsToWritten(path, run) { continue }
                 let there = tree.entries[path].map { "\($0)" } ?? "nothing"
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
             }
-        case .push:
-            let remote = effectiveRemote()
+        }
+        if run.options.direction != .pull {
             for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
                 guard case .file(let content) = entry else { continue }
                 if let content, remote[path] == content { continue }
-                if run.names(path) || leadsToWritten(path, run) { continue }
+                if run.names(path) || run.excludes(path) || leadsToWritten(path, run) { continue }
+                if isSettled(path, run, hasObject: remote[path] != nil) { continue }
                 let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"
                 found.append("the object '\(path.display)' is \(there) and the file \(mine)")
             }
         }
         return found
+    }
+
+    /// True where a sync that deletes nothing, or may not, leaves alone what one side lost.
+    private func isSettled(_ path: ObjectKey, _ run: RunState, hasObject: Bool) -> Bool {
+        guard run.options.direction == .sync,
+            !run.deletes || run.summary?.deletionsHeldBack != nil
+        else { return false }
+        if case .file? = tree.entries[path], hasObject { return false }
+        return model.hasBeenLocal(path)
     }
 
     /// What a reader of each key gets, where one can be had: links lead to their targets.
@@ -175,22 +199,6 @@ extension World {
         return contents
     }
 
-    /// After a kill, no more came again than the checkpoints of the streams allow.
-    private func judgeWaste(_ run: RunState) {
-        guard waste.isCounting else { return }
-        defer { waste = Waste() }
-        guard run.options.faults.isEmpty, run.options.meanwhile.isEmpty else { return }
-        statistics.worstWaste = max(statistics.worstWaste, received.again)
-        let limit = Int64(waste.streams) * setup.uncheckpointed
-        if received.again > limit {
-            report(
-                .boundedWaste,
-                "\(received.again) bytes came again after a kill of \(waste.streams) streams, "
-                    + "which may cost \(limit)"
-            )
-        }
-    }
-
     // MARK: - A run that was ended
 
     func judgeCrash(of run: RunState, isPowerCut: Bool) {
@@ -204,15 +212,7 @@ extension World {
         judgeOutside()
         judgeManifest()
         let isPlainKill = !isPowerCut && run.options.faults.isEmpty && !run.hadCompany
-        guard isPlainKill, run.options.direction != .push else {
-            waste = Waste()
-            received.forget()
-            return
-        }
-        // What an earlier kill cost may be fetched again only after this one.
-        if !waste.isCounting { received.beginCount() }
-        waste.isCounting = true
-        waste.streams += run.options.connections
+        countWaste(after: run, isPlainKill: isPlainKill)
     }
 
     /// Contents are whole and files of their own; a run that does not wait for the disk may have
@@ -233,10 +233,4 @@ extension World {
         judgeKept(run)
         model.look(tree)
     }
-}
-
-/// What is counted after a kill.
-struct Waste {
-    var isCounting = false
-    var streams = 0
 }

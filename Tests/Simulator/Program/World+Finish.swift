@@ -36,8 +36,8 @@ extension World {
 
     /// A status that sees nothing to do is right.
     private func judge(_ status: StatusReport?, by run: RunState) {
-        let work = history.ending == .push ? status?.push : status?.pull
-        guard let work, let summary = run.summary, work.isEmpty, status?.issues.isEmpty == true
+        guard let work = status.map(endingWork), let summary = run.summary, work.isEmpty,
+            status?.issues.isEmpty == true
         else { return }
         if summary.transferred + summary.deleted + summary.conflicts > 0 {
             report(
@@ -57,6 +57,12 @@ extension World {
             item.message?.contains("stands where a directory is needed") == true
         }
         if isBlocked { return true }
+        // A version that was put aside is a new file, which goes to the remote.
+        if run.options.direction == .sync, let summary = run.summary,
+            summary.conflicts + summary.skipped > 0
+        {
+            return true
+        }
         // What a link leads to was replaced by the run itself.
         return service.bucket.objects.values.contains { object in
             object.target.map { run.written.contains($0) } ?? false
@@ -125,97 +131,15 @@ extension World {
         }
     }
 
-    private func judgeEquality(_ run: RunState) {
-        if history.ending == .push { judgeBucket(run) } else { judgeDirectory(run) }
-    }
-
-    private func judgeDirectory(_ run: RunState) {
-        let remote = effectiveRemote()
-        for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
-            guard tree.entries[path] != .file(content), !isBlocked(path, run) else { continue }
-            let there = tree.entries[path].map { "\($0)" } ?? "nothing"
-            report(
-                .convergence,
-                "'\(path.display)' is \(there) after a forced pull, not content \(content.number)"
-            )
-        }
-        guard run.summary?.deletionsHeldBack == nil else { return }
-        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes)
-            else { continue }
-            report(.convergence, "'\(path.display)' is still there after a forced pull")
-        }
-    }
-
-    /// True if the object has no place here, for one of the reasons that are written down.
-    private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
-        guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes) else { return true }
-        let object = service.bucket.resolved(Self.whole(path))
-        let link = service.bucket.objects[Self.whole(path)]
-        if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
-        if isUnderLink(place) { return true }
-        // A file that nobody recorded keeps its name from becoming a directory's, and says so.
-        if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }
-        let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
-        let isShadowed = service.bucket.keys.compactMap(Self.relative).contains { key in
-            key.hasPrefix(beneath) && (try? RelativePath(key: key)) != nil
-        }
-        if isShadowed { return true }
-        // What stays in a directory of this name keeps it.
-        if tree.entries[path] == .directory, run.summary?.deletionsHeldBack != nil { return true }
-        return tree.entries.contains { $0.key.hasPrefix(beneath) }
-    }
-
-    private func isUnder(_ place: RelativePath, _ isMeant: (DiskEntry?) -> Bool) -> Bool {
-        var parent = place.parent
-        while let directory = parent {
-            if isMeant(tree.entries[ObjectKey(directory.bytes)]) { return true }
-            parent = directory.parent
-        }
-        return false
-    }
-
-    private func isUnderLink(_ place: RelativePath) -> Bool {
-        let links: [DiskEntry?] = [.link, .other]
-        return links.contains(tree.entries[ObjectKey(place.bytes)])
-            || isUnder(place) { links.contains($0) }
-    }
-
-    private func isUnderFile(_ place: RelativePath) -> Bool {
-        isUnder(place) { if case .file? = $0 { true } else { false } }
-    }
-
-    private func judgeBucket(_ run: RunState) {
-        let remote = effectiveRemote()
-        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            guard case .file(let content?) = entry, remote[path] != content else { continue }
-            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
-            else { continue }
-            // A link without a target is left alone.
-            let object = service.bucket.objects[Self.whole(path)]
-            if object?.target != nil, remote[path] == nil { continue }
-            let there = remote[path].map { "content \($0.number)" } ?? "nothing"
-            report(.convergence, "the object '\(path.display)' is \(there) after a forced push")
-        }
-        guard run.summary?.deletionsHeldBack == nil else { return }
-        for path in remote.keys.sorted() {
-            if case .file? = tree.entries[path] { continue }
-            guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
-                !isUnderLink(place)
-            else { continue }
-            report(.convergence, "the object '\(path.display)' is still there after a forced push")
-        }
-    }
-
     private func judgeLeftovers() {
-        if history.ending == .push {
+        if history.ending != .pull {
             // Only a manifest knows whose an upload is.
-            guard !manifestWasLost else { return }
-            for upload in service.bucket.uploads.values where !foreignUploads.contains(upload.id) {
+            for upload in service.bucket.uploads.values
+            where !manifestWasLost && !clockWasAhead && !foreignUploads.contains(upload.id) {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }
-        } else if tree.partials > 0 {
+        }
+        if history.ending != .push, tree.partials > 0 {
             report(.convergence, "\(tree.partials) partial files are left after a quiet pull")
         }
     }

@@ -13,6 +13,7 @@ extension World {
         /// A run that does not wait for the disk is under way or was cut off.
         var isUnsynchronized = true
         var isFinished = false
+        var host: String?
     }
 
     /// Opens a copy of the disk's manifest as the next run would, and leaves nothing behind.
@@ -41,6 +42,7 @@ extension World {
                 let isMarked =
                     try? await opened.store.setting("publication.unsynchronized") != nil
                 reading.isUnsynchronized = isMarked ?? true
+                reading.host = try? await opened.store.setting("remote.endpoint-host")
                 try? await opened.store.checkpointAndClose()
             }
             reading.isFinished = true
@@ -50,13 +52,25 @@ extension World {
             report(.termination, "the manifest cannot be read to its end")
             return
         }
-        guard case .opened? = reading.outcome, !manifestIsOld else { return }
+        if case .recreated(_?, let reason)? = reading.outcome, !manifestWasLost, !mayLookDamaged,
+            !reason.contains("an earlier run found it damaged")
+        {
+            report(.truthfulManifest, "the manifest is unusable, and nobody touched it: \(reason)")
+        }
+        guard case .opened? = reading.outcome else { return }
+        recordedHost = reading.host
+        guard !manifestIsOld else { return }
         // From here on the manifest answers for the disk.
         if !reading.isUnsynchronized, !hasForgottenUnsynced {
             hasUnsyncedRuns = false
             unsyncedSince = nil
         }
         for row in reading.rows { judge(row) }
+    }
+
+    /// One read that fails is told from damage, not one after the other.
+    var mayLookDamaged: Bool {
+        (run?.readFailures ?? 0) + (lastRun?.readFailures ?? 0) > 1
     }
 
     private func judge(_ row: ManifestEntry) {

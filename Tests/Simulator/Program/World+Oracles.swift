@@ -11,7 +11,7 @@ extension World {
 
     /// While a run asks for anything, nobody else could begin one.
     func judgeLock(_ run: RunState) {
-        guard !run.options.isDryRun, !run.isStatus, run.failure == nil, run.summary == nil
+        guard !run.isLooking, run.failure == nil, run.summary == nil, !run.isFinished
         else { return }
         let path = [UInt8]((VirtualDisk.stateDirectory + "/lock").utf8)
         let isFree = disk.unseen {
@@ -95,7 +95,21 @@ extension World {
         )
     }
 
+    /// Every read names the version that it wants.
+    func judgeCondition(of call: ServiceCall) {
+        guard call.operation == .get, call.headers["if-match"] == nil else { return }
+        report(.oldOrNew, "a read of '\(call.key.display)' takes any version")
+    }
+
     // MARK: - Status
+
+    func endingWork(_ report: StatusReport) -> PlannedWork {
+        switch history.ending {
+        case .pull: report.pull
+        case .push: report.push
+        case .sync: report.sync
+        }
+    }
 
     /// Looks, and returns what it was told; nil if it could not be told.
     func lookAtStatus() -> StatusReport? {
@@ -110,7 +124,7 @@ extension World {
         guard last.summary?.isInStep == true, last.summary?.deletionsHeldBack == nil,
             let report = lookAtStatus()
         else { return }
-        let work = history.ending == .push ? report.push : report.pull
+        let work = endingWork(report)
         if work.transfers + work.deletions + work.conflicts > 0 {
             self.report(.truthfulSummary, "all is in step, and a status says \(work)")
         }

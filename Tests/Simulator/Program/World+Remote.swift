@@ -6,16 +6,23 @@ extension World {
     /// The n-th request of the run comes to the service.
     func requestArrives(_ number: Int) {
         guard let run, !run.isDead else { return }
-        for event in run.options.meanwhile where event.request == number {
+        keepCompany(run, number, isAfter: false)
+        judgeLock(run)
+        if run.options.rival?.request == number { startRival(run) }
+        interrupt(at: .request, number, "before a request")
+    }
+
+    private func keepCompany(_ run: RunState, _ number: Int, isAfter: Bool) {
+        for event in run.options.meanwhile
+        where event.request == number && (event.isAfter ?? false) == isAfter {
             run.hadCompany = true
             apply(event.change)
         }
-        judgeLock(run)
-        interrupt(at: .request, number, "before a request")
     }
 
     /// The n-th request of the run was carried out and not answered yet.
     func requestWasCarriedOut(_ number: Int, _ call: ServiceCall) {
+        if let run, !run.isDead { keepCompany(run, number, isAfter: true) }
         interrupt(at: .answer, number, "after \(call.operation.rawValue)")
     }
 
@@ -23,6 +30,11 @@ extension World {
         service.now = now
         let answer = service.answer(call, body: body)
         for effect in service.takeEffects() { judge(effect) }
+        if call.operation == .uploadPart, answer.status == 200, call.key.hasPrefix(Self.prefix) {
+            let number = Int(call.text("partNumber") ?? "") ?? 0
+            let tag = answer.headers.first { $0.name == "etag" }?.value ?? ""
+            sentParts.add(call.key, number, tag, size: body.count)
+        }
         return answer
     }
 
@@ -73,7 +85,7 @@ extension World {
         case .deleted(let key, let previous): judgeDeletion(key, of: previous)
         case .began(let upload): judgeChange("begins an upload of \(upload.key.display)")
         case .aborted(let upload):
-            judgeChange("aborts an upload of \(upload.key.display)")
+            judgeChange("aborts an upload of \(upload.key.display)", isAbort: true)
             if foreignUploads.contains(upload.id), !upload.parts.isEmpty {
                 report(.othersData, "aborted another's upload of '\(upload.key.display)'")
             }
@@ -84,10 +96,10 @@ extension World {
         }
     }
 
-    private func judgeChange(_ what: String) {
+    func judgeChange(_ what: String, isAbort: Bool = false) {
         guard let run else { return }
-        if run.options.direction == .pull { report(.remoteSide, "a pull \(what)") }
-        if run.options.isDryRun { report(.remoteSide, "a dry run \(what)") }
+        if isAbort, run.options.tool == .cancel { return }
+        if !run.writesObjects { report(.remoteSide, "a run that writes no objects \(what)") }
     }
 
     private func judgeWrite(_ key: ObjectKey, over previous: VirtualBucket.Object?) {
@@ -95,6 +107,9 @@ extension World {
         knownSerials.insert(object.serial)
         judgeChange("writes '\(key.display)'")
         run?.written.insert(key)
+        if let path = Self.relative(key), run?.excludes(path) == true {
+            report(.remoteSide, "'\(path.display)' is excluded and was written")
+        }
         guard let path = Self.relative(key) else {
             report(.outside, "wrote '\(key.display)', which is outside the prefix")
             return
@@ -117,52 +132,19 @@ extension World {
         wrote(path, content)
     }
 
-    private func judgeDeletion(_ key: ObjectKey, of previous: VirtualBucket.Object?) {
-        guard let run, let previous else { return }
-        judgeChange("deletes '\(key.display)'")
-        guard let path = Self.relative(key) else {
-            report(.outside, "deleted '\(key.display)', which is outside the prefix")
-            return
-        }
-        run.deletions += 1
-        run.written.insert(key)
-        if !run.deletes { report(.noDeletionOnDoubt, "'\(path.display)' was deleted unasked") }
-        if !path.isDirectoryMarker, !model.wasAbsent(path) {
-            report(.noDeletionOnDoubt, "the object '\(path.display)' was deleted beside its file")
-        }
-        judgeDeletionPolicy(run, path)
-        if !run.options.deletesExtra { judgeLoss(of: previous, at: path, "deleted") }
-        model.deleted(path)
-    }
-
-    /// What must be true of any run that deletes anything.
-    func judgeDeletionPolicy(_ run: RunState, _ path: ObjectKey) {
-        let name = path.display
-        let own = run.items.firstIndex { $0.action == .deleteLocal && $0.key == name }
-        let before = run.items.prefix(upTo: own ?? run.items.count)
-        // One deletion that fails says nothing of the others.
-        let failed = before.first { item in
-            item.state == .failed && item.action != .deleteLocal && item.action != .deleteRemote
-        }
-        if let failed, run.deletions == 1 {
-            report(
-                .noDeletionOnDoubt,
-                "'\(path.display)' was deleted although '\(failed.key)' had failed"
-            )
-        }
-        if run.options.direction == .push, run.dice.counts[.walkError] != nil {
-            report(.noDeletionOnDoubt, "'\(path.display)' was deleted after a walk that failed")
-        }
-    }
-
-    private func judgeLoss(of object: VirtualBucket.Object, at path: ObjectKey, _ what: String) {
-        guard let run, object.author == .world, !knownSerials.contains(object.serial),
-            run.serialsAtStart[path] == object.serial, run.options.conflicts != .local
+    /// What somebody wrote may go only if its content was here once, and so was seen by the user.
+    func judgeLoss(of object: VirtualBucket.Object, at path: ObjectKey, _ what: String) {
+        guard let run, object.author == .world, run.options.conflicts != .local,
+            object.target == nil
         else { return }
+        // OSS cannot replace on condition: what came since the listing is lost, if there was
+        // something before.
+        let atStart = run.serialsAtStart[path]
+        guard atStart == object.serial || atStart == nil || !service.isOSS else { return }
         let content = model.contents.identify(object.bytes)
         if let content, content == Contents.empty || model.mayHaveBeenLocal(path, content) {
             return
         }
-        report(.othersData, "\(what) the object '\(path.display)', which it had never seen")
+        report(.othersData, "\(what) the object '\(path.display)', which was never here")
     }
 }

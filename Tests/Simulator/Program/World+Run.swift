@@ -14,14 +14,14 @@ extension World {
 
     func carryOut(_ options: ToolRun, isStatus: Bool = false) {
         runCount += 1
-        let run = RunState(options, number: runCount)
-        run.isStatus = isStatus
+        let run = RunState(options, number: runCount, isStatus: isStatus)
         self.run = run
         statistics.runs += 1
-        trace("run \(runCount) \(options.direction) seed \(options.seed)")
+        let tool = options.tool.map { " \($0)" } ?? ""
+        trace("run \(runCount) \(options.direction)\(tool) seed \(options.seed)")
         begin(run)
         scheduler.begin(seed: options.seed, order: options.order)
-        start(run, through: client(run))
+        start(run, through: client(VirtualTransport(world: self, run: run), run.signal))
         let end = scheduler.run(limit: Self.stepLimit) { run.isFinished || run.isDead }
         switch end {
         case .finished: break
@@ -31,7 +31,10 @@ extension World {
         if run.requests > Self.requestLimit {
             report(.termination, "the run made \(run.requests) requests")
         }
-        if case .finished = end { scheduler.settle() }
+        if case .finished = end {
+            scheduler.settle()
+            if !run.isDead { finishRival(run) }
+        }
         let task = run.task
         run.task = nil
         statistics.requests += run.requests
@@ -47,6 +50,9 @@ extension World {
         model.look(tree)
         model.beginRun()
         run.startOfRun = scheduler.elapsed
+        run.recordedHost = recordedHost
+        doubted = []
+        run.isDirectoryEmpty = model.tree.isEmpty
         run.filesAtStart = Set(model.seenInRun.keys)
         run.changedAtStart = model.changed
         run.equalAtStart = equalKeys(run)
@@ -57,7 +63,7 @@ extension World {
             if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
         }
         disk.onCall = { [weak self] call in self?.judge(call) ?? 0 }
-        if !run.options.isDurable {
+        if !run.options.isDurable, run.options.tool == nil {
             unsyncedSince = unsyncedSince ?? wallTime
             hasUnsyncedRuns = true
         }
@@ -67,18 +73,19 @@ extension World {
     private func start(_ run: RunState, through client: StorageClient) {
         let engine = MirrorEngine(settings: settings(client, run))
         let options = run.options.engineOptions
+        let tool = run.options.tool
         let direction = run.options.engineDirection
         run.task = Task(executorPreference: scheduler) {
             do {
                 if run.isStatus {
                     run.report = try await engine.status(options: options)
-                    run.isFinished = true
-                    return
+                } else if tool == .cancel {
+                    _ = try await engine.cancelTransfers(path: nil)
+                } else {
+                    run.summary = try await engine.run(direction, options: options) { event in
+                        self.heard(event, run)
+                    }
                 }
-                let summary = try await engine.run(direction, options: options) { event in
-                    self.heard(event, run)
-                }
-                run.summary = summary
             } catch let error as SyncError {
                 run.failure = error
             } catch {
@@ -88,13 +95,13 @@ extension World {
         }
     }
 
-    private func client(_ run: RunState) -> StorageClient {
+    func client(_ transport: any HTTPSending, _ signal: ThrottleSignal? = nil) -> StorageClient {
         let scheduler = scheduler
         let environment = StorageEnvironment(
             now: { self.wallTime },
             sleep: { try await scheduler.sleep($0) },
             randomUnit: { scheduler.randomUnit() },
-            observe: { run.signal.observe($0) }
+            observe: { signal?.observe($0) }
         )
         let secret = Credentials(accessKeyID: "key", accessKeySecret: Secret(Self.canarySecret))
         let configuration = StorageConfiguration(
@@ -121,7 +128,7 @@ extension World {
         return StorageClient(
             configuration: configuration,
             environment: environment,
-            transport: VirtualTransport(world: self, run: run)
+            transport: transport
         )
     }
 
@@ -139,7 +146,7 @@ extension World {
         }
     }()
 
-    private func settings(_ client: StorageClient, _ run: RunState) -> MirrorSettings {
+    func settings(_ client: StorageClient, _ run: RunState) -> MirrorSettings {
         let scheduler = scheduler
         var environment = EngineEnvironment(
             now: { self.wallTime },
@@ -157,7 +164,7 @@ extension World {
             prefix: Self.prefix,
             identity: RemoteIdentity(
                 dialect: service.dialect.name,
-                endpointHost: isRenamed ? "other.test" : "store.test",
+                endpointHost: host,
                 bucket: Self.bucketName,
                 prefix: "mirror/"
             ),
@@ -207,7 +214,10 @@ extension World {
         guard let interruption = run.options.interruption else { return }
         // Its code runs to its end, and can do nothing any more.
         task?.cancel()
-        let end = scheduler.run(limit: Self.stepLimit / 4) { run.isFinished }
+        run.rival?.task?.cancel()
+        let end = scheduler.run(limit: Self.stepLimit / 4) {
+            run.isFinished && run.rival?.isFinished ?? true
+        }
         let isPowerCut = interruption.kind == .powerCut
         virtual_files_reboot(
             isPowerCut ? VIRTUAL_FILES_POWER : VIRTUAL_FILES_PROCESS,
@@ -242,11 +252,11 @@ extension ToolRun {
             case .skip: .skip
             case .fail: .fail
             }
-        return RunOptions(
+        var options = RunOptions(
             isDryRun: isDryRun,
             deletesKnown: deletesKnown,
             deletesExtra: deletesExtra,
-            deletionLimit: .percent(deletionPercent),
+            deletionLimit: deletionLimit.map { .count($0) } ?? .percent(deletionPercent),
             allowsEmpty: allowsEmpty,
             allowsRebinding: allowsRebinding,
             replacesLocalChanges: replacesLocalChanges,
@@ -257,5 +267,13 @@ extension ToolRun {
             durability: isDurable ? .full : .fast,
             trashDays: trashDays
         )
+        for name in excluded ?? [] {
+            do {
+                try options.filter.exclude(name)
+            } catch {
+                preconditionFailure("the pattern is a name: \(error.message)")
+            }
+        }
+        return options
     }
 }

@@ -11,11 +11,8 @@ extension World {
 
     func apply(_ change: StateChange) {
         switch change {
-        case .setClock, .wait, .renameRemote, .synchronizeDisk, .saveManifest: break
-        default:
-            // What a kill may cost is not asked of what was taken away since.
-            waste = Waste()
-            received.forget()
+        case .setClock, .wait, .synchronizeDisk, .saveManifest: break
+        default: forgetWaste()
         }
         switch change {
         case .deleteManifest:
@@ -28,7 +25,9 @@ extension World {
             }
             savedManifest = saved.isEmpty ? nil : saved
         case .restoreManifest: restoreManifest()
-        case .flipByte(let seed): flipByte(of: path("manifest.db"), seed)
+        case .flipByte(let seed):
+            touchManifest()
+            spoil(path("manifest.db"), seed)
         case .truncateManifest:
             guard let bytes = DiskEdits.read(path("manifest.db")) else { return }
             touchManifest()
@@ -43,12 +42,14 @@ extension World {
             let names = DiskTree.names(in: path("partial"))
             guard !names.isEmpty else { return }
             let name = names[Int(seed % UInt64(names.count))]
-            flipByte(of: path("partial") + [UInt8(ascii: "/")] + name, seed)
+            spoil(path("partial") + [UInt8(ascii: "/")] + name, seed)
         case .deletePartials:
             for name in DiskTree.names(in: path("partial")) {
                 DiskEdits.remove(path("partial") + [UInt8(ascii: "/")] + name)
             }
-        case .setClock(let seconds): wallOffset = .seconds(seconds)
+        case .setClock(let seconds):
+            wallOffset = .seconds(seconds)
+            clockWasAhead = clockWasAhead || seconds > 15 * 60
         case .wait(let seconds): scheduler.advance(by: .seconds(seconds))
         case .renameRemote: isRenamed.toggle()
         case .synchronizeDisk:
@@ -62,6 +63,7 @@ extension World {
     /// From now on a row may be of another time than the files.
     private func touchManifest() {
         manifestWasLost = true
+        recordedHost = nil
         if hasUnsyncedRuns { hasForgottenUnsynced = true }
     }
 
@@ -76,10 +78,10 @@ extension World {
         }
     }
 
-    private func flipByte(of path: [UInt8], _ seed: UInt64) {
+    /// Flips some bits of one byte.
+    private func spoil(_ path: [UInt8], _ seed: UInt64) {
         guard var bytes = DiskEdits.read(path), !bytes.isEmpty else { return }
         var generator = SeededGenerator(randomSeed: seed)
-        touchManifest()
         bytes[generator.below(bytes.count)] ^= UInt8(1 + generator.below(255))
         DiskEdits.write(path, bytes, truncates: false)
     }

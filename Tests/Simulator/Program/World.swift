@@ -56,6 +56,15 @@ final class World: @unchecked Sendable {
     /// Bytes that were received of each version, for what comes twice.
     var received = ReceivedBytes()
     var waste = Waste()
+    var sentParts = SentParts()
+    /// The machine's clock was ahead by so much that uploads look older than their requests.
+    var clockWasAhead = false
+    /// The remote's host in the manifest; nil if that is not known.
+    var recordedHost: String?
+    /// Partial files of which the disk once failed to take the content, by their paths.
+    var unwritten: Set<String> = []
+    /// Partial files that were there when the disk failed to take everything in this run.
+    var doubted: Set<String> = []
 
     var setup: Setup { history.setup }
 
@@ -168,6 +177,9 @@ extension World {
         disk.setTime(wallTime)
         service.now = now
         guard let run else { return }
+        if let point = run.isDyingAt, let interruption = run.options.interruption {
+            interrupt(interruption, at: point)
+        }
         interrupt(at: .step, number, "between two steps")
         guard run.wantsCancel else { return }
         run.wantsCancel = false

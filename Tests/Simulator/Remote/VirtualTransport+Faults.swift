@@ -64,6 +64,12 @@ extension VirtualTransport {
             answer.headers.removeAll { $0.name == "content-range" }
             set(&answer, "content-length", String(object.bytes.count))
         }
+        if call.headers["range"] != nil, let object = world.service.bucket.resolved(call.key),
+            object.bytes.count > answer.body.count, !answer.body.isEmpty,
+            dice.rolls(.shiftedRange)
+        {
+            shift(&answer, of: object.bytes, from: call.start)
+        }
         if dice.rolls(.missingChecksum) {
             answer.headers.removeAll { $0.name == "x-oss-hash-crc64ecma" }
         }
@@ -77,6 +83,16 @@ extension VirtualTransport {
             name == "x-oss-hash-crc64ecma" || name == "x-amz-meta-osssync-crc64"
                 || name == "etag" && !world.service.isOSS && !value.contains("-")
         }
+    }
+
+    /// As many bytes as were asked for, of another place, which the head tells truly.
+    private func shift(_ answer: inout ServiceAnswer, of bytes: [UInt8], from asked: Int) {
+        let length = answer.body.count
+        let places = UInt64(bytes.count - length)
+        var start = Int(dice.choice(.shiftedRange) % places)
+        if start >= asked { start += 1 }
+        answer.body = [UInt8](bytes[start..<(start + length)])
+        set(&answer, "content-range", "bytes \(start)-\(start + length - 1)/\(bytes.count)")
     }
 
     private func set(_ answer: inout ServiceAnswer, _ name: String, _ value: String) {
@@ -99,7 +115,7 @@ extension VirtualTransport {
     private func broken(_ page: ListingPage, _ call: ServiceCall) -> ServiceAnswer {
         var page = page
         let token = call.text("continuation-token")
-        switch dice.choice(.brokenListing) % 9 {
+        switch dice.choice(.brokenListing) % 10 {
         case 0:
             page.isTruncated = true
             page.next = token ?? "same"
@@ -120,6 +136,10 @@ extension VirtualTransport {
             let text = String(decoding: world.document(page, isStale: false).body, as: UTF8.self)
             let flag = "<IsTruncated>\(page.isTruncated)</IsTruncated>"
             return .document(text.split(separator: flag).joined())
+        case 8:
+            page.keys = []
+            page.isTruncated = true
+            page.next = nil
         default:
             var answer = ServiceAnswer.error(200, "InternalError")
             answer.status = 200

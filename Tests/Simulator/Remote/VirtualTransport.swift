@@ -40,6 +40,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         world.trace("request \(number) \(call.operation.rawValue) \(call.key.display)")
         world.requestArrives(number)
         guard !run.isDead, !exchange.isCancelled else { return .cancelled }
+        world.judgeCondition(of: call)
+        if let path = World.relative(call.key) { run.askedLast = path }
         if dice.rolls(.connectFailed) { return .connectFailed(reason: "refused") }
         if dice.rolls(.lostRequest) { return .connectionLost }
         guard exchange.willSend() else { return nil }

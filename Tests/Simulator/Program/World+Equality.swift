@@ -1,0 +1,137 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// Whether both sides are equal after the last runs.
+extension World {
+    func judgeEquality(_ run: RunState) {
+        switch history.ending {
+        case .pull: judgeDirectory(run)
+        case .push: judgeBucket(run)
+        case .sync: judgeBoth(run)
+        }
+    }
+
+    private func judgeDirectory(_ run: RunState) {
+        let remote = effectiveRemote()
+        for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
+            guard tree.entries[path] != .file(content), !isBlocked(path, run) else { continue }
+            let there = tree.entries[path].map { "\($0)" } ?? "nothing"
+            report(
+                .convergence,
+                "'\(path.display)' is \(there) after a forced pull, not content \(content.number)"
+            )
+        }
+        guard run.summary?.deletionsHeldBack == nil else { return }
+        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+            guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
+                isValidUTF8(path.bytes)
+            else { continue }
+            report(.convergence, "'\(path.display)' is still there after a forced pull")
+        }
+    }
+
+    /// True if the object has no place here, for one of the reasons that are written down.
+    private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
+        guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes) else { return true }
+        let object = service.bucket.resolved(Self.whole(path))
+        let link = service.bucket.objects[Self.whole(path)]
+        if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
+        if isUnderLink(place) { return true }
+        // A file that nobody recorded keeps its name from becoming a directory's, and says so.
+        if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }
+        let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
+        let isShadowed = service.bucket.keys.compactMap(Self.relative).contains { key in
+            key.hasPrefix(beneath) && (try? RelativePath(key: key)) != nil
+        }
+        if isShadowed { return true }
+        // What stays in a directory of this name keeps it.
+        if tree.entries[path] == .directory, run.summary?.deletionsHeldBack != nil { return true }
+        return tree.entries.contains { $0.key.hasPrefix(beneath) }
+    }
+
+    private func isUnder(_ place: RelativePath, _ isMeant: (DiskEntry?) -> Bool) -> Bool {
+        var parent = place.parent
+        while let directory = parent {
+            if isMeant(tree.entries[ObjectKey(directory.bytes)]) { return true }
+            parent = directory.parent
+        }
+        return false
+    }
+
+    private func isUnderLink(_ place: RelativePath) -> Bool {
+        let links: [DiskEntry?] = [.link, .other]
+        return links.contains(tree.entries[ObjectKey(place.bytes)])
+            || isUnder(place) { links.contains($0) }
+    }
+
+    private func isUnderFile(_ place: RelativePath) -> Bool {
+        isUnder(place) { if case .file? = $0 { true } else { false } }
+    }
+
+    private func judgeBucket(_ run: RunState) {
+        let remote = effectiveRemote()
+        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+            guard case .file(let content?) = entry, remote[path] != content else { continue }
+            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
+            else { continue }
+            // A link without a target is left alone.
+            let object = service.bucket.objects[Self.whole(path)]
+            if object?.target != nil, remote[path] == nil { continue }
+            let there = remote[path].map { "content \($0.number)" } ?? "nothing"
+            report(.convergence, "the object '\(path.display)' is \(there) after a forced push")
+        }
+        guard run.summary?.deletionsHeldBack == nil else { return }
+        for path in remote.keys.sorted() {
+            if case .file? = tree.entries[path] { continue }
+            guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
+                !isUnderLink(place)
+            else { continue }
+            report(.convergence, "the object '\(path.display)' is still there after a forced push")
+        }
+    }
+
+    // MARK: - After a sync
+
+    /// Both sides have the same, but where a file and a directory claim one name, which is said.
+    private func judgeBoth(_ run: RunState) {
+        let remote = effectiveRemote()
+        let isHeldBack = run.summary?.deletionsHeldBack != nil
+        var paths = Set(remote.keys)
+        for (path, entry) in tree.entries { if case .file = entry { paths.insert(path) } }
+        for path in paths.sorted() {
+            var here: ContentID?
+            if case .file(let content)? = tree.entries[path] { here = content }
+            guard here == nil || here != remote[path] else { continue }
+            if here != nil, remote[path] == nil, hasNoPlace(path) { continue }
+            if isBlocked(path, run), here == nil || run.names(path) { continue }
+            if isContested(path), run.names(path) { continue }
+            if isHeldBack, here == nil || remote[path] == nil, model.hasBeenLocal(path) {
+                continue
+            }
+            let mine = here.map { "content \($0.number)" } ?? "nothing"
+            let there = remote[path].map { "content \($0.number)" } ?? "nothing"
+            report(
+                .convergence,
+                "after a forced sync '\(path.display)' is \(mine) here and \(there) there"
+            )
+        }
+    }
+
+    /// True if the file can have no object: its name is none for a key, or a link holds it.
+    private func hasNoPlace(_ path: ObjectKey) -> Bool {
+        path.bytes.count + Self.prefix.bytes.count > 1_023 || !isValidUTF8(path.bytes)
+            || service.bucket.objects[Self.whole(path)]?.target != nil
+    }
+
+    /// True if something on either side needs a directory of this name, or is one above it that is
+    /// a file.
+    private func isContested(_ path: ObjectKey) -> Bool {
+        let others = service.bucket.keys.compactMap(Self.relative) + tree.entries.keys
+        let slash = [UInt8(ascii: "/")]
+        return others.contains { other in
+            other.hasPrefix(ObjectKey(path.bytes + slash))
+                || path.hasPrefix(ObjectKey(other.bytes + slash))
+                    && tree.entries[other] != .directory
+        }
+    }
+}
