@@ -166,7 +166,7 @@ extension Model {
         let entries = found.entries
         changed = found.changed
         for path in tree.keys where entries[path] == nil { absentInRun.insert(path) }
-        removedByUser.subtract(entries.keys)
+        removedByUser = removedByUser.filter { entries[$0] == nil || entries[$0] == .directory }
         for (path, entry) in entries {
             guard case .file(let content?) = entry else { continue }
             seenInRun[path, default: []].insert(content)
