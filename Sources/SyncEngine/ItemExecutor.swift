@@ -213,7 +213,7 @@ extension ItemExecutor {
             await planDeletion(.deleteRemote(.known), entry)
         case .leaveBoth:
             // What is not settled is not in step; nothing may be deleted on its account.
-            ledger.countSkipped(entry.key)
+            ledger.countSkipped()
             if let file = entry.local?.identity, context.doubt?.includes(file) == true {
                 ledger.countDoubtful()
             }

@@ -23,7 +23,7 @@ struct ItemReports: Sendable {
         case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge,
             .nameTaken:
             context.tracker.count { $0.skipped += 1 }
-            ledger.countSkipped(key)
+            ledger.countSkipped()
             state = .skipped
         case .alreadyExists:
             context.tracker.count { $0.conflicts += 1 }
@@ -62,7 +62,7 @@ struct ItemReports: Sendable {
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
-        ledger.countSkipped(key)
+        ledger.countSkipped()
         context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 

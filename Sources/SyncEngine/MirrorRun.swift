@@ -195,9 +195,8 @@ extension MirrorRun {
             findings.isListingProven && ledger.failedItems == 0 && ledger.vanishedItems == 0
         if isClean {
             let filter = session.ignored.followed(by: options.filter)
-            let issues = parts.executor.issues
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
-                filter.excludes(key) || issues.hides(key) || ledger.leftAlone(key)
+                filter.excludes(key)
             }
         }
         guard let doubt = findings.listingDoubt else { return }

@@ -14,14 +14,10 @@ final class RunLedger: Sendable {
         var vanishedFiles = 0
         var doubtful = 0
         var deferred: [JoinedEntry] = []
-        var leftAlone: Set<ObjectKey> = []
     }
 
     /// Downloads that wait for a directory to be deleted are rare; more than this are skipped.
     private static let deferredLimit = 10_000
-
-    /// Keys that are remembered as skipped; with more of them every key counts as one.
-    private static let leftAloneLimit = 10_000
 
     private let state = Mutex(State())
 
@@ -47,19 +43,7 @@ final class RunLedger: Sendable {
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
-    func countSkipped(_ key: ObjectKey) {
-        state.withLock { state in
-            state.skipped += 1
-            if state.leftAlone.count <= Self.leftAloneLimit { state.leftAlone.insert(key) }
-        }
-    }
-
-    /// True for a key that was skipped, and may be transferred by the next run.
-    func leftAlone(_ key: ObjectKey) -> Bool {
-        state.withLock { state in
-            state.leftAlone.count > Self.leftAloneLimit || state.leftAlone.contains(key)
-        }
-    }
+    func countSkipped() { state.withLock { $0.skipped += 1 } }
 
     /// False if there are too many already.
     func deferDownload(_ entry: JoinedEntry) -> Bool {

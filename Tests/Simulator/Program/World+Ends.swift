@@ -83,7 +83,8 @@ extension World {
                 let isStillThere = contents.allSatisfy { visible.contains($0) }
                 if isStillThere, isNameOfConflict(path) { continue }
             }
-            run.deletions += 1
+            // What gives way to a verified file is in the trash, whatever the limit is.
+            if !run.served.showsBeneath(path) { run.deletions += 1 }
             judgeLocalDeletion(path, run)
         }
     }

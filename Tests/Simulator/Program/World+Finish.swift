@@ -13,8 +13,11 @@ extension World {
         let status = history.seed % 4 == 1 ? lookAtStatus() : nil
         guard violations.isEmpty, let first = quietRun(isForced: false) else { return }
         judge(status, by: first)
-        if needsAnother(first) {
-            guard quietRun(isForced: false) != nil else { return }
+        // A file that is to give way may first have to be fetched, and then to be known.
+        var before = first
+        for _ in 0..<2 where needsAnother(before) {
+            guard let next = quietRun(isForced: false) else { return }
+            before = next
         }
         guard let second = quietRun(isForced: false), violations.isEmpty else { return }
         judgeIdle(second)
@@ -57,6 +60,10 @@ extension World {
             item.message?.contains("stands where a directory is needed") == true
         }
         if isBlocked { return true }
+        // A file whose object has keys beneath its name gives way once it is known.
+        let giving = run.items.filter { $0.action == .adopt }.map { $0.key + "/" }
+        let keys = service.bucket.objects.keys.compactMap { Self.relative($0)?.display }
+        if giving.contains(where: { name in keys.contains { $0.hasPrefix(name) } }) { return true }
         // A version that was put aside is a new file, which goes to the remote.
         if run.options.direction == .sync, let summary = run.summary,
             summary.conflicts + summary.skipped > 0
