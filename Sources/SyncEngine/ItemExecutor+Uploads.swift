@@ -120,8 +120,10 @@ extension ItemExecutor {
 }
 
 extension ItemExecutor {
-    /// The tag of the marker, which may be there already: made by another writer, or by a request
-    /// whose answer was lost. One with content is somebody's object.
+    /// The tag of the marker, which may be there already.
+    ///
+    /// Another writer made it then, or a request whose answer was lost. One with content is
+    /// somebody's object.
     private func putMarker(
         _ entry: JoinedEntry,
         _ request: PutRequest

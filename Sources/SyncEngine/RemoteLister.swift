@@ -148,7 +148,7 @@ final class RemoteLister: Sendable {
         }[...]
         guard !links.isEmpty else { return [:] }
         let found = Mutex<[Int: ObjectMetadata]>([:])
-        try await forEachBounded(limit: Self.linksAtOnce, next: { links.popFirst() }) { index in
+        let ask: @Sendable (Int) async throws -> Void = { index in
             do throws(StorageError) {
                 let target = try await self.store.head(objects[index].key, versionID: nil)
                 found.withLock { $0[index] = target }
@@ -159,6 +159,11 @@ final class RemoteLister: Sendable {
                 }
             }
         }
+        try await forEachBounded(
+            limit: Self.linksAtOnce,
+            next: { links.popFirst() },
+            body: ask
+        )
         return found.withLock { $0 }
     }
 
