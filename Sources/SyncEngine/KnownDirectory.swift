@@ -18,6 +18,8 @@ struct KnownDirectory: Sendable, Hashable {
     /// What it lacks, the user need not have deleted: a copy may have ended early.
     let isSame: Bool
     private let root: RootIdentity
+    /// True if the manifest knows it as just this one.
+    private let isRecorded: Bool
     /// Paths where other file systems began when the manifest last saw the whole directory.
     private let mountPoints: [[UInt8]]
     /// Those of them where none begins now.
@@ -54,6 +56,7 @@ struct KnownDirectory: Sendable, Hashable {
         return KnownDirectory(
             isSame: isMarked && isSameRoot,
             root: root,
+            isRecorded: (recorded ?? root.text) == root.text,
             mountPoints: mountPoints,
             unmounted: unmounted
         )
@@ -61,8 +64,7 @@ struct KnownDirectory: Sendable, Hashable {
 
     /// What the next run is to find, after one that saw the whole directory.
     func record(in manifest: ManifestStore, _ found: [[UInt8]]?) async throws(ManifestError) {
-        let recorded = try await manifest.setting(Setting.root)
-        if recorded != root.text { try await manifest.setSetting(Setting.root, root.text) }
+        if !isRecorded { try await manifest.setSetting(Setting.root, root.text) }
         guard let found, found != mountPoints else { return }
         try await manifest.setSetting(
             Setting.mountPoints,

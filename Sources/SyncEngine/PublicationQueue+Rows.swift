@@ -36,10 +36,8 @@ extension PublicationQueue {
         guard !rows.isEmpty else { return }
         let rows = rows
         self.rows = []
-        let directory = context.directory
         do {
-            try await queue.run { () throws(LocalError) in try directory.synchronize() }
-            try await context.manifest.record(rows.flatMap(\.changes))
+            try await recordDurably(rows.flatMap(\.changes))
         } catch {
             let failure = ItemFailure(any: error)
             for row in rows { onFailure(row.key, row.action, failure) }

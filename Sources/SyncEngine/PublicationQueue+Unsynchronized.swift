@@ -102,10 +102,8 @@ extension PublicationQueue {
     func recordUnsynchronized() async {
         let published = unsynchronized
         unsynchronized = []
-        let directory = context.directory
         do {
-            try await queue.run { () throws(LocalError) in try directory.synchronize() }
-            try await context.manifest.record(published.flatMap(\.changes))
+            try await recordDurably(published.flatMap(\.changes))
         } catch {
             hasLostTrack = true
             // The files are there and verified; the next run adopts them by their content.

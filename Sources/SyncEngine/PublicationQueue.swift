@@ -214,17 +214,27 @@ actor PublicationQueue {
         _ publications: [Publication],
         isFull: Bool
     ) async throws(LocalError) -> [PublicationOutcome] {
-        let isWritten = isFull
-        let durable =
-            hasFailedToSynchronize
-            ? PublicationDurability.synchronizedTwice : .synchronized
+        let durable: PublicationDurability =
+            hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         let directory = context.directory
         return try await queue.run { () throws(LocalError) in
             try directory.publish(
                 publications,
-                durability: isWritten ? durable : .unsynchronized
+                durability: isFull ? durable : .unsynchronized
             )
         }
+    }
+
+    /// Makes the disk hold everything, and then the manifest learn of it.
+    func recordDurably(_ changes: [ManifestChange]) async throws {
+        let directory = context.directory
+        do {
+            try await queue.run { () throws(LocalError) in try directory.synchronize() }
+        } catch {
+            hasFailedToSynchronize = true
+            throw error
+        }
+        try await context.manifest.record(changes)
     }
 
     /// Publishes once more what needs a directory where a file is that is to give way.
@@ -257,8 +267,8 @@ actor PublicationQueue {
     /// from it.
     ///
     /// For a file whose name is taken there is no next run, and after a failure of the disk it is
-    /// never so: a page that could not be written is clean for
-    /// the system, and reading it back proves nothing.
+    /// never so: a page that could not be written is clean for the system, and reading it back
+    /// proves nothing.
     private func discard(_ item: PendingPublication, dropsCheckpoint: Bool) async {
         if item.hasCheckpoint {
             guard dropsCheckpoint else { return }

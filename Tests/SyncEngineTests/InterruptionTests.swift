@@ -30,20 +30,14 @@ extension EngineRuns {
             return paths.compactMap { FileManager.default.contents(atPath: folder + "/" + $0) }
         }
 
-        @Test func `directories that killed deletions emptied go with the next run`() async throws {
-            let fixture = try MirrorFixture()
-            for key in ["x/y/z", "x/kept", "u/v/w"] { try await fixture.put(key, ramp(10)) }
-            try await fixture.run("b", .pull)
-            try await fixture.deleteObject("x/y/z")
-            try await fixture.deleteObject("u/v/w")
-            // Killed after both files were removed: the plan and the rows are there.
+        /// Leaves what a pull does that is killed before, or in the middle of, its deletions.
+        private func planDeletions(of keys: [ObjectKey], _ fixture: MirrorFixture) async throws {
             let manifest = try await openManifest(fixture)
             let run = try await manifest.beginRun(
                 direction: "pull",
                 started: MirrorFixture.now(),
                 remote: "oss://fixture/mirror/"
             )
-            let keys: [ObjectKey] = ["x/y/z", "u/v/w"]
             try await manifest.planDeletions(
                 keys.map {
                     PlannedDeletion(key: $0, side: .local, size: 10, etag: nil, identity: nil)
@@ -51,6 +45,16 @@ extension EngineRuns {
                 run: run
             )
             try await manifest.checkpointAndClose()
+        }
+
+        @Test func `directories that killed deletions emptied go with the next run`() async throws {
+            let fixture = try MirrorFixture()
+            for key in ["x/y/z", "x/kept", "u/v/w"] { try await fixture.put(key, ramp(10)) }
+            try await fixture.run("b", .pull)
+            try await fixture.deleteObject("x/y/z")
+            try await fixture.deleteObject("u/v/w")
+            // Killed after both files were removed: the plan and the rows are there.
+            try await planDeletions(of: ["x/y/z", "u/v/w"], fixture)
             try fixture.remove("b/x/y/z")
             try fixture.remove("b/u/v/w")
             try await fixture.run("b", .pull) { $0.deletesKnown = true }
@@ -63,20 +67,7 @@ extension EngineRuns {
             let fixture = try MirrorFixture()
             for key in ["kept", "x/y/z", "u/v/w"] { try await fixture.put(key, ramp(10)) }
             try await fixture.run("b", .pull)
-            let manifest = try await openManifest(fixture)
-            let run = try await manifest.beginRun(
-                direction: "pull",
-                started: MirrorFixture.now(),
-                remote: "oss://fixture/mirror/"
-            )
-            let keys: [ObjectKey] = ["x/y/z", "u/v/w"]
-            try await manifest.planDeletions(
-                keys.map {
-                    PlannedDeletion(key: $0, side: .local, size: 10, etag: nil, identity: nil)
-                },
-                run: run
-            )
-            try await manifest.checkpointAndClose()
+            try await planDeletions(of: ["x/y/z", "u/v/w"], fixture)
             try fixture.remove("b/x")
             try fixture.link("b/x", to: "u")
             try fixture.remove("b/u/v/w")
