@@ -3,7 +3,7 @@
 import dataclasses
 import os
 
-from stage import interrupt, interrupt_when, received, turn_back
+from stage import interrupt, interrupt_when, noted_parts, received, turn_back
 from trees import content, write
 from workplace import REMOTE, Violation
 
@@ -231,10 +231,12 @@ def resumed_push(stage):
 
 def migrating_push(stage):
     """An older osssync was killed in the midst of an upload (F060, F121)."""
-    resumed_push(stage)
-    found = turn_back(stage, leaves_log=False)
-    if not found.rows["upload_part"]:
-        raise RuntimeError("the killed run left nothing to go on with")
+    pushed(stage, {"a.txt": SMALL["a.txt"]})
+    stage.edit({"film": FILM})
+    # What the server has is no part to go on with before the manifest tells of it.
+    interrupt_when(stage, ["push", stage.place.mirror, *SMALL_PARTS],
+                   lambda: noted_parts(stage) > 0)
+    turn_back(stage, leaves_log=False)
     stage.edit({"b/new": content("n", 6_000)})
     return stage.ends_as_mirror()
 

@@ -32,6 +32,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -60,6 +61,8 @@ static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
     static result (*real_##name)(__VA_ARGS__);
 REAL(long, syscall, long, ...)
 REAL(int, clock_gettime, clockid_t, struct timespec *)
+REAL(int, timerfd_create, int, int)
+REAL(int, timerfd_settime, int, int, const struct itimerspec *, struct itimerspec *)
 REAL(int, openat, int, const char *, int, ...)
 REAL(ssize_t, write, int, const void *, size_t)
 REAL(ssize_t, pwrite, int, const void *, size_t, off_t)
@@ -98,7 +101,8 @@ __attribute__((constructor)) static void begin(void) {
     if (has_begun) return;
     has_begun = 1;
 #define FIND(name) *(void **)&real_##name = dlsym(RTLD_NEXT, #name);
-    FIND(syscall) FIND(clock_gettime) FIND(openat) FIND(write) FIND(pwrite) FIND(writev) FIND(pwritev) FIND(fsync)
+    FIND(syscall) FIND(clock_gettime) FIND(timerfd_create) FIND(timerfd_settime) FIND(openat)
+    FIND(write) FIND(pwrite) FIND(writev) FIND(pwritev) FIND(fsync)
     FIND(fdatasync) FIND(syncfs) FIND(ftruncate) FIND(fallocate) FIND(renameat2) FIND(unlinkat)
     FIND(mkdirat) FIND(linkat) FIND(symlinkat) FIND(futimens) FIND(utimensat) FIND(fchmod)
     FIND(fchmodat) FIND(fchown) FIND(ioctl) FIND(copy_file_range)
@@ -316,6 +320,16 @@ static int opened(int directory, const char *name, int flags, mode_t mode, const
     return result;
 }
 
+static const long long second = 1000000000;
+
+static long long nanoseconds(struct timespec time) {
+    return time.tv_sec * second + time.tv_nsec;
+}
+
+static struct timespec timespec(long long nanoseconds) {
+    return (struct timespec){nanoseconds / second, nanoseconds % second};
+}
+
 /// Since when the machine is on. The ticks of a file system's clock lag behind a little.
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
     begin();
@@ -323,13 +337,36 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
     if (clock != CLOCK_BOOTTIME || !boot_id_path || stat(boot_id_path, &status) != 0)
         return real_clock_gettime(clock, now);
     real_clock_gettime(CLOCK_REALTIME, now);
-    const long long second = 1000000000, lag = 50000000;
-    long long since = (now->tv_sec - status.st_mtim.tv_sec) * second
-        + (now->tv_nsec - status.st_mtim.tv_nsec) - lag;
-    if (since < 0) since = 0;
-    now->tv_sec = since / second;
-    now->tv_nsec = since % second;
+    const long long lag = 50000000;
+    long long since = nanoseconds(*now) - nanoseconds(status.st_mtim) - lag;
+    *now = timespec(since < 0 ? 0 : since);
     return 0;
+}
+
+// The kernel's timers know nothing of that: one that is set for a pretended time would be over at
+// once, and whoever waits for it would set it again and again.
+static atomic_int boot_timer = -1;
+
+EXPORT int timerfd_create(int clock, int flags) {
+    begin();
+    int result = real_timerfd_create(clock, flags);
+    if (clock == CLOCK_BOOTTIME) atomic_store(&boot_timer, result);
+    return result;
+}
+
+EXPORT int timerfd_settime(int timer, int flags, const struct itimerspec *wanted,
+                           struct itimerspec *before) {
+    begin();
+    if (timer != atomic_load(&boot_timer) || !(flags & TFD_TIMER_ABSTIME)
+        || nanoseconds(wanted->it_value) == 0)
+        return real_timerfd_settime(timer, flags, wanted, before);
+    struct timespec pretended, now;
+    clock_gettime(CLOCK_BOOTTIME, &pretended);
+    real_clock_gettime(CLOCK_BOOTTIME, &now);
+    struct itimerspec shifted = *wanted;
+    shifted.it_value = timespec(
+        nanoseconds(wanted->it_value) - nanoseconds(pretended) + nanoseconds(now));
+    return real_timerfd_settime(timer, flags, &shifted, before);
 }
 
 #define MODE(flags)                                                                                \
