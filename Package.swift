@@ -171,6 +171,8 @@ if let kind = Context.environment["OSSSYNC_SANITIZER"] {
     var others: Set = [
         "OSSSyncBench", "Simulator", "CVirtualFiles", "CVirtualFilesChecks", "VirtualFilesCheck",
         "EndToEndTests", "RepositoryTests",
+        // It has no thread, and no word of unsafe memory.
+        "SyncPlannerTests",
     ]
     // What is fuzzed has one thread.
     if kind == "thread" { others.insert("FuzzTests") }

@@ -4,74 +4,75 @@ import Testing
 
 @Suite("Messages of decisions")
 struct ReasonMessageTests {
-    @Test(
-        arguments: [
-            (SkipReason.unsafeName(.empty), "unsafe name: the key is empty"),
-            (
-                .unsafeName(.absolute),
-                "unsafe name: the key begins with '/', which would be an absolute path"
-            ),
-            (
-                .unsafeName(.emptyComponent),
-                "unsafe name: the key has an empty segment ('//'), which a directory cannot hold"
-            ),
-            (
-                .unsafeName(.dotComponent),
-                "unsafe name: the key has a '.' or '..' segment,"
-                    + " which could lead outside the directory"
-            ),
-            (
-                .unsafeName(.containsNUL),
-                "unsafe name: the key has a NUL byte, which no file name can hold"
-            ),
-            (
-                .unsafeName(.componentTooLong(length: 256)),
-                "unsafe name: a segment of the key has 256 bytes, and a file name can have 255"
-            ),
-            (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
-            (
-                .unsafeName(.reserved),
-                "unsafe name: the name '.osssync' belongs to osssync's own state"
-            ),
-            (.notUTF8, "unsafe name: the key is not UTF-8"),
-            (
-                .markerWithContent(size: 12),
-                "the key ends in '/' and the object has 12 bytes, which a directory cannot hold"
-            ),
-            (
-                .needsRestore(.archive, isOngoing: false),
-                "the object is archived (Archive) and needs a restore before it can be read"
-            ),
-            (
-                .needsRestore(StorageClass(name: "\u{1B}[2J"), isOngoing: true),
-                "the object is archived (\\x1B[2J) and its restore is still under way;"
-                    + " run again later"
-            ),
-            (.linkObject, "the object is a link, and links are skipped"),
-            (
-                .shadowedByDirectory,
-                "the remote or the directory has keys beneath this name, so it is a directory"
-                    + " here; the object is left alone"
-            ),
-            (
-                .blocksDirectory,
-                "the remote has keys beneath this name, and the file here is not as recorded;"
-                    + " move it away to let the directory in"
-            ),
-            (
-                .blockedByFile("a\nb"),
-                "the file 'a\\nb' stands where a directory is needed; move it away"
-            ),
-            (
-                .keyTooLong(length: 1030, maximum: 1023),
-                "the path has 1030 bytes, and a key here can have 1023"
-            ),
-            (
-                .fileTooLarge(size: 53_687_091_200_001),
-                "the file has 53687091200001 bytes, and an object can have 53687091200000"
-            ),
-        ]
-    )
+    // Inferred, the type of so many literals takes the compiler half a minute.
+    private static let skips: [(SkipReason, String)] = [
+        (.unsafeName(.empty), "unsafe name: the key is empty"),
+        (
+            .unsafeName(.absolute),
+            "unsafe name: the key begins with '/', which would be an absolute path"
+        ),
+        (
+            .unsafeName(.emptyComponent),
+            "unsafe name: the key has an empty segment ('//'), which a directory cannot hold"
+        ),
+        (
+            .unsafeName(.dotComponent),
+            "unsafe name: the key has a '.' or '..' segment,"
+                + " which could lead outside the directory"
+        ),
+        (
+            .unsafeName(.containsNUL),
+            "unsafe name: the key has a NUL byte, which no file name can hold"
+        ),
+        (
+            .unsafeName(.componentTooLong(length: 256)),
+            "unsafe name: a segment of the key has 256 bytes, and a file name can have 255"
+        ),
+        (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
+        (
+            .unsafeName(.reserved),
+            "unsafe name: the name '.osssync' belongs to osssync's own state"
+        ),
+        (.notUTF8, "unsafe name: the key is not UTF-8"),
+        (
+            .markerWithContent(size: 12),
+            "the key ends in '/' and the object has 12 bytes, which a directory cannot hold"
+        ),
+        (
+            .needsRestore(.archive, isOngoing: false),
+            "the object is archived (Archive) and needs a restore before it can be read"
+        ),
+        (
+            .needsRestore(StorageClass(name: "\u{1B}[2J"), isOngoing: true),
+            "the object is archived (\\x1B[2J) and its restore is still under way;"
+                + " run again later"
+        ),
+        (.linkObject, "the object is a link, and links are skipped"),
+        (
+            .shadowedByDirectory,
+            "the remote or the directory has keys beneath this name, so it is a directory"
+                + " here; the object is left alone"
+        ),
+        (
+            .blocksDirectory,
+            "the remote has keys beneath this name, and the file here is not as recorded;"
+                + " move it away to let the directory in"
+        ),
+        (
+            .blockedByFile("a\nb"),
+            "the file 'a\\nb' stands where a directory is needed; move it away"
+        ),
+        (
+            .keyTooLong(length: 1030, maximum: 1023),
+            "the path has 1030 bytes, and a key here can have 1023"
+        ),
+        (
+            .fileTooLarge(size: 53_687_091_200_001),
+            "the file has 53687091200001 bytes, and an object can have 53687091200000"
+        ),
+    ]
+
+    @Test(arguments: skips)
     func `a skip says what is in the way`(reason: SkipReason, message: String) {
         #expect(reason.message == message)
     }
