@@ -4,6 +4,8 @@ import collections
 
 # More of the same says nothing new.
 SHOWN = 4
+# States of the disk that a whole run must have been through.
+STATES = 2_000
 
 
 class Result:
@@ -82,7 +84,7 @@ class Tally:
         for text in broken[:1]:
             print(f"  BROKEN {name}: {text}", flush=True)
 
-    def end(self, seconds):
+    def end(self, seconds, is_whole):
         # Of a pass that had no more time.
         for name, parts in self.parts.items():
             self.finish(name, parts)
@@ -94,6 +96,9 @@ class Tally:
         print(f"points: {parts}")
         print(f"{len(self.names)} named crash points, {self.states} distinct states of the disk, "
               f"at worst {self.worst[0]} bytes moved again ({self.worst[1]}), {seconds:.0f} s")
+        if is_whole and self.states < STATES:
+            print(f"FAILED fewer than {STATES} distinct states of the disk")
+            self.failed += 1
         print(f"{self.passed} passed, {self.failed} failed")
 
 

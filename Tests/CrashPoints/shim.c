@@ -16,6 +16,8 @@
 //   CRASH_BOOT_ID   a file that is opened in place of the kernel's boot ID; the machine started
 //                   when it was written
 //   CRASH_NO_SYNC   1: nothing waits for the disk
+//   CRASH_SERVE     1: the program stops before its first line and begins anew for each line on
+//                   its standard input, see serve()
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,6 +37,7 @@
 #include <sys/timerfd.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROOTS 8
@@ -86,8 +89,22 @@ REAL(int, fchown, int, uid_t, gid_t)
 REAL(int, ioctl, int, unsigned long, ...)
 REAL(ssize_t, copy_file_range, int, off_t *, int, off_t *, size_t, unsigned)
 
+/// The variables of one run. The environment itself stays as it was at first: the program finds its
+/// arguments beside it.
+static char *variables;
+
+static const char *variable(const char *name) {
+    size_t length = strlen(name);
+    for (char *text = variables; text; text = strchr(text, '\t')) {
+        text += *text == '\t';
+        if (strncmp(text, name, length) == 0 && text[length] == '=')
+            return strndup(text + length + 1, strcspn(text + length + 1, "\t"));
+    }
+    return getenv(name);
+}
+
 static long number(const char *name) {
-    const char *text = getenv(name);
+    const char *text = variable(name);
     return text ? atol(text) : 0;
 }
 
@@ -95,9 +112,10 @@ static int created(const char *path) {
     return real_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
+static int has_begun;
+
 /// Libraries that are loaded before this one call already from their own beginnings.
-__attribute__((constructor)) static void begin(void) {
-    static int has_begun;
+static void begin(void) {
     if (has_begun) return;
     has_begun = 1;
 #define FIND(name) *(void **)&real_##name = dlsym(RTLD_NEXT, #name);
@@ -106,8 +124,9 @@ __attribute__((constructor)) static void begin(void) {
     FIND(fdatasync) FIND(syncfs) FIND(ftruncate) FIND(fallocate) FIND(renameat2) FIND(unlinkat)
     FIND(mkdirat) FIND(linkat) FIND(symlinkat) FIND(futimens) FIND(utimensat) FIND(fchmod)
     FIND(fchmodat) FIND(fchown) FIND(ioctl) FIND(copy_file_range)
-    char *text = getenv("CRASH_ROOTS");
-    if (text && (text = strdup(text)))
+    const char *list = variable("CRASH_ROOTS");
+    char *text = list ? strdup(list) : NULL;
+    if (text)
         for (char *part = strtok(text, ":"); part && root_count < ROOTS; part = strtok(NULL, ":")) {
             root_lengths[root_count] = strlen(part);
             roots[root_count++] = part;
@@ -118,12 +137,12 @@ __attribute__((constructor)) static void begin(void) {
     is_sticky = (int)number("CRASH_STICKY");
     is_torn = (int)number("CRASH_TORN");
     never_syncs = (int)number("CRASH_NO_SYNC");
-    classes = getenv("CRASH_CLASSES");
-    only = getenv("CRASH_ONLY");
-    fired_path = getenv("CRASH_FIRED");
-    counts_path = getenv("CRASH_COUNTS");
-    boot_id_path = getenv("CRASH_BOOT_ID");
-    const char *record = getenv("CRASH_RECORD");
+    classes = variable("CRASH_CLASSES");
+    only = variable("CRASH_ONLY");
+    fired_path = variable("CRASH_FIRED");
+    counts_path = variable("CRASH_COUNTS");
+    boot_id_path = variable("CRASH_BOOT_ID");
+    const char *record = variable("CRASH_RECORD");
     if (record) {
         char data[TEXT];
         snprintf(data, sizeof data, "%s.data", record);
@@ -132,6 +151,46 @@ __attribute__((constructor)) static void begin(void) {
     }
     // Only this program: what it starts is somebody else.
     unsetenv("LD_PRELOAD");
+}
+
+/// What is in place of standard input, output and errors from now on.
+static void redirect(int descriptor, const char *path, int flags) {
+    int file = path ? real_openat(AT_FDCWD, path, flags, 0600) : -1;
+    if (file < 0 || dup2(file, descriptor) < 0) _exit(126);
+    close(file);
+}
+
+/// Loading forty libraries takes as long as all that a short run does. So it is done once: of what
+/// is loaded then, a copy runs for each line "OUTPUT<tab>ERRORS[<tab>NAME=VALUE]...", with these
+/// variables and files; its process and its status are the answers.
+static void serve(void) {
+    static char line[8 * TEXT];
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        pid_t child = fork();
+        if (child < 0) _exit(126);
+        if (child == 0) {
+            char *rest = line;
+            redirect(0, "/dev/null", O_RDONLY);
+            redirect(1, strsep(&rest, "\t"), O_WRONLY | O_CREAT | O_TRUNC);
+            redirect(2, strsep(&rest, "\t"), O_WRONLY | O_CREAT | O_TRUNC);
+            variables = rest;
+            return;
+        }
+        dprintf(1, "%d\n", child);
+        int status = 0;
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+        dprintf(1, "%d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    _exit(0);
+}
+
+__attribute__((constructor)) static void load(void) {
+    begin();
+    if (!number("CRASH_SERVE")) return;
+    serve();
+    has_begun = root_count = 0;
+    begin();
 }
 
 // MARK: - What a call is about

@@ -92,6 +92,16 @@ class Stage:
         self.world.before = {path: data for path, data in self.world.before.items()
                              if data is not None and not path.endswith("/")}
 
+    def move(self, moves):
+        """Renames files of the mirror as a user does."""
+        for old, new in moves.items():
+            path = os.path.join(self.place.mirror, new)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.rename(os.path.join(self.place.mirror, old), path)
+            self.world.before[new] = self.world.before.pop(old)
+        for folder in {os.path.dirname(old) for old in moves} - {""}:
+            os.removedirs(os.path.join(self.place.mirror, folder))
+
     def ends_as_bucket(self, needed=None):
         self.world.after = self.files()
         self.world.directories = {path[:-1] for path in self.tree if path.endswith("/")}

@@ -7,6 +7,7 @@ import hmac
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -149,6 +150,39 @@ class Server:
         return [item.findtext("Key") for item in document.iter("Upload")]
 
 
+class Starter:
+    """A program that is loaded once and begins anew for each run; see serve() in shim.c."""
+
+    def __init__(self, command, environment, folder):
+        self.paths = [os.path.join(folder, name) for name in ("stdout", "stderr")]
+        self.process = subprocess.Popen(
+            command, env={**environment, "CRASH_SERVE": "1"}, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def run(self, variables):
+        fields = [*self.paths, *(f"{name}={value}" for name, value in variables.items())]
+        self.process.stdin.write("\t".join(fields).encode() + b"\n")
+        self.process.stdin.flush()
+        child = int(self.process.stdout.readline())
+        is_late = not select.select([self.process.stdout], [], [], PATIENCE)[0]
+        if is_late:
+            os.kill(child, signal.SIGKILL)
+        run = Run(int(self.process.stdout.readline()), *map(read, self.paths))
+        if is_late:
+            raise Violation(f"hung for {PATIENCE} s: {run}")
+        return run
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=PATIENCE)
+        self.process.stdout.close()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Workplace:
     """What one worker works with."""
 
@@ -161,6 +195,7 @@ class Workplace:
         for name in ("outer", "home"):
             os.mkdir(self.path(name))
         self.server = Server(server, self.folder)
+        self.starters = {}
         self.fired_path = self.path("fired")
         self.counts_path = self.path("counts")
         self.record_path = self.path("record")
@@ -175,30 +210,27 @@ class Workplace:
             file.write(text + "\n")
 
     def close(self):
+        for starter in self.starters.values():
+            starter.stop()
         self.server.stop()
         shutil.rmtree(self.folder)
 
     def run(self, arguments, **shim):
         """Runs osssync to its end; the names of `shim` are those of shim.c without CRASH_."""
+        starter = self.starters.get(tuple(arguments)) or self.starter(arguments)
+        return starter.run({"CRASH_" + name.upper(): value for name, value in shim.items()
+                            if value is not None})
+
+    def starter(self, arguments):
         environment = {
             "PATH": "/usr/bin:/bin", "HOME": self.path("home"), "OSS_ACCESS_KEY_ID": KEY_ID,
             "OSS_ACCESS_KEY_SECRET": KEY_SECRET, "OSS_REGION": REGION,
             "OSS_ENDPOINT": self.server.url, "LD_PRELOAD": self.shim, "CRASH_NO_SYNC": "1",
             "CRASH_ROOTS": self.outer, "CRASH_BOOT_ID": self.boot_id_path,
         }
-        for name, value in shim.items():
-            if value is not None:
-                environment["CRASH_" + name.upper()] = str(value)
-        process = subprocess.Popen([self.program, *arguments, "--json"], env=environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        try:
-            stdout, stderr = process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            stdout, stderr = process.communicate()
-            raise Violation(f"hung for {PATIENCE} s: {Run(-9, stdout, stderr)}") from None
-        return Run(process.returncode, stdout, stderr)
+        starter = Starter([self.program, *arguments, "--json"], environment, self.folder)
+        self.starters[tuple(arguments)] = starter
+        return starter
 
     def fired(self):
         """The call that the last fault hit, as `(name, path)`; None if it hit none."""

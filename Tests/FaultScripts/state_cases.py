@@ -114,6 +114,8 @@ def _(place):
         if os.path.exists(manifest(place) + suffix):
             os.remove(manifest(place) + suffix)
     result = place.pull("--delete")
+    # For the file that the user changed, of which nobody knows what it was before.
+    equal((result.status, result.count("conflicts")), (1, 1), f"the end of {result}")
     expect(result.count("adopted") >= 1, f"nothing was adopted: {result}")
     equal(result.count("deleted"), 0, f"deletions of {result}")
     contents = list(place.tree().values())
