@@ -32,5 +32,10 @@ struct ReceivedBytes {
         again = 0
     }
 
+    /// What others did to a file may cost what came of its object.
+    mutating func forget(_ key: ObjectKey) {
+        for version in pieces.keys where version.key == key { pieces[version] = nil }
+    }
+
     mutating func beginCount() { again = 0 }
 }

@@ -51,6 +51,8 @@ final class RunState: @unchecked Sendable {
     var served = Served()
     /// Something was deleted in this run, here or there.
     var deletions = 0
+    /// A directory of the mirror could not be read.
+    var hasMissedFiles = false
     var failuresBeforeDeletion = 0
     /// What the name of the crash point is, once it crashed.
     var crashPoint: String?

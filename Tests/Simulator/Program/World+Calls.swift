@@ -91,7 +91,9 @@ extension World {
         case .name where dice.rolls(.nameError):
             return pick([EIO, ENOSPC, EACCES, EINTR], .nameError)
         case .status where dice.rolls(.statusError): return pick([EIO, EACCES], .statusError)
-        case .walk where dice.rolls(.walkError): return EIO
+        case .walk where dice.rolls(.walkError):
+            if !call.place.hasPrefix(VirtualDisk.stateDirectory) { run.hasMissedFiles = true }
+            return EIO
         case .read where call.bytes > 1 && dice.rolls(.shortTransfer),
             .write where call.bytes > 1 && dice.rolls(.shortTransfer):
             let most = UInt64(min(call.bytes, 4_096) - 1)

@@ -16,12 +16,15 @@ extension World {
             // Other people's disk space is theirs.
             DiskSettings.liftLimits()
             defer { DiskSettings.limit(setup) }
+            let before = tree.entries
             disk.unseen {
                 apply(change)
                 // A power cut may take what others have not synced, which is their own affair.
                 DiskEdits.synchronize(VirtualDisk.mirror)
             }
             lookAfterWorld()
+            for path in Set(before.keys).union(tree.entries.keys)
+            where before[path] != tree.entries[path] { received.forget(Self.whole(path)) }
         case .state(let change): disk.unseen { apply(change) }
         }
     }

@@ -74,7 +74,7 @@ extension World {
                 "'\(path.display)' was deleted although '\(failed.key)' had failed"
             )
         }
-        if run.options.direction != .pull, run.dice.counts[.walkError] != nil {
+        if run.options.direction != .pull, run.hasMissedFiles {
             report(.noDeletionOnDoubt, "'\(path.display)' was deleted after a walk that failed")
         }
         if let limit = run.options.deletionLimit, run.deletions > limit {

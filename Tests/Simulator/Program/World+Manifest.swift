@@ -66,6 +66,7 @@ extension World {
             unsyncedSince = nil
         }
         for row in reading.rows { judge(row) }
+        rows = Dictionary(uniqueKeysWithValues: reading.rows.map { ($0.key, $0) })
     }
 
     /// One read that fails is told from damage, not one after the other.
@@ -102,6 +103,9 @@ extension World {
             guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil,
                 !hasUnsyncedRuns
             else { return }
+            // A run that fetched it again and was cut off before it recorded that.
+            let wasThere = (run ?? lastRun)?.filesAtStart.contains(row.key) ?? true
+            if !wasThere, rows[row.key] == row { return }
             report(.truthfulManifest, "the row of '\(name)' has no file, and nobody removed it")
         case .directory, .link, .other: break
         }

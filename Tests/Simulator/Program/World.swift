@@ -1,4 +1,5 @@
 internal import CVirtualFiles
+internal import ManifestStore
 internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
@@ -61,6 +62,8 @@ final class World: @unchecked Sendable {
     var clockWasAhead = false
     /// The remote's host in the manifest; nil if that is not known.
     var recordedHost: String?
+    /// What the manifest said when it was last looked at.
+    var rows: [ObjectKey: ManifestEntry] = [:]
     /// Partial files of which the disk once failed to take the content, by their paths.
     var unwritten: Set<String> = []
     /// Partial files that were there when the disk failed to take everything in this run.
