@@ -28,6 +28,25 @@ extension MirrorDirectory {
         }
     }
 
+    /// Makes one file and its name survive a power cut; what is not there any more need not.
+    ///
+    /// For a file on a file system that begins beneath the directory, which ``synchronize()`` does
+    /// not reach.
+    package func synchronize(_ path: RelativePath) throws(LocalError) {
+        do throws(LocalError) {
+            let parent = try parent(of: path)
+            try openForReading(path).synchronize()
+            try calls.synchronize(parent.descriptor)
+        } catch {
+            switch error {
+            case .absent, .parentIsFile, .symlinkInPath, .targetIsDirectory, .targetIsSpecial,
+                .targetChanged:
+                return
+            default: throw error
+            }
+        }
+    }
+
     /// Opens a regular file; whatever else is at `path`, or takes the file's place meanwhile, is
     /// not opened, or is closed again untouched.
     ///

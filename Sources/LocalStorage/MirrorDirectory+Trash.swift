@@ -14,6 +14,9 @@ enum TrashRun {
 }
 
 extension MirrorDirectory {
+    /// How names of trash begin that stays for a time of its own.
+    package static let yieldedTrash = "yielded-"
+
     /// Deletes a file by moving it to the trash of `run`, if it is still what the plan saw.
     ///
     /// - Throws: `targetChanged` if it is not; it stays then.
@@ -62,13 +65,14 @@ extension MirrorDirectory {
     }
 
     /// Deletes the trash of runs that ended before `limit`, by the modification time of their
-    /// directories.
+    /// directories; of trash whose name begins with ``yieldedTrash``, before `yieldedLimit`.
     ///
     /// Each run whose trash stays, wholly or in part, is told to `onFailure`; nothing ends on its
     /// account. The result is the number of runs whose trash is gone.
     @discardableResult
     package func sweepTrash(
         olderThan limit: Timestamp,
+        yieldedBefore yieldedLimit: Timestamp,
         onFailure: (LocalError) -> Void
     ) throws(LocalError) -> Int {
         let trash = try trash
@@ -77,9 +81,11 @@ extension MirrorDirectory {
         }
         var count = 0
         for name in names {
+            let isYielded = name.starts(with: Self.yieldedTrash.utf8)
             do throws(LocalError) {
                 guard let status = try trash.status(of: PathBytes(name)),
-                    status.kind == .directory, status.identity.modified < limit
+                    status.kind == .directory,
+                    status.identity.modified < (isYielded ? yieldedLimit : limit)
                 else { continue }
                 try TreeRemoval(root: trash, calls: calls).remove(name)
                 count += 1

@@ -26,7 +26,10 @@ package final class MirrorDirectory: Sendable {
     private let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
     let keepsPartialsBeside: Bool
+    /// The number of the file system that ``synchronize()`` is of.
+    package let device: UInt64
     private let opened = Mutex(OpenedOnUse())
+    private let failedToSynchronize = Atomic(false)
 
     private struct OpenedOnUse {
         var partials: OpenDirectory?
@@ -74,6 +77,7 @@ package final class MirrorDirectory: Sendable {
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        device = rootStatus.identity.device
 
         let defaultName = RelativePath.stateDirectoryName
         stateDirectoryPath = stateDirectory ?? path + "/" + defaultName
@@ -154,7 +158,9 @@ package final class MirrorDirectory: Sendable {
             guard case .missingDirectory = error else { throw error }
             root = try scratch.makeDirectory("mirror")
         }
-        try Self.check(path, try root.status(), homeDirectory: homeDirectory, calls)
+        let rootStatus = try root.status()
+        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        device = rootStatus.identity.device
         state = try scratch.makeDirectory("state")
         stateDirectoryPath = scratch.path + "/state"
         work = state
@@ -170,6 +176,7 @@ package final class MirrorDirectory: Sendable {
         scratch = nil
         keepsPartialsBeside = true
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        device = try root.status().identity.device
         state = root
         work = root
         stateDirectoryPath = path
@@ -318,7 +325,20 @@ extension MirrorDirectory {
 
     /// Makes everything written and renamed so far survive a power cut.
     package func synchronize() throws(LocalError) {
-        try calls.synchronizeFileSystem(work.descriptor)
+        do throws(LocalError) {
+            try calls.synchronizeFileSystem(work.descriptor)
+        } catch {
+            failedToSynchronize.store(true, ordering: .releasing)
+            throw error
+        }
+    }
+
+    /// True if the disk once failed to take everything.
+    ///
+    /// Files that were being written then may have lost pages, of which the next synchronization
+    /// of everything says nothing: the system tells of each failure once.
+    package var hasFailedToSynchronize: Bool {
+        failedToSynchronize.load(ordering: .acquiring)
     }
 
     /// False if what is there can only be looked at.

@@ -6,6 +6,8 @@ internal import SyncModel
 /// Removes what earlier runs left and nobody needs.
 struct Housekeeping: Sendable {
     private static let checkpointsAtOnce = 100
+    /// How long a file that gave way to a directory stays at least.
+    private static let yieldedDays: Int64 = 7
 
     let context: TransferContext
 
@@ -23,9 +25,11 @@ struct Housekeeping: Sendable {
         let now = context.environment.now()
         // Without days nothing of an earlier run stays, not even of this very second.
         let limit = Timestamp(seconds: now.seconds - (days > 0 ? days : -1) * 86_400)
+        let yieldedDays = max(days, Self.yieldedDays)
+        let yieldedLimit = Timestamp(seconds: now.seconds - yieldedDays * 86_400)
         let kept = known
         let failures = await context.disk.run {
-            Self.sweep(directory, keeping: kept, trashSince: limit)
+            Self.sweep(directory, keeping: kept, trashSince: limit, yieldedSince: yieldedLimit)
         }
         guard let first = failures.first else { return }
         let others = failures.count > 1 ? " (and \(failures.count - 1) more)" : ""
@@ -40,7 +44,8 @@ struct Housekeeping: Sendable {
     private static func sweep(
         _ directory: MirrorDirectory,
         keeping kept: Set<String>,
-        trashSince limit: Timestamp
+        trashSince limit: Timestamp,
+        yieldedSince yieldedLimit: Timestamp
     ) -> [LocalError] {
         var failures: [LocalError] = []
         func attempt(_ work: () throws(LocalError) -> Void) {
@@ -53,7 +58,9 @@ struct Housekeeping: Sendable {
         }
         attempt { () throws(LocalError) in try directory.sweepStateFiles() }
         attempt { () throws(LocalError) in
-            try directory.sweepTrash(olderThan: limit) { failures.append($0) }
+            try directory.sweepTrash(olderThan: limit, yieldedBefore: yieldedLimit) {
+                failures.append($0)
+            }
         }
         return failures
     }

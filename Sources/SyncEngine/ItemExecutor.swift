@@ -37,16 +37,21 @@ struct ItemExecutor: Sendable {
         await carryOut(work.decision, work.entry)
     }
 
-    /// The decision as it is where a power cut may have damaged the file: what looks like a change
-    /// of the user's is taken for the damage, and kept in the trash all the same.
+    /// The decision as it is where a power cut may have damaged the file.
+    ///
+    /// What looks like a change of the user's is taken for the damage: it goes to the trash where
+    /// the object is fetched, and is never sent in the object's place.
     func doubting(_ decision: Decision, _ entry: JoinedEntry) -> Decision {
-        guard let doubt = context.doubt, context.options.trashDays > 0,
-            let file = entry.local?.identity, doubt.includes(file), entry.remote != nil
+        guard let doubt = context.doubt, let file = entry.local?.identity, doubt.includes(file),
+            entry.remote != nil
         else { return decision }
+        let fetches = context.tracker.direction != .push && context.options.trashDays > 0
         return switch decision {
         case .keepLocalChange, .conflict(.bothNew, .downloadKeepingLocal),
             .conflict(.bothChanged, .downloadKeepingLocal):
-            .download(.replacesLocalChange)
+            fetches ? .download(.replacesLocalChange) : decision
+        case .upload, .conflict(_, .upload):
+            fetches ? .download(.replacesLocalChange) : .conflict(.bothChanged, .leaveBoth)
         default: decision
         }
     }
@@ -117,6 +122,7 @@ extension ItemExecutor {
 
     func keepLocalChange(_ entry: JoinedEntry) {
         context.tracker.count { $0.localChanges += 1 }
+        countDoubt(entry)
         context.item(
             .skip,
             .skipped,
@@ -126,13 +132,23 @@ extension ItemExecutor {
         )
     }
 
+    /// As long as a file is neither looked at nor fetched again, the mark of the power cut stays.
+    private func countDoubt(_ entry: JoinedEntry) {
+        if let file = entry.local?.identity, context.doubt?.includes(file) == true {
+            ledger.countDoubtful()
+        }
+    }
+
     /// Writes rows, once the disk has what they are of.
     func record(
         _ changes: [ManifestChange],
         _ action: ItemAction,
         _ entry: JoinedEntry
     ) async {
-        await publications.record(.init(changes: changes, key: entry.key, action: action))
+        let file = entry.local?.identity
+        await publications.record(
+            .init(changes: changes, key: entry.key, action: action, device: file?.device)
+        )
     }
 }
 
@@ -214,9 +230,7 @@ extension ItemExecutor {
         case .leaveBoth:
             // What is not settled is not in step; nothing may be deleted on its account.
             ledger.countSkipped()
-            if let file = entry.local?.identity, context.doubt?.includes(file) == true {
-                ledger.countDoubtful()
-            }
+            countDoubt(entry)
         case .stopRun:
             ledger.stop(
                 SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")

@@ -25,6 +25,13 @@ struct KnownDirectory: Sendable, Hashable {
     /// Those of them where none begins now.
     let unmounted: [[UInt8]]
 
+    /// Those that the walk is to find; none where the user says that all is as it should be.
+    var mounted: [[UInt8]] {
+        expectsMountPoints ? mountPoints.filter { !unmounted.contains($0) } : []
+    }
+
+    private let expectsMountPoints: Bool
+
     /// Compares the directory with what is recorded of it.
     ///
     /// With `records`, the mark that a directory is known by is made where it is missing. The rest
@@ -58,17 +65,25 @@ struct KnownDirectory: Sendable, Hashable {
             root: root,
             isRecorded: (recorded ?? root.text) == root.text,
             mountPoints: mountPoints,
-            unmounted: unmounted
+            unmounted: unmounted,
+            expectsMountPoints: !allowsRebinding
         )
     }
 
-    /// What the next run is to find, after one that saw the whole directory.
-    func record(in manifest: ManifestStore, _ found: [[UInt8]]?) async throws(ManifestError) {
+    /// What the next run is to find, after one that saw the whole directory but for what
+    /// `isExcluded` tells: what is known of there stays known.
+    func record(
+        in manifest: ManifestStore,
+        _ found: [[UInt8]]?,
+        leavingOut isExcluded: DirectoryWalk.Exclusion
+    ) async throws(ManifestError) {
         if !isRecorded { try await manifest.setSetting(Setting.root, root.text) }
-        guard let found, found != mountPoints else { return }
+        guard let found else { return }
+        let known = found + mountPoints.filter { !found.contains($0) && isExcluded($0, true) }
+        guard known != mountPoints else { return }
         try await manifest.setSetting(
             Setting.mountPoints,
-            found.isEmpty ? nil : Self.text(found)
+            known.isEmpty ? nil : Self.text(known)
         )
     }
 
@@ -134,11 +149,20 @@ struct Forgetter {
     private static let batch = 1_000
 
     private let session: MirrorSession
+    private let selection: Selection
     private let issues: ScanIssues
+    private let disk: BlockingQueue
     private var forgotten: [ManifestChange] = []
 
-    init(session: MirrorSession, issues: ScanIssues) {
+    init(
+        session: MirrorSession,
+        selection: Selection,
+        issues: ScanIssues,
+        threads: BlockingThreads
+    ) {
         self.session = session
+        disk = BlockingQueue(label: "osssync.forget", width: 1, threads: threads)
+        self.selection = selection
         self.issues = issues
     }
 
@@ -147,9 +171,21 @@ struct Forgetter {
         guard !session.known.isSame, entry.base != nil, entry.local == nil, entry.remote != nil,
             !issues.hides(entry.key)
         else { return entry }
+        // Nobody walked there.
+        if selection.isExcludedFromWalk(entry.key), await isThere(entry.key) { return entry }
         forgotten.append(.forget(entry.key))
         if forgotten.count == Self.batch { try await flush() }
         return JoinedEntry(key: entry.key, base: nil, local: nil, remote: entry.remote)
+    }
+
+    /// True also of what cannot be looked at: only what is surely missing is forgotten.
+    private func isThere(_ key: ObjectKey) async -> Bool {
+        guard let path = try? RelativePath(key: key) else { return true }
+        let directory = session.directory
+        let found = try? await disk.run { () throws(LocalError) in
+            try directory.identity(of: path) != .absent
+        }
+        return found ?? true
     }
 
     mutating func flush() async throws(ManifestError) {

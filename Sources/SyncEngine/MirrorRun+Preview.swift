@@ -25,7 +25,7 @@ extension MirrorRun {
                 try await preview.show(item)
             }
             if let error = findings.listingFailure { throw error }
-            let deletions = parts.context.tracker.summary.deleted
+            let deletions = parts.context.tracker.summary.deleted - parts.ledger.yieldingFiles
             let judge = deletionGuard(parts, findings, rows: rows, deletions: deletions)
             if case .refused(let refusal) = judge.verdict {
                 parts.context.tracker.count { $0.deletionsHeldBack = refusal.message }
@@ -40,17 +40,22 @@ extension MirrorRun {
         return summary
     }
 
+    /// What this run looks at.
+    var selection: Selection {
+        Selection(
+            session.ignored.followed(by: options.filter),
+            direction,
+            deletesExcluded: options.deletesExcluded
+        )
+    }
+
     /// Plans without workers: every item goes to `body`, in key order.
     func plan(
         rows: Int,
         _ issues: ScanIssues,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
-        let selection = Selection(
-            session.ignored.followed(by: options.filter),
-            direction,
-            deletesExcluded: options.deletesExcluded
-        )
+        let selection = selection
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.filesGiveWay = !session.isManifestRebuilt && session.known.isSame
         var decider = PrefixConflicts(policy: policy)
@@ -82,11 +87,13 @@ extension MirrorRun {
         let unmounted = session.known.unmounted.filter { !isExcluded($0, true) }
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
+        let mounted = session.known.mounted.filter { !isExcluded($0, true) }
         let lister = try await makeLister(rows: rows)
         let scan = LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
             batch: settings.limits.batch,
+            expecting: mounted,
             leavingOut: { path, isDirectory in
                 isExcluded(path, isDirectory)
                     || (isDirectory && unmounted.contains { $0.elementsEqual(path) })
@@ -97,7 +104,6 @@ extension MirrorRun {
             manifest: session.manifest,
             lister: lister,
             scan: scan,
-            selection: selection,
             rowsAtOnce: settings.limits.batch
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -105,9 +111,16 @@ extension MirrorRun {
             group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
             defer { group.cancelAll() }
-            var forgetter = Forgetter(session: session, issues: issues)
-            while let entry = try await loop.next() {
-                try await onEntry(try await forgetter.entry(entry))
+            var forgetter = Forgetter(
+                session: session,
+                selection: selection,
+                issues: issues,
+                threads: settings.environment.threads
+            )
+            while let found = try await loop.next() {
+                // Also what the filter hides: a later run may have another one.
+                let entry = try await forgetter.entry(found)
+                if let entry = selection.choose(entry) { try await onEntry(entry) }
             }
             try await forgetter.flush()
         }
@@ -173,6 +186,7 @@ private struct Preview: Sendable {
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteLocal, entry, size: localSize, reason.message)
         case .replaceByDirectory:
+            executor.ledger.countYielding()
             let message = "it gives way to a directory: the remote has keys beneath this name"
             delete(.deleteLocal, entry, size: localSize, message)
         case .deleteRemote(let reason):

@@ -183,16 +183,23 @@ extension MirrorRun {
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         // Nothing was planned from a listing without a first page: its failure is the run's.
         if let error = findings.listingFailure, findings.listedObjects == 0 { throw error }
+        // Also if deletions are refused, which they are in just that run that comes to know another
+        // directory.
+        if findings.isScanProven, findings.isListingProven {
+            try await session.known.record(
+                in: session.manifest,
+                parts.executor.issues.mountPoints,
+                leavingOut: selection.isExcludedFromWalk
+            )
+        }
         try await delete(parts, findings, rows: rows)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
-        if findings.isScanProven, findings.isListingProven {
-            let mountPoints = parts.executor.issues.mountPoints
-            try await session.known.record(in: session.manifest, mountPoints)
-        }
         let ledger = parts.ledger
+        // What the walk could not see may be what a checkpoint is of.
         let isClean =
-            findings.isListingProven && ledger.failedItems == 0 && ledger.vanishedItems == 0
+            findings.isListingProven && findings.isScanProven && ledger.failedItems == 0
+            && ledger.vanishedItems == 0
         if isClean {
             let filter = session.ignored.followed(by: options.filter)
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key in

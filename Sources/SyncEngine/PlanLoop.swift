@@ -9,7 +9,6 @@ struct PlanLoop {
     let manifest: ManifestStore
     let lister: RemoteLister
     let scan: LocalScan
-    private let selection: Selection
     /// Rows of the manifest.
     private let rowsAtOnce: Int
     private(set) var join = MergeJoin()
@@ -28,17 +27,15 @@ struct PlanLoop {
         manifest: ManifestStore,
         lister: RemoteLister,
         scan: LocalScan,
-        selection: Selection,
         rowsAtOnce: Int
     ) {
         self.rowsAtOnce = rowsAtOnce
         self.manifest = manifest
         self.lister = lister
         self.scan = scan
-        self.selection = selection
     }
 
-    /// The next key that the filter leaves, with what the three sides say of it; nil at the end.
+    /// The next key, with what the three sides say of it; nil at the end.
     ///
     /// - Throws: What makes the whole plan impossible: a broken order, the manifest, the walk's
     ///   root, a cancellation. A listing that ends early does not throw: what it said is used,
@@ -46,8 +43,7 @@ struct PlanLoop {
     mutating func next() async throws -> JoinedEntry? {
         while true {
             switch try join.next() {
-            case .joined(let entry):
-                if let entry = selection.choose(entry) { return entry }
+            case .joined(let entry): return entry
             case .finished: return nil
             case .needs(.remote): try await feedRemote()
             case .needs(.base): try await feedBase()
@@ -104,6 +100,7 @@ final class LocalScan: Sendable {
 
     private let directory: MirrorDirectory
     private let batch: Int
+    private let expected: [[UInt8]]
     private let isExcluded: DirectoryWalk.Exclusion
     private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
@@ -113,11 +110,13 @@ final class LocalScan: Sendable {
         directory: MirrorDirectory,
         threads: BlockingThreads,
         batch: Int,
+        expecting mountPoints: [[UInt8]],
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         reportingTo issues: ScanIssues
     ) {
         self.directory = directory
         self.batch = batch
+        expected = mountPoints
         self.isExcluded = isExcluded
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.issues = issues
@@ -136,12 +135,32 @@ final class LocalScan: Sendable {
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }
                 if batch.isFinished { break }
             }
-            issues.mountPoints = walk.mountPoints
+            let found = walk.mountPoints
+            issues.mountPoints = found
+            try await reportUnmounted(found)
             batches.finish()
         } catch {
             batches.finish(throwing: error)
             throw error
         }
+    }
+
+    /// What was there when the session was opened, and was not when the walk came by: the walk
+    /// waits for the listing, and a disk may go meanwhile.
+    private func reportUnmounted(_ found: [[UInt8]]?) async throws {
+        let (directory, expected) = (directory, expected)
+        let missing = try await queue.run { () throws(LocalError) in
+            var missing: [[UInt8]] = []
+            for path in expected {
+                var isThere = found?.contains(path)
+                if isThere == nil, let path = try? RelativePath(key: ObjectKey(path)) {
+                    isThere = try directory.isMountPoint(path)
+                }
+                if isThere == false { missing.append(path) }
+            }
+            return missing
+        }
+        for path in missing { issues.report(WalkIssue(path: path, reason: .notMounted)) }
     }
 
     func next() async throws -> [LocalEntry]? {

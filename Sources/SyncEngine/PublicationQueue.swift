@@ -67,12 +67,7 @@ actor PublicationQueue {
     var intervals = 0
     /// With fast durability: what has its name could not be put on the disk or recorded.
     var hasLostTrack = false
-    /// The disk once failed to take everything.
-    ///
-    /// Files that were being written then may have lost pages of which the next synchronization
-    /// of everything says nothing.
-    private var hasFailedToSynchronize = false
-    private var isFlushing = false
+    private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// A file in its place, with what the manifest is to learn of it.
@@ -151,16 +146,25 @@ actor PublicationQueue {
     }
 
     private func flush(synchronizingAbove limit: Int) async {
-        while isFlushing {
-            await withCheckedContinuation { waiting.append($0) }
-        }
-        isFlushing = true
+        await beginTurn()
+        defer { endTurn() }
         let group = pending
         pending = []
         uncheckpointedBytes = 0
         if !group.isEmpty { await publish(group) }
         if unsynchronized.count > limit { await recordUnsynchronized() }
-        isFlushing = false
+    }
+
+    /// Waits until nobody else publishes or records.
+    func beginTurn() async {
+        while isTaken {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+        isTaken = true
+    }
+
+    func endTurn() {
+        isTaken = false
         let resumed = waiting
         waiting = []
         for continuation in resumed { continuation.resume() }
@@ -175,7 +179,6 @@ actor PublicationQueue {
             await publishBlocked(group, &outcomes, isFull: isFull)
         } catch {
             let isMediaFailure = (error as? LocalError)?.isMediaFailure == true
-            hasFailedToSynchronize = true
             for item in group {
                 await discard(item, dropsCheckpoint: isMediaFailure)
                 fail(item, ItemFailure(any: error))
@@ -214,9 +217,9 @@ actor PublicationQueue {
         _ publications: [Publication],
         isFull: Bool
     ) async throws(LocalError) -> [PublicationOutcome] {
-        let durable: PublicationDurability =
-            hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         let directory = context.directory
+        let durable: PublicationDurability =
+            directory.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         return try await queue.run { () throws(LocalError) in
             try directory.publish(
                 publications,
@@ -228,12 +231,7 @@ actor PublicationQueue {
     /// Makes the disk hold everything, and then the manifest learn of it.
     func recordDurably(_ changes: [ManifestChange]) async throws {
         let directory = context.directory
-        do {
-            try await queue.run { () throws(LocalError) in try directory.synchronize() }
-        } catch {
-            hasFailedToSynchronize = true
-            throw error
-        }
+        try await queue.run { () throws(LocalError) in try directory.synchronize() }
         try await context.manifest.record(changes)
     }
 

@@ -13,6 +13,7 @@ final class RunLedger: Sendable {
         var vanished = 0
         var vanishedFiles = 0
         var doubtful = 0
+        var yielding = 0
         var deferred: [JoinedEntry] = []
     }
 
@@ -32,6 +33,8 @@ final class RunLedger: Sendable {
     var vanishedFiles: Int { state.withLock { $0.vanishedFiles } }
     /// Files that a power cut may have damaged, and that were left as they are.
     var doubtfulFiles: Int { state.withLock { $0.doubtful } }
+    /// Files of a preview that would give way to directories, which no guard of deletions counts.
+    var yieldingFiles: Int { state.withLock { $0.yielding } }
     var deferred: [JoinedEntry] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
@@ -43,6 +46,7 @@ final class RunLedger: Sendable {
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
+    func countYielding() { state.withLock { $0.yielding += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
 
     /// False if there are too many already.

@@ -24,6 +24,10 @@ struct Selection: Sendable {
         }
     }
 
+    func isExcludedFromWalk(_ key: ObjectKey) -> Bool {
+        !deletesExcluded && filter.excludes(key)
+    }
+
     /// The entry as it is to be decided on; nil if the run leaves it alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         guard filter.excludes(entry.key) else { return entry }

@@ -14,10 +14,18 @@ final class YieldingFiles: Sendable {
     /// everything beneath them fails.
     private static let limit = 10_000
 
+    private struct State {
+        /// By the path's bytes, because an error may name it as a directory.
+        var waiting: [[UInt8]: JoinedEntry] = [:]
+        /// Those that somebody moves, with who else wants to know how that ends.
+        var moving: [[UInt8]: [CheckedContinuation<Bool, Never>]] = [:]
+        /// The first of those that are gone: who met one of them before may ask after.
+        var moved: Set<[UInt8]> = []
+    }
+
     private let context: TransferContext
     private let reports: ItemReports
-    /// By the path's bytes, because an error may name it as a directory.
-    private let waiting = Mutex<[[UInt8]: JoinedEntry]>([:])
+    private let state = Mutex(State())
 
     init(context: TransferContext, reports: ItemReports) {
         self.context = context
@@ -26,17 +34,46 @@ final class YieldingFiles: Sendable {
 
     /// False if there are too many already.
     func add(_ path: RelativePath, _ entry: JoinedEntry) -> Bool {
-        waiting.withLock { waiting in
-            guard waiting.count < Self.limit else { return false }
-            waiting[path.bytes] = entry
+        state.withLock { state in
+            guard state.waiting.count < Self.limit else { return false }
+            state.waiting[path.bytes] = entry
             return true
         }
     }
 
     /// Moves the file at `path` out of the way; false if it is none that is to give way, or stays.
     func clear(_ path: RelativePath) async -> Bool {
-        let entry = waiting.withLock { $0.removeValue(forKey: path.bytes) }
-        guard let entry, let file = entry.local?.identity else { return false }
+        let entry = state.withLock { state -> JoinedEntry? in
+            guard let entry = state.waiting.removeValue(forKey: path.bytes) else { return nil }
+            state.moving[path.bytes] = []
+            return entry
+        }
+        guard let entry else { return await end(of: path) }
+        let isMoved = await clear(path, entry)
+        let others = state.withLock { state in
+            if isMoved, state.moved.count < Self.limit { state.moved.insert(path.bytes) }
+            return state.moving.removeValue(forKey: path.bytes) ?? []
+        }
+        for other in others { other.resume(returning: isMoved) }
+        return isMoved
+    }
+
+    /// How it ends or ended that somebody else moves the file.
+    private func end(of path: RelativePath) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let known = state.withLock { state -> Bool? in
+                guard state.moving[path.bytes] != nil else {
+                    return state.moved.contains(path.bytes)
+                }
+                state.moving[path.bytes]?.append(continuation)
+                return nil
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    private func clear(_ path: RelativePath, _ entry: JoinedEntry) async -> Bool {
+        guard let file = entry.local?.identity else { return false }
         do {
             try await move(path, entry, file)
         } catch {
@@ -65,7 +102,7 @@ final class YieldingFiles: Sendable {
         _ file: FileIdentity
     ) async throws {
         let (directory, manifest) = (context.directory, context.manifest)
-        let trash = context.trashName
+        let trash = context.yieldedTrashName
         // Where there is still an object of this key, the row goes first: a row without its file
         // would look like a deletion by the user, also after a power cut. What a kill then leaves
         // is a file without a row, which the next run compares with the object. Without an object

@@ -78,7 +78,10 @@ struct ConfinementTests {
         try mirror.pruneEmptyParents(of: try relative(directory + "/f"))
         #expect(try mirror.walkAll(limit: 100).entries.isEmpty)
         #expect(
-            try mirror.sweepTrash(olderThan: Timestamp(seconds: 1 << 40)) { Issue.record($0) } == 1
+            try mirror.sweepTrash(
+                olderThan: Timestamp(seconds: 1 << 40),
+                yieldedBefore: Timestamp(seconds: 0)
+            ) { Issue.record($0) } == 1
         )
     }
 

@@ -169,7 +169,10 @@ struct DisplacementTests {
         try temporary.makeLink(".osssync/trash/1/d/link", to: temporary.mirrorPath + "/keep")
         try temporary.setModified(".osssync/trash/1", seconds: 1000)
         #expect(
-            try mirror.sweepTrash(olderThan: Timestamp(seconds: 2000)) { Issue.record($0) } == 1
+            try mirror.sweepTrash(
+                olderThan: Timestamp(seconds: 2000),
+                yieldedBefore: Timestamp(seconds: 2000)
+            ) { Issue.record($0) } == 1
         )
         #expect(!temporary.exists(".osssync/trash/1"))
         #expect(try trashTree().count == 40)

@@ -136,6 +136,25 @@ struct PublicationFaultTests {
             }
             // Before the renames nothing has changed; after them the file is there.
             #expect(temporary.exists("f\(number)") == (number == 2))
+            // The system says it once, and whoever comes next is to know.
+            #expect(mirror.hasFailedToSynchronize)
+            try mirror.synchronize()
+            #expect(mirror.hasFailedToSynchronize)
+        }
+    }
+
+    @Test func `a file of another disk is synchronized by itself, with its name`() throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.makeDirectory("d")
+        try temporary.write("d/f", "x")
+        for number in [1, 2] {
+            let faults = SystemCallFaults(.fail(errno: EIO), at: number, of: ["fsync"])
+            let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+            #expect(throws: LocalError.self) { try mirror.synchronize(try relative("d/f")) }
+            // What is gone need not outlive anything.
+            try mirror.synchronize(try relative("d/g"))
+            try mirror.synchronize(try relative("e/f"))
+            try mirror.synchronize(try relative("d/f"))
         }
     }
 

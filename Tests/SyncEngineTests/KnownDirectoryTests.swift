@@ -37,7 +37,11 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            try await session.known.record(in: session.manifest, [[UInt8]("disk".utf8)])
+            try await session.known.record(
+                in: session.manifest,
+                [[UInt8]("disk".utf8)],
+                leavingOut: { _, _ in false }
+            )
             try await session.manifest.checkpointAndClose()
         }
 
@@ -72,6 +76,32 @@ extension EngineRuns {
             #expect(try await fixture.objects().count == 9)
         }
 
+        @Test func `what a copy lacks of what is excluded is not deleted later`() async throws {
+            let fixture = try await copiedInPart()
+            let first = try await fixture.run("a", .push, EventLog()) { options in
+                deleting(&options)
+                try? options.filter.exclude("f[2-9]")
+            }
+            #expect(first.deleted == 0)
+            // What it has, and was hidden then, is deleted as ever.
+            try fixture.remove("a/f2")
+            let push = try await fixture.run("a", .push, EventLog(), deleting)
+            #expect(push.deleted == 1)
+            #expect(try await fixture.objects().count == 9)
+        }
+
+        @Test func `deletions are refused in the first run with a copy only`() async throws {
+            let fixture = try await copiedInPart()
+            try await fixture.deleteObject("f1")
+            await #expect(throws: SyncError.self) {
+                try await fixture.run("a", .pull, EventLog(), deleting)
+            }
+            #expect(fixture.content("a/f1") != nil)
+            let pull = try await fixture.run("a", .pull, EventLog(), deleting)
+            #expect(pull.deleted == 1)
+            #expect(pull.isInStep)
+        }
+
         @Test func `a run that fails first leaves a copy unknown`() async throws {
             let fixture = try await copiedInPart()
             try fixture.setFaults(
@@ -89,7 +119,8 @@ extension EngineRuns {
             #expect(try await fixture.objects().count == 10)
         }
 
-        @Test func `a disk that is not mounted hides what is beneath it`() async throws {
+        /// A mirror of a disk that was mounted beneath it and is not any more.
+        private func withoutDisk() async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
             try fixture.write("a/f", ramp(10))
             try fixture.write("a/disk/one", ramp(20))
@@ -98,6 +129,46 @@ extension EngineRuns {
             try await noteDisk(fixture)
             try fixture.remove("a/disk")
             try fixture.makeDirectory("a/disk")
+            return fixture
+        }
+
+        @Test func `a disk that was left out once is still known as one`() async throws {
+            let fixture = try await withoutDisk()
+            let first = try await fixture.run("a", .push, EventLog()) { options in
+                deleting(&options)
+                try? options.filter.exclude("disk/")
+            }
+            #expect(first.isInStep)
+            let push = try await fixture.run("a", .push, EventLog(), deleting)
+            #expect((push.deleted, push.skipped) == (0, 1))
+            #expect(try await fixture.objects().count == 3)
+        }
+
+        @Test func `a disk that goes before the walk comes to it makes the walk incomplete`()
+            async throws
+        {
+            let fixture = try await withoutDisk()
+            let session = try await MirrorSession.open(
+                try fixture.engine("a").settings,
+                locks: false,
+                allowsRebinding: false
+            )
+            let issues = ScanIssues { _ in }
+            let scan = LocalScan(
+                directory: session.directory,
+                threads: .system,
+                batch: 100,
+                expecting: [[UInt8]("disk".utf8)],
+                leavingOut: { _, _ in false },
+                reportingTo: issues
+            )
+            try await scan.run()
+            #expect(!issues.isScanProven)
+            #expect(issues.hides("disk/one"))
+        }
+
+        @Test func `a disk that is not mounted hides what is beneath it`() async throws {
+            let fixture = try await withoutDisk()
             let log = EventLog()
             let push = try await fixture.run("a", .push, log, deleting)
             #expect((push.deleted, push.transferred, push.skipped) == (0, 0, 1))

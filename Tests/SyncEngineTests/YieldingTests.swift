@@ -66,6 +66,8 @@ extension EngineRuns {
             #expect(trash(fixture) == [ramp(10)])
             let again = try await pull()
             #expect(again.transferred == 0)
+            // Nor was that the trash of deletions, which a run without days for it empties.
+            #expect(trash(fixture) == [ramp(10)])
             #expect(again.isInStep == !keepsObject)
         }
 
@@ -79,6 +81,26 @@ extension EngineRuns {
             #expect(fixture.exists("b/a/"))
             #expect(trash(fixture) == [ramp(10)])
             #expect(try await fixture.run("b", .pull).requests == 1)
+        }
+
+        @Test func `one file gives way to many, and is no deletion that a guard counts`()
+            async throws
+        {
+            let fixture = try await fixture(keepsObject: false)
+            for number in 0..<40 { try await fixture.put("a/f\(number)", ramp(number)) }
+            try await fixture.put("a/d/", Data())
+            for isDryRun in [true, false] {
+                let run = try await fixture.run("b", .pull) { options in
+                    options.isDryRun = isDryRun
+                    options.deletesKnown = true
+                    options.deletionLimit = .count(0)
+                    // What comes second finds the file being moved by another.
+                    options.connectionLimit = 16
+                }
+                #expect(run.deletionsHeldBack == nil)
+                #expect((run.deleted, run.failed) == (1, 0))
+            }
+            #expect(try fixture.tree("b").values.filter { !$0.isEmpty }.count == 41)
         }
 
         @Test func `a renamed object is copied from the file that gives way to it`() async throws {
