@@ -28,21 +28,34 @@ extension MirrorDirectory {
         }
     }
 
-    /// Makes one file and its name survive a power cut; what is not there any more need not.
+    /// Writes out the file system `device` that begins beneath the directory, which
+    /// ``synchronize()`` does not reach, by a file on it.
     ///
-    /// For a file on a file system that begins beneath the directory, which ``synchronize()`` does
-    /// not reach.
-    package func synchronize(_ path: RelativePath) throws(LocalError) {
+    /// - Returns: False if there is nothing of it at `path` any more.
+    package func synchronize(
+        _ device: UInt64,
+        by path: RelativePath
+    ) throws(LocalError) -> Bool {
         do throws(LocalError) {
             let parent = try parent(of: path)
-            try openForReading(path).synchronize()
-            try calls.synchronize(parent.descriptor)
+            if try parent.status().identity.device == device {
+                try calls.synchronizeFileSystem(parent.descriptor)
+                return true
+            }
+            // The file itself is mounted.
+            let file = try openForReading(path)
+            guard try file.identity().device == device else { return false }
+            try calls.synchronizeFileSystem(file.descriptor)
+            return true
         } catch {
             switch error {
             case .absent, .parentIsFile, .symlinkInPath, .targetIsDirectory, .targetIsSpecial,
                 .targetChanged:
-                return
-            default: throw error
+                return false
+            default:
+                // Nothing can be waiting to be written to it.
+                if error.errno == EROFS || error.errno == EINVAL { return true }
+                throw error
             }
         }
     }

@@ -132,11 +132,20 @@ extension ItemExecutor {
         )
     }
 
+    /// What is said of a file that is neither sent nor fetched again.
+    private static let doubtMessage =
+        "a power cut may have damaged the file here, and it is not sent in the object's place; a "
+        + "pull fetches the object again and keeps the file in the trash (not with --trash-days 0)"
+
+    /// True for a file that an object could make up for.
+    private func isDoubtful(_ entry: JoinedEntry) -> Bool {
+        guard let file = entry.local?.identity, entry.remote != nil else { return false }
+        return context.doubt?.includes(file) == true
+    }
+
     /// As long as a file is neither looked at nor fetched again, the mark of the power cut stays.
     private func countDoubt(_ entry: JoinedEntry) {
-        if let file = entry.local?.identity, context.doubt?.includes(file) == true {
-            ledger.countDoubtful()
-        }
+        if isDoubtful(entry) { ledger.countDoubtful() }
     }
 
     /// Writes rows, once the disk has what they are of.
@@ -214,7 +223,7 @@ extension ItemExecutor {
     ) async {
         context.tracker.count { $0.conflicts += 1 }
         let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
-        let message = explanation(kind, resolution)
+        let message = explanation(kind, resolution, entry)
         context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {
         case .downloadKeepingLocal:
@@ -239,7 +248,12 @@ extension ItemExecutor {
     }
 
     /// What a conflict is and what this run does about it.
-    func explanation(_ kind: ConflictKind, _ resolution: ConflictResolution) -> String {
+    func explanation(
+        _ kind: ConflictKind,
+        _ resolution: ConflictResolution,
+        _ entry: JoinedEntry
+    ) -> String {
+        if resolution == .leaveBoth, isDoubtful(entry) { return Self.doubtMessage }
         let policy = DecisionPolicy(
             context.tracker.direction,
             context.options,

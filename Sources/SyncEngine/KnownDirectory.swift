@@ -168,11 +168,15 @@ struct Forgetter {
 
     /// The entry as it is to be decided on.
     mutating func entry(_ entry: JoinedEntry) async throws(ManifestError) -> JoinedEntry {
-        guard !session.known.isSame, entry.base != nil, entry.local == nil, entry.remote != nil,
+        guard !session.known.isSame, entry.base != nil, entry.local == nil,
             !issues.hides(entry.key)
         else { return entry }
-        // Nobody walked there.
-        if selection.isExcludedFromWalk(entry.key), await isThere(entry.key) { return entry }
+        if selection.isExcludedFromWalk(entry.key) {
+            // Nobody walked there, and nobody decides on it in this run.
+            if await isThere(entry.key) { return entry }
+        } else if entry.remote == nil {
+            return entry
+        }
         forgotten.append(.forget(entry.key))
         if forgotten.count == Self.batch { try await flush() }
         return JoinedEntry(key: entry.key, base: nil, local: nil, remote: entry.remote)

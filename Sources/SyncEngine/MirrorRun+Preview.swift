@@ -164,6 +164,7 @@ private struct Preview: Sendable {
     private func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
         let remoteSize = entry.remote?.size ?? 0
         let localSize = entry.local?.identity?.size ?? 0
+        let decision = executor.doubting(decision, entry)
         switch decision {
         case .nothing(let reason):
             if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
@@ -194,9 +195,11 @@ private struct Preview: Sendable {
             delete(.deleteRemote, entry, size: remoteSize, reason.message)
         case .conflict(let kind, let resolution):
             context.tracker.count { $0.conflicts += 1 }
-            let message = executor.explanation(kind, resolution)
+            let message = executor.explanation(kind, resolution, entry)
             context.item(.conflict, .planned, entry.key, size: remoteSize, message: message)
-        case .keepLocalChange, .skip, .resolveLink:
+        case .keepLocalChange:
+            executor.keepLocalChange(entry)
+        case .skip, .resolveLink:
             await executor.carryOut(decision, entry)
         }
     }

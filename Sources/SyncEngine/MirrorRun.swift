@@ -184,8 +184,10 @@ extension MirrorRun {
         // Nothing was planned from a listing without a first page: its failure is the run's.
         if let error = findings.listingFailure, findings.listedObjects == 0 { throw error }
         // Also if deletions are refused, which they are in just that run that comes to know another
-        // directory.
-        if findings.isScanProven, findings.isListingProven {
+        // directory. But what is to be deleted for being there only would go in the next one.
+        let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
+        let mayRecord = session.known.isSame || options.allowsRebinding || planned.remote == 0
+        if mayRecord, findings.isScanProven, findings.isListingProven {
             try await session.known.record(
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
@@ -352,13 +354,14 @@ extension MirrorRun {
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
-            // A pull that got everywhere has looked at all that was in doubt.
+            // A pull that got everywhere and left nothing out has looked at all that was in doubt.
+            let filter = session.ignored.followed(by: options.filter)
             let isSettled =
                 if session.doubt == nil {
                     await parts.publications.mayRemoveMark
                 } else {
-                    failure == nil && summary.failed == 0 && pulls
-                        && parts.ledger.doubtfulFiles == 0
+                    failure == nil && summary.failed == 0 && summary.skipped == 0 && pulls
+                        && filter.isEmpty && parts.ledger.doubtfulFiles == 0
                 }
             if isSettled { try await UnsynchronizedRun.end(session.manifest) }
             try await session.manifest.finishRun(parts.context.run, record)

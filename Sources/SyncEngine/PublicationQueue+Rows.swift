@@ -44,18 +44,44 @@ extension PublicationQueue {
         guard !rows.isEmpty else { return }
         let rows = rows
         self.rows = []
-        do {
-            let directory = context.directory
-            // Of other file systems beneath the directory nothing else waits for anything.
-            let elsewhere = rows.filter { $0.device.map { $0 != directory.device } ?? false }
-            for row in elsewhere {
-                guard let path = try? RelativePath(key: row.key) else { continue }
-                try await queue.run { () throws(LocalError) in try directory.synchronize(path) }
+        let failures = await synchronizeOthers(rows)
+        var sound = rows
+        if !failures.isEmpty {
+            sound = rows.filter { row in
+                guard let failure = row.device.flatMap({ failures[$0] }) else { return true }
+                onFailure(row.key, row.action, failure)
+                return false
             }
-            try await recordDurably(rows.flatMap(\.changes))
+        }
+        do {
+            try await recordDurably(sound.flatMap(\.changes))
         } catch {
             let failure = ItemFailure(any: error)
-            for row in rows { onFailure(row.key, row.action, failure) }
+            for row in sound { onFailure(row.key, row.action, failure) }
         }
+    }
+
+    /// Makes other disks beneath the directory hold their files, for which nothing else waits.
+    ///
+    /// The result is why that failed, by their numbers.
+    private func synchronizeOthers(_ rows: [Row]) async -> [UInt64: ItemFailure] {
+        let directory = context.directory
+        var settled: Set<UInt64> = [directory.device]
+        var failures: [UInt64: ItemFailure] = [:]
+        for row in rows {
+            guard let device = row.device, !settled.contains(device),
+                let path = try? RelativePath(key: row.key)
+            else { continue }
+            do {
+                let isDone = try await queue.run { () throws(LocalError) in
+                    try directory.synchronize(device, by: path)
+                }
+                if isDone { settled.insert(device) }
+            } catch {
+                settled.insert(device)
+                failures[device] = ItemFailure(any: error)
+            }
+        }
+        return failures
     }
 }

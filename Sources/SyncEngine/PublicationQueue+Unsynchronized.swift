@@ -19,8 +19,14 @@ enum UnsynchronizedRun {
         bootID: String,
         now: Timestamp
     ) async throws(ManifestError) {
-        // The mark of an earlier run counts for this one, too.
-        guard try await manifest.setting(setting) == nil else { return }
+        if let mark = try await manifest.setting(setting) {
+            // The mark of an earlier run counts for this one, too, but not the end of its doubt.
+            let words = mark.split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count > 2 else { return }
+            try await manifest.setSetting(setting, words[..<2].joined(separator: " "))
+            try await manifest.makeDurable()
+            return
+        }
         let since = (now - tick).nanosecondsSince1970
         try await manifest.setSetting(setting, "\(since) \(bootID)")
         try await manifest.makeDurable()
@@ -37,10 +43,15 @@ enum UnsynchronizedRun {
     ///
     /// A kill leaves them whole, but a row about them would outlive the power cut that they do not.
     static func settle(_ context: TransferContext) async throws {
-        guard try await context.manifest.setting(setting) != nil else { return }
+        guard let mark = try await context.manifest.setting(setting) else { return }
         let directory = context.directory
         try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
-        if context.doubt == nil { try await end(context.manifest) }
+        guard let doubt = context.doubt else { return try await end(context.manifest) }
+        // Else each start of the machine would draw into the doubt what the user did since.
+        let words = mark.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, let until = doubt.until else { return }
+        let known = mark + " \(until.nanosecondsSince1970)"
+        try await context.manifest.setSetting(setting, known)
     }
 
     /// What is in doubt, because a run was cut off and the machine started again; nil if nothing
@@ -52,8 +63,11 @@ enum UnsynchronizedRun {
     ) async throws(ManifestError) -> Doubt? {
         guard let mark = try await manifest.setting(setting) else { return nil }
         let words = mark.split(separator: " ", omittingEmptySubsequences: false)
-        let until = environment.sinceBoot().map { environment.now() - $0 }
-        guard words.count == 2, let since = Int64(words[0]) else {
+        let started = environment.sinceBoot().map { environment.now() - $0 }
+        let ended =
+            words.count == 3 ? Int64(words[2]).map(Timestamp.init(nanosecondsSince1970:)) : nil
+        let until = ended ?? started
+        guard (2...3).contains(words.count), let since = Int64(words[0]) else {
             return Doubt(since: Timestamp(seconds: 0), until: until)
         }
         guard words[1] != bootID || bootID.isEmpty else { return nil }

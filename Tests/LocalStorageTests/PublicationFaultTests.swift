@@ -143,18 +143,20 @@ struct PublicationFaultTests {
         }
     }
 
-    @Test func `a file of another disk is synchronized by itself, with its name`() throws {
+    @Test func `another disk is synchronized by a file on it`() throws {
         let temporary = try TemporaryDirectory()
         try temporary.makeDirectory("d")
         try temporary.write("d/f", "x")
-        for number in [1, 2] {
-            let faults = SystemCallFaults(.fail(errno: EIO), at: number, of: ["fsync"])
+        for (errno, isFailure) in [(EIO, true), (EROFS, false), (EINVAL, false)] {
+            let faults = SystemCallFaults(.fail(errno: errno), at: 1, of: ["syncfs"])
             let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
-            #expect(throws: LocalError.self) { try mirror.synchronize(try relative("d/f")) }
-            // What is gone need not outlive anything.
-            try mirror.synchronize(try relative("d/g"))
-            try mirror.synchronize(try relative("e/f"))
-            try mirror.synchronize(try relative("d/f"))
+            // What is gone says nothing of the disk that it was on.
+            #expect(try !mirror.synchronize(mirror.device, by: try relative("e/f")))
+            #expect(try !mirror.synchronize(mirror.device &+ 1, by: try relative("d/f")))
+            let path = try relative("d/f")
+            let result = Result { try mirror.synchronize(mirror.device, by: path) }
+            #expect((try? result.get()) == (isFailure ? nil : true))
+            #expect(try mirror.synchronize(mirror.device, by: path))
         }
     }
 

@@ -227,6 +227,12 @@ extension EngineRuns {
                     options.trashDays = trashDays
                     options.conflictPolicy = policy
                 }
+                var look = options
+                look.isDryRun = true
+                let before = try fixture.tree("b")
+                _ = try await engine.run(.pull, options: look) { _ in }
+                _ = try await engine.run(direction, options: look) { _ in }
+                #expect(try fixture.tree("b") == before)
                 let run = try await engine.run(direction, options: options) { _ in }
                 #expect(try await fixture.object("f") == ramp(500))
                 #expect(try await fixture.object("g") == ramp(600, 1))
@@ -255,6 +261,22 @@ extension EngineRuns {
             #expect(Set(tree.values).isSuperset(of: [Data(count: 500), Data(count: 600)]))
         }
 
+        @Test func `a doubt ends with the first start after the power cut, not with later ones`()
+            async throws
+        {
+            let fixture = try await damagedMirror()
+            var engine = try fixture.engine("b")
+            engine.settings.environment.sinceBoot = { .zero }
+            let leaves = MirrorFixture.options { $0.conflictPolicy = .skip }
+            #expect(try await engine.run(.pull, options: leaves) { _ in }.conflicts == 2)
+            // What the user does now is the user's, also if the machine starts again.
+            try fixture.write("b/new", ramp(70))
+            let pull = try await engine.run(.pull, options: MirrorFixture.options()) { _ in }
+            #expect(pull.conflicts == 1)
+            #expect(try fixture.tree("b").values.contains(ramp(70)))
+            #expect(fixture.content("b/old") == ramp(600, 1))
+        }
+
         @Test func `a mark in seconds, as earlier versions wrote it, is understood`() async throws {
             let fixture = try await damagedMirror(mark: MirrorFixture.now().seconds + 60)
             var engine = try fixture.engine("b")
@@ -267,12 +289,12 @@ extension EngineRuns {
             let fixture = try await damagedMirror()
             let log = EventLog()
             // A push leaves alone what it cannot tell from a change of the user's.
-            let push = try await fixture.run("b", .push)
-            #expect(push.conflicts == 2)
-            #expect(try await fixture.object("old") == ramp(600, 1))
             var engine = try fixture.engine("b")
             engine.settings.environment.sinceBoot = { .zero }
             let options = MirrorFixture.options()
+            let push = try await engine.run(.push, options: options) { _ in }
+            #expect(push.conflicts == 2)
+            #expect(try await fixture.object("old") == ramp(600, 1))
             let pull = try await engine.run(.pull, options: options, onEvent: log.add)
             #expect(pull.isInStep)
             #expect(log.warnings.contains { $0.contains("power cut") })

@@ -102,6 +102,22 @@ extension EngineRuns {
             #expect(pull.isInStep)
         }
 
+        @Test func `what a copy lacks is no excess until it is said to be one`() async throws {
+            let fixture = try await copiedInPart()
+            func push(rebinds: Bool) async throws -> RunSummary {
+                try await fixture.run("a", .push, EventLog()) { options in
+                    options.deletesExtra = true
+                    options.deletionLimit = .percent(100)
+                    options.allowsRebinding = rebinds
+                }
+            }
+            for rebinds in [false, false, true] {
+                await #expect(throws: SyncError.self) { try await push(rebinds: rebinds) }
+                #expect(try await fixture.objects().count == 10)
+            }
+            #expect(try await push(rebinds: false).deleted == 8)
+        }
+
         @Test func `a run that fails first leaves a copy unknown`() async throws {
             let fixture = try await copiedInPart()
             try fixture.setFaults(
