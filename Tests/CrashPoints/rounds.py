@@ -153,8 +153,8 @@ class Round:
 
     def kill(self, number, cuts, seeds=None):
         trial = self.trial
-        # Some states are like others, so that every third point has one more.
-        more = cuts and number // self.shares % 3 == 0
+        # Some states are like others, so that every sixth point has one more.
+        more = cuts and number // self.shares % 6 == 0
         seeds = seeds or [f"{self.options.seed}.{index}" for index in range(cuts + more)]
         # A run with nothing to do costs as much as any other. What it would do follows from what is
         # compared before it, so that one of the two ends of a point is enough.
