@@ -155,14 +155,14 @@ class Starter:
 
     def __init__(self, command, environment, folder):
         self.paths = [os.path.join(folder, name) for name in ("stdout", "stderr")]
+        # Without a buffer: what was read ahead of the second answer could not be waited for.
         self.process = subprocess.Popen(
             command, env={**environment, "CRASH_SERVE": "1"}, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
 
     def run(self, variables):
         fields = [*self.paths, *(f"{name}={value}" for name, value in variables.items())]
         self.process.stdin.write("\t".join(fields).encode() + b"\n")
-        self.process.stdin.flush()
         child = int(self.process.stdout.readline())
         is_late = not select.select([self.process.stdout], [], [], PATIENCE)[0]
         if is_late:
