@@ -42,9 +42,7 @@ struct ItemExecutor: Sendable {
     /// What looks like a change of the user's is taken for the damage: it goes to the trash where
     /// the object is fetched, and is never sent in the object's place.
     func doubting(_ decision: Decision, _ entry: JoinedEntry) -> Decision {
-        guard let doubt = context.doubt, let file = entry.local?.identity, doubt.includes(file),
-            entry.remote != nil
-        else { return decision }
+        guard isDoubtful(entry) else { return decision }
         let fetches = context.tracker.direction != .push && context.options.trashDays > 0
         return switch decision {
         case .keepLocalChange, .conflict(.bothNew, .downloadKeepingLocal),

@@ -26,11 +26,7 @@ struct KnownDirectory: Sendable, Hashable {
     let unmounted: [[UInt8]]
 
     /// Those that the walk is to find; none where the user says that all is as it should be.
-    var mounted: [[UInt8]] {
-        expectsMountPoints ? mountPoints.filter { !unmounted.contains($0) } : []
-    }
-
-    private let expectsMountPoints: Bool
+    let mounted: [[UInt8]]
 
     /// Compares the directory with what is recorded of it.
     ///
@@ -55,10 +51,10 @@ struct KnownDirectory: Sendable, Hashable {
         if recorded == nil, records { try await manifest.setSetting(Setting.root, root.text) }
         let isSameRoot = recorded.flatMap(RootIdentity.init(text:))?.isSame(as: root) ?? true
         let mountPoints = paths(try await manifest.setting(Setting.mountPoints) ?? "")
-        var unmounted: [[UInt8]] = []
+        var (mounted, unmounted): ([[UInt8]], [[UInt8]]) = ([], [])
         for path in mountPoints where !allowsRebinding {
             let isMounted = try directory.isMountPoint(RelativePath(key: ObjectKey(path)))
-            if !isMounted { unmounted.append(path) }
+            if isMounted { mounted.append(path) } else { unmounted.append(path) }
         }
         return KnownDirectory(
             isSame: isMarked && isSameRoot,
@@ -66,7 +62,7 @@ struct KnownDirectory: Sendable, Hashable {
             isRecorded: (recorded ?? root.text) == root.text,
             mountPoints: mountPoints,
             unmounted: unmounted,
-            expectsMountPoints: !allowsRebinding
+            mounted: mounted
         )
     }
 

@@ -33,11 +33,7 @@ extension MirrorEngine {
         )
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
-        let selection = Selection(
-            session.ignored.followed(by: options.filter),
-            .sync,
-            deletesExcluded: false
-        )
+        let selection = Selection(run.filter, .sync, deletesExcluded: false)
         let hidden = ScanIssues { issues.add($0.message) }
         var pull = WorkCounter(.pull, options, prefix: settings.prefix, hidden)
         var push = WorkCounter(.push, options, prefix: settings.prefix, hidden)

@@ -42,11 +42,7 @@ extension MirrorRun {
 
     /// What this run looks at.
     var selection: Selection {
-        Selection(
-            session.ignored.followed(by: options.filter),
-            direction,
-            deletesExcluded: options.deletesExcluded
-        )
+        Selection(filter, direction, deletesExcluded: options.deletesExcluded)
     }
 
     /// Plans without workers: every item goes to `body`, in key order.
@@ -55,7 +51,6 @@ extension MirrorRun {
         _ issues: ScanIssues,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
-        let selection = selection
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.filesGiveWay = !session.isManifestRebuilt && session.known.isSame
         var decider = PrefixConflicts(policy: policy)

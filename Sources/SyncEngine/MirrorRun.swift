@@ -79,6 +79,9 @@ struct MirrorRun: Sendable {
         return parts
     }
 
+    /// What the run leaves alone.
+    var filter: FileFilter { session.ignored.followed(by: options.filter) }
+
     func parts(_ run: RunID) -> Parts {
         let threads = settings.environment.threads
         let limiter = ConnectionLimiter(
@@ -110,7 +113,7 @@ struct MirrorRun: Sendable {
             started: CivilTime(settings.environment.now()).basicText,
             doubt: session.doubt,
             looksForFoldedNames: session.hasFoldedNames,
-            filter: session.ignored.followed(by: options.filter)
+            filter: filter
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
@@ -151,7 +154,6 @@ struct MirrorRun: Sendable {
     }
 
     private func announceFilter(hasRows: Bool) async throws {
-        let filter = session.ignored.followed(by: options.filter)
         guard try await IgnoreFile.records(filter, in: session.manifest), hasRows else { return }
         let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is left alone"
         onEvent(
@@ -194,7 +196,7 @@ extension MirrorRun {
                 leavingOut: selection.isExcludedFromWalk
             )
         }
-        try await delete(parts, findings, rows: rows)
+        try await delete(parts, findings, rows: rows, planned)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         let ledger = parts.ledger
@@ -203,7 +205,7 @@ extension MirrorRun {
             findings.isListingProven && findings.isScanProven && ledger.failedItems == 0
             && ledger.vanishedItems == 0
         if isClean {
-            let filter = session.ignored.followed(by: options.filter)
+            let filter = parts.context.filter
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
                 filter.excludes(key)
             }
@@ -294,9 +296,13 @@ extension MirrorRun {
         )
     }
 
-    private func delete(_ parts: Parts, _ findings: Findings, rows: Int) async throws {
+    private func delete(
+        _ parts: Parts,
+        _ findings: Findings,
+        rows: Int,
+        _ planned: PlannedDeletionCount
+    ) async throws {
         let context = parts.context
-        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
         let judge = deletionGuard(
             parts,
             findings,
@@ -355,13 +361,12 @@ extension MirrorRun {
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
             // A pull that got everywhere and left nothing out has looked at all that was in doubt.
-            let filter = session.ignored.followed(by: options.filter)
             let isSettled =
                 if session.doubt == nil {
                     await parts.publications.mayRemoveMark
                 } else {
                     failure == nil && summary.failed == 0 && summary.skipped == 0 && pulls
-                        && filter.isEmpty && parts.ledger.doubtfulFiles == 0
+                        && parts.context.filter.isEmpty && parts.ledger.doubtfulFiles == 0
                 }
             if isSettled { try await UnsynchronizedRun.end(session.manifest) }
             try await session.manifest.finishRun(parts.context.run, record)

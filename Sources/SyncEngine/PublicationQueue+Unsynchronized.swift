@@ -13,6 +13,11 @@ enum UnsynchronizedRun {
     /// Below it a mark is in seconds, as earlier versions wrote it.
     private static let wholeSeconds: Int64 = 1 << 40
 
+    /// When the doubt begins, the boot, and when the doubt ends, once that is known.
+    private static func words(of mark: String) -> [Substring] {
+        mark.split(separator: " ", omittingEmptySubsequences: false)
+    }
+
     /// Notes that files of this run may not outlive a power cut.
     static func begin(
         _ manifest: ManifestStore,
@@ -21,7 +26,7 @@ enum UnsynchronizedRun {
     ) async throws(ManifestError) {
         if let mark = try await manifest.setting(setting) {
             // The mark of an earlier run counts for this one, too, but not the end of its doubt.
-            let words = mark.split(separator: " ", omittingEmptySubsequences: false)
+            let words = words(of: mark)
             guard words.count > 2 else { return }
             try await manifest.setSetting(setting, words[..<2].joined(separator: " "))
             try await manifest.makeDurable()
@@ -48,8 +53,7 @@ enum UnsynchronizedRun {
         try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
         guard let doubt = context.doubt else { return try await end(context.manifest) }
         // Else each start of the machine would draw into the doubt what the user did since.
-        let words = mark.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 2, let until = doubt.until else { return }
+        guard words(of: mark).count == 2, let until = doubt.until else { return }
         let known = mark + " \(until.nanosecondsSince1970)"
         try await context.manifest.setSetting(setting, known)
     }
@@ -62,7 +66,7 @@ enum UnsynchronizedRun {
         environment: EngineEnvironment
     ) async throws(ManifestError) -> Doubt? {
         guard let mark = try await manifest.setting(setting) else { return nil }
-        let words = mark.split(separator: " ", omittingEmptySubsequences: false)
+        let words = words(of: mark)
         let started = environment.sinceBoot().map { environment.now() - $0 }
         let ended =
             words.count == 3 ? Int64(words[2]).map(Timestamp.init(nanosecondsSince1970:)) : nil

@@ -11,8 +11,8 @@ from workplace import Violation
 # A run ends when this many numbers in a row were larger than its count of calls, which differs from
 # run to run because its threads race.
 MISSES = 2
-# How many power cuts at each kill point at least, and errors of each kind in a scenario, for CI; with more
-# effort, one error in how many calls.
+# How many power cuts at each kill point at least, and errors of each kind in a scenario, for CI;
+# with more effort, one error in how many calls.
 CUTS = 1
 ERRORS_OF_A_KIND = 2
 CALLS_PER_ERROR = 9

@@ -6,7 +6,7 @@ import re
 import shutil
 import stat
 
-from workplace import Violation
+from workplace import Violation, read
 
 STATE = ".osssync"
 CONFLICT = re.compile(r"\.conflict-\d{8}T\d{6}Z-[0-9A-Za-z-]*(?:-\d+)?")
@@ -20,11 +20,6 @@ def content(seed, size):
 def canonical(path):
     """The name of a kept version without its time and host."""
     return CONFLICT.sub(".conflict", path)
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def write(path, data):
