@@ -13,12 +13,14 @@ struct PlantedBugTests {
         patch.path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
     }
 
-    @Test func `there are forty, each with a patch and a row of the table`() throws {
+    @Test func `each has a patch and a row of the table`() throws {
         let table = try Repository.file(Self.folder + "/bugs.tsv")
         let rows = table.lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        #expect(rows.map { Int($0.prefix { $0 != "\t" }) } == (1...40).map { $0 })
+        let numbers = rows.compactMap { Int($0.prefix { $0 != "\t" }) }
+        #expect(numbers.count == rows.count && Set(numbers).count >= 40)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy(<))
         for row in rows { #expect(row.split(separator: "\t").count == 5, "\(row)") }
-        #expect(try patches().map(number(of:)) == (0...40).map { $0 })
+        #expect(try patches().map(number(of:)) == [0] + numbers)
     }
 
     @Test func `each patch fits the sources, in order`() throws {
