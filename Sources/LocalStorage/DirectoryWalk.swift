@@ -80,6 +80,9 @@ extension DirectoryWalk {
         /// On a disk with more of them, each directory may be one.
         static let maximumMountPoints = 64
 
+        /// By one of them a state directory is known.
+        static let stateFiles: [StaticString] = ["marker", "config", "manifest.db"]
+
         let root: OpenDirectory
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
@@ -135,9 +138,14 @@ extension DirectoryWalk.State {
         let element = level.names.elements[level.position]
         levels[levels.count - 1].position += 1
         let name = level.names.bytes(of: element)
-        if level.prefix.isEmpty, RelativePath.isReserved(name) { return true }
-        if PartialName.isHidden(name) { return true }
         let path = level.prefix + name
+        if RelativePath.isReserved(name) {
+            let reason = reservation(of: element, level, in: directory)
+            if let reason, !isExcluded(path, element.isDirectory) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+            }
+            return true
+        }
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
             batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8))
@@ -149,6 +157,24 @@ extension DirectoryWalk.State {
             look(at: path, level.names.name(of: element), in: directory, &batch)
         }
         return true
+    }
+
+    /// What a reserved name is, which is not walked in any case; nil for this mirror's own state.
+    private func reservation(
+        of element: DirectoryNames.Element,
+        _ level: DirectoryWalk.Level,
+        in directory: OpenDirectory
+    ) -> WalkIssue.Reason? {
+        let stateName = RelativePath.stateDirectoryName.utf8
+        let isState = level.names.bytes(of: element).elementsEqual(stateName)
+        if isState, level.prefix.isEmpty { return nil }
+        guard isState, element.isDirectory,
+            let state = try? directory.subdirectory(level.names.name(of: element))
+        else { return .reservedName }
+        let holdsState = Self.stateFiles.contains { name in
+            (try? state.status(of: PathBytes(name))) ?? nil != nil
+        }
+        return holdsState ? .nestedMirror : .reservedName
     }
 
     /// The directory of the innermost level; nil if what is there now is another one.

@@ -88,7 +88,8 @@ extension MirrorDirectory {
 
     /// What a temporary file is called on disk.
     func fileName(_ name: PartialName) -> PathBytes {
-        keepsPartialsBeside ? PathBytes((PartialName.hiddenPrefix + name.text).utf8) : name.bytes
+        guard keepsPartialsBeside else { return name.bytes }
+        return PathBytes((RelativePath.temporaryNamePrefix + name.text).utf8)
     }
 
     /// Where no lock of a mirror keeps others away, each temporary file has one of its own, for as

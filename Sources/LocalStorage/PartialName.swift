@@ -2,8 +2,6 @@
 /// can guess and which no stored value can turn into a path.
 struct PartialName: Sendable, Hashable {
     private static let length = 32
-    /// Before the name of a temporary file that lies beside what it becomes.
-    static let hiddenPrefix = ".osssync-"
     let text: String
 
     /// Nil for every other text.
@@ -22,13 +20,6 @@ struct PartialName: Sendable, Hashable {
             return String(repeating: "0", count: 16 - text.utf8.count) + text
         }
         text = padded(bits.0) + padded(bits.1)
-    }
-
-    /// True for a temporary file of a single transfer, which no mirror may take for content.
-    static func isHidden(_ name: some Collection<UInt8>) -> Bool {
-        guard name.starts(with: hiddenPrefix.utf8) else { return false }
-        let rest = name.dropFirst(hiddenPrefix.utf8.count)
-        return rest.count == length && PartialName(String(decoding: rest, as: UTF8.self)) != nil
     }
 
     static func random() -> PartialName {

@@ -44,7 +44,7 @@ struct TreeRemoval {
         onto stack: inout [Pending]
     ) throws(LocalError) {
         do {
-            let path = try RelativePath(key: ObjectKey(prefix + name))
+            let path = try RelativePath(ownState: ObjectKey(prefix + name))
             stack.append(Pending(path: path, isEmptied: false))
         } catch {
             // Only something that we did not put there can have such a path.

@@ -7,6 +7,10 @@ package struct WalkIssue: Sendable, Hashable {
         case symbolicLink
         /// Never opened.
         case special(SpecialFileKind)
+        /// The state of a mirror that lies within this one; the path is that of its state.
+        case nestedMirror
+        /// The name is one of osssync's own.
+        case reservedName
         /// No key can have this name.
         case nameNotUTF8
         /// A key would have too many segments.
@@ -33,7 +37,7 @@ package struct WalkIssue: Sendable, Hashable {
     /// Where this is false, the walk is complete but for what this issue hides; see ``hides(_:)``.
     package var makesScanIncomplete: Bool {
         switch reason {
-        case .symbolicLink, .special, .nameNotUTF8, .tooDeep: false
+        case .symbolicLink, .special, .nestedMirror, .reservedName, .nameNotUTF8, .tooDeep: false
         case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
     }
@@ -41,12 +45,15 @@ package struct WalkIssue: Sendable, Hashable {
     /// True for what no mirror takes; with anything else something of the mirror is missing.
     package var isLeftOutByDesign: Bool {
         switch reason {
-        case .symbolicLink, .special: true
+        case .symbolicLink, .special, .nestedMirror, .reservedName: true
         case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk:
             false
         }
     }
+
+    /// True for a name that no key is planned for in any case, so that it hides nothing.
+    package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
 
     /// True for a key at or beneath the path: it has no entry, and yet was not deleted by the user.
     ///
@@ -62,6 +69,11 @@ package struct WalkIssue: Sendable, Hashable {
         switch reason {
         case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
         case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
+        case .nestedMirror:
+            let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))
+            return "'\(inner)' is a mirror of its own: its '.osssync' is left out of this one."
+        case .reservedName:
+            return "'\(name)' has a name of osssync's own files and is left out."
         case .nameNotUTF8:
             return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped."
         case .tooDeep:

@@ -68,12 +68,13 @@ struct ItemReports: Sendable {
 
     /// Reports what the walk could not take.
     ///
-    /// Links and special files are left out by design: they are named, and the run is in step
-    /// without them. Anything else that the walk could not take is missing from the mirror.
+    /// Links, special files and osssync's own are left out by design: they are named, and the run
+    /// is in step without them. Anything else that the walk could not take is missing from the
+    /// mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .symbolicLink, .special:
+        case .symbolicLink, .special, .nestedMirror, .reservedName:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
             .notMounted:

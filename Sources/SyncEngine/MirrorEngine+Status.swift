@@ -68,6 +68,7 @@ extension MirrorEngine {
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
             recorded: rows,
             issues: issues.texts
+                + [hidden.unnamedMessage, sync.reserved.message].compactMap(\.self)
         )
     }
 
@@ -183,6 +184,7 @@ private struct WorkCounter {
     private var decider: PrefixConflicts
     private let issues: ScanIssues
     private(set) var work = PlannedWork()
+    private(set) var reserved = ReservedObjects()
 
     init(
         _ direction: SyncDirection,
@@ -205,7 +207,10 @@ private struct WorkCounter {
     }
 
     private mutating func count() {
-        while let item = decider.next() { count(item) }
+        while let item = decider.next() {
+            reserved.note(item)
+            count(item)
+        }
     }
 
     private mutating func count(_ item: PlannedItem) {

@@ -21,9 +21,14 @@ extension MirrorRun {
         }
     }
 
-    func findings(_ loop: PlanLoop, _ issues: ScanIssues) -> Findings {
+    func findings(
+        _ loop: PlanLoop,
+        _ issues: ScanIssues,
+        _ reserved: ReservedObjects
+    ) -> Findings {
         Findings(
-            listedObjects: loop.listedObjects,
+            // A listing that has nothing else is as good as empty.
+            listedObjects: loop.listedObjects - reserved.count,
             walkedEntries: loop.walkedEntries,
             isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
                 && loop.join.coversEverything,

@@ -54,20 +54,29 @@ extension MirrorRun {
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.filesGiveWay = !session.isManifestRebuilt && session.known.isSame
         var decider = PrefixConflicts(policy: policy)
+        var reserved = ReservedObjects()
+        func settle() async throws {
+            while let item = decider.next() {
+                reserved.note(item)
+                try await body(item)
+            }
+        }
         let loop = try await join(
             rows: rows,
             selection,
             issues,
             onEntry: { entry in
                 decider.add(entry)
-                while let item = decider.next() { try await body(item) }
+                try await settle()
                 issues.planReached(entry.key)
             }
         )
         decider.finish()
-        while let item = decider.next() { try await body(item) }
-        if let message = issues.unnamedMessage { onEvent(.warning(message: message)) }
-        return findings(loop, issues)
+        try await settle()
+        for message in [issues.unnamedMessage, reserved.message] {
+            if let message { onEvent(.warning(message: message)) }
+        }
+        return findings(loop, issues, reserved)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,

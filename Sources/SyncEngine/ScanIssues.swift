@@ -7,7 +7,7 @@ internal import Synchronization
 /// A directory can hold millions of links: in memory are those that the plan has not passed, and
 /// the first of them are named.
 final class ScanIssues: Sendable {
-    /// Links and special files that are named one by one.
+    /// Links, special files and reserved names that are named one by one.
     private static let namedLimit = 100
     /// Fewer paths than this are not worth looking for those that are passed.
     private static let smallestSweep = 1_024
@@ -20,7 +20,7 @@ final class ScanIssues: Sendable {
         var mountPoints: [[UInt8]]?
         /// How many of them are worth a look for those that are passed.
         var sweepAt = smallestSweep
-        /// Links and special files so far.
+        /// Links, special files and reserved names so far.
         var leftOut = 0
     }
 
@@ -34,11 +34,12 @@ final class ScanIssues: Sendable {
     /// True if the walk read every directory.
     var isScanProven: Bool { !state.withLock { $0.isIncomplete } }
 
-    /// What is said of the links and special files that were not named; nil if all were.
+    /// What is said of the links, special files and reserved names that were not named; nil if all
+    /// were.
     var unnamedMessage: String? {
         let count = state.withLock { $0.leftOut } - Self.namedLimit
         guard count > 0 else { return nil }
-        return "\(count) more links and special files are left alone; the first "
+        return "\(count) more links, special files and reserved names are left out; the first "
             + "\(Self.namedLimit) were named"
     }
 
@@ -48,7 +49,7 @@ final class ScanIssues: Sendable {
     func report(_ issue: WalkIssue) {
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
-            state.hidden.insert(issue.path)
+            if !issue.isReserved { state.hidden.insert(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
             return state.leftOut <= Self.namedLimit

@@ -5,10 +5,12 @@
 package struct RelativePath: Sendable, Hashable, Comparable {
     package static let maximumComponentLength = 255
     package static let maximumDepth = 512
-    /// The state directory, which no key may name and no walk enters.
-    ///
-    /// Compared without regard to ASCII case, because the file system may do the same.
+    /// The state directory, of this mirror or of one that lies within it.
     package static let stateDirectoryName = ".osssync"
+    /// Before the 32 hexadecimal digits in the name of a temporary file that lies beside what it
+    /// becomes.
+    package static let temporaryNamePrefix = ".osssync-"
+    private static let temporaryNameDigits = 32
 
     /// The components joined by "/", without a trailing one.
     package let bytes: [UInt8]
@@ -20,15 +22,27 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     /// - Throws: ``UnsafeKey`` with the reason, for every key that has no safe and unambiguous
     ///   place on disk.
     package init(key: ObjectKey) throws(UnsafeKey) {
+        try self.init(key, allowsReserved: false)
+    }
+
+    /// The same for a path within osssync's own state, which may have reserved names.
+    package init(ownState key: ObjectKey) throws(UnsafeKey) {
+        try self.init(key, allowsReserved: true)
+    }
+
+    private init(_ key: ObjectKey, allowsReserved: Bool) throws(UnsafeKey) {
         var content = key.bytes[...]
         guard !content.isEmpty else { throw .empty }
         isDirectory = content.last == UInt8(ascii: "/")
         if isDirectory { content = content.dropLast() }
-        try Self.check(content)
+        try Self.check(content, allowsReserved: allowsReserved)
         bytes = [UInt8](content)
     }
 
-    private static func check(_ content: ArraySlice<UInt8>) throws(UnsafeKey) {
+    private static func check(
+        _ content: ArraySlice<UInt8>,
+        allowsReserved: Bool
+    ) throws(UnsafeKey) {
         var depth = 0
         var start = content.startIndex
         while true {
@@ -45,7 +59,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
             case (maximumComponentLength + 1)...: throw .componentTooLong(length: component.count)
             default: break
             }
-            if depth == 0, isReserved(component) { throw .reserved }
+            if !allowsReserved, isReserved(component) { throw .reserved }
             depth += 1
             guard depth <= maximumDepth else { throw .tooDeep }
             guard end < content.endIndex else { return }
@@ -53,14 +67,30 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
     }
 
-    /// True for the name of the state directory in any ASCII case.
+    /// True for a name that belongs to osssync's own files, at whatever depth: that of the state
+    /// directory, and those of temporary files.
+    ///
+    /// Compared without regard to ASCII case, because the file system may do the same.
     package static func isReserved(_ component: some Collection<UInt8>) -> Bool {
-        component.count == stateDirectoryName.utf8.count
-            && zip(component, stateDirectoryName.utf8).allSatisfy { byte, expected in
-                let lowered =
-                    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-                return lowered == expected
-            }
+        guard component.first == UInt8(ascii: ".") else { return false }
+        if component.count == stateDirectoryName.utf8.count {
+            return begins(component, with: stateDirectoryName)
+        }
+        return component.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
+            && begins(component, with: temporaryNamePrefix)
+            && component.dropFirst(temporaryNamePrefix.utf8.count).allSatisfy(isHexadecimal)
+    }
+
+    private static func begins(_ name: some Collection<UInt8>, with start: String) -> Bool {
+        zip(name, start.utf8).allSatisfy { byte, expected in
+            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            return (isCapital ? byte | 0x20 : byte) == expected
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
     /// The key, relative to the remote's prefix, that this path is mirrored under.
@@ -102,7 +132,7 @@ package enum UnsafeKey: Error, Hashable, Sendable {
     case containsNUL
     case componentTooLong(length: Int)
     case tooDeep
-    /// Names the state directory `.osssync`.
+    /// Has a segment `.osssync`, or one with the name of a temporary file.
     case reserved
 
     package var message: String {
@@ -117,7 +147,8 @@ package enum UnsafeKey: Error, Hashable, Sendable {
             "a segment of the key has \(length) bytes, and a file name can have 255"
         case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
         case .reserved:
-            "the name '\(RelativePath.stateDirectoryName)' belongs to osssync's own state"
+            "'.osssync', and '.osssync-' with 32 hexadecimal digits, are names of osssync's own"
+                + " files"
         }
     }
 }

@@ -99,6 +99,10 @@ package enum Comparison: Sendable, Hashable {
 package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     if entry.key.isEmpty { return .nothing(.prefixItself) }
     if let reason = impossibility(of: entry) {
+        if reason == .unsafeName(.reserved) {
+            // An older version may have recorded one; neither side loses anything for that.
+            return entry.base == nil ? .nothing(.reservedName) : .forget
+        }
         if entry.remote == nil, entry.local == nil { return .forget }
         return isForeign(entry, policy) ? .nothing(.onlyRemote) : .skip(reason)
     }

@@ -16,6 +16,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     case deletedLocally
     /// The object whose key is the prefix itself: the marker of the mirrored directory.
     case prefixItself
+    /// A segment of the key is a name of osssync's own files, which belong to one machine.
+    case reservedName
 
     package var message: String {
         switch self {
@@ -27,6 +29,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         case .deletedRemotely: "the remote lost it; the file stays without --delete"
         case .deletedLocally: "the directory lost it; the object stays without --delete"
         case .prefixItself: "it is the marker of the mirrored prefix itself"
+        case .reservedName:
+            "its name belongs to osssync's own files, which are never mirrored"
         }
     }
 }

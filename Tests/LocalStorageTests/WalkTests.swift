@@ -89,13 +89,44 @@ struct WalkTests {
         #expect(isCut == (call == "openat"))
     }
 
-    @Test func `our own state is left out in any case of letters, at the root only`() throws {
+    @Test func `names of our own are left out at any depth and in any case of letters`() throws {
         _ = try mirror.partial("x")
-        try temporary.makeDirectory(".OSSsync")
-        try temporary.write(".OSSsync/x", "x")
-        try temporary.makeDirectory("d")
-        try temporary.makeDirectory("d/.osssync")
-        #expect(keys(try mirror.walkAll(limit: 10)) == ["d/", "d/.osssync/"])
+        let digits = "0123456789abcdef0123456789abcdef"
+        for name in [".OSSsync", "d", "d/.osssync", "d/e", "d/e/.osssync", "f"] {
+            try temporary.makeDirectory(name)
+        }
+        let files = [
+            ".OSSsync/x", ".osssync-\(digits)", "d/.osssync/manifest.db", "d/.osssync/config",
+            "d/e/.OSSSYNC-\(digits)", "d/e/.osssync/x", "f/.OssSync", "f/x",
+        ]
+        for name in files { try temporary.write(name, "x") }
+        let walk = try mirror.walkAll(limit: 100)
+        #expect(keys(walk) == ["d/", "d/e/", "f/", "f/x"])
+        let issues = walk.issues.map { displayText($0.path) + ": \($0.reason)" }
+        #expect(
+            issues
+                == [
+                    ".osssync-\(digits): reservedName", ".OSSsync: reservedName",
+                    "d/.osssync: nestedMirror", "d/e/.OSSSYNC-\(digits): reservedName",
+                    "d/e/.osssync: reservedName", "f/.OssSync: reservedName",
+                ].sorted()
+        )
+        #expect(walk.issues.allSatisfy { $0.isLeftOutByDesign && !$0.makesScanIncomplete })
+        #expect(
+            walk.issues.first { $0.reason == .nestedMirror }?.message
+                == "'d' is a mirror of its own: its '.osssync' is left out of this one."
+        )
+        #expect(
+            walk.issues.last?.message
+                == "'f/.OssSync' has a name of osssync's own files and is left out."
+        )
+    }
+
+    @Test func `names of our own that a filter excludes are not named`() throws {
+        for name in ["d", "d/.osssync"] { try temporary.makeDirectory(name) }
+        let walk = try mirror.walk { path, _ in path.starts(with: "d/.osssync".utf8) }
+            .next(limit: 10)
+        #expect(walk.issues.isEmpty)
     }
 
     @Test func `links and special files are issues and hide what is beneath`() throws {

@@ -21,15 +21,20 @@ UNSAFE = {
     "twin": b"../mirror-twin/canary", "here": b".", "here first": b"./x", "here within": b"a/./x",
     "absolute": b"/etc/osssync-canary", "two slashes": b"//host/x", "empty segment": b"a//b",
     "NUL": b"safe.txt\0/../../canary", "NUL at the end": b"safe.txt\0",
-    "own state": b".osssync/config", "own state in capitals": b".OSSSync/manifest.db",
-    "own state alone": b".osssync", "long segment": b"n" * 256,
+    "long segment": b"n" * 256,
     "deep": b"/".join([b"d"] * 600), "not UTF-8": b"a\xff", "overlong slash": b"..\xc0\xafx",
     "overlong dot": b"\xc0\xae\xc0\xae/x", "surrogate": b"\xed\xa0\x80",
     "up and a directory": b"../", "up behind a good one": b"good/../../canary",
 }
+# Keys of osssync's own files, which are nobody's failure.
+OWN = {
+    "state": b".osssync/config", "state in capitals": b".OSSSync/manifest.db",
+    "state alone": b".osssync", "inner state": b"x/.osssync/config", "inner alone": b"x/.osssync",
+    "temporary": b"d/.osssync-" + b"0123456789abcdef" * 2,
+}
 # Keys that only look dangerous: each is a plain file name here.
 ODD = [b"..\\..\\canary", b"C:\\x", b"%2e%2e%2fcanary", b"...", b"..a", b"a..", b"-rf", b"~",
-       b"$(touch canary)", b"`id`", b"a;b|c&d", b"*", b"100%25", b"x/.osssync", b".bashrc",
+       b"$(touch canary)", b"`id`", b"a;b|c&d", b"*", b"100%25", b"x.osssync", b".bashrc",
        "\u202egpj.exe".encode(), b"a\r\nb", b"\x1b[2J", "..\u0338/x".encode(),
        "\uff0e\uff0e/x".encode()]
 
@@ -52,6 +57,18 @@ def unsafe(place, key):
     # Nor does a second run, a forced one or one that deletes.
     pull_with(place, store, "--delete-extra", "--force", "--max-delete", "100%", expected=1)
     equal(place.files(), {b"zz-good": b"good"})
+
+
+@case("a key of osssync's own files is left out and holds nothing back", OWN)
+def own(place, key):
+    store = Store({PREFIX + b"gone": b"gone", PREFIX + b"zz-good": b"good", PREFIX + key: b"evil"})
+    pull_with(place, store, expected=0)
+    del store.objects[PREFIX + b"gone"]
+    for way in ["--delete"], ["--delete-extra", "--force", "--max-delete", "100%"]:
+        outcome, endpoint = pull_with(place, store, *way, expected=0)
+        equal(place.files(), {b"zz-good": b"good"})
+        expect(all(request.is_listing for request in endpoint.requests), f"{endpoint.requests}")
+        equal(outcome.text.count("1 object has a name of osssync's own files"), 1, str(outcome))
 
 
 @case("unsafe keys that a server does not encode are skipped")

@@ -9,6 +9,7 @@ import sys
 import cases_display
 import cases_keys
 import cases_local
+import cases_nested
 import cases_responses
 import cases_secrets
 import cases_transport
@@ -16,7 +17,7 @@ import cases_xml
 from harness import CASES, Tally
 
 MODULES = [cases_keys, cases_transport, cases_xml, cases_responses, cases_display, cases_secrets,
-           cases_local]
+           cases_local, cases_nested]
 
 
 def main(program, words):

@@ -55,7 +55,8 @@ struct ScanIssuesTests {
         #expect(!issues.isScanProven)
         #expect(
             issues.unnamedMessage
-                == "250 more links and special files are left alone; the first 100 were named"
+                == "250 more links, special files and reserved names are left out; the first 100 "
+                + "were named"
         )
     }
 }

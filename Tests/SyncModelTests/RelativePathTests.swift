@@ -29,7 +29,11 @@ struct RelativePathTests {
             ("\0", .containsNUL), ("a\0b", .containsNUL), ("safe.txt\0/../../evil", .containsNUL),
             ("a/\0", .containsNUL),
             (".osssync", .reserved), (".osssync/", .reserved), (".osssync/partial/x", .reserved),
-            (".OSSSYNC/lock", .reserved), (".OssSync", .reserved),
+            (".OSSSYNC/lock", .reserved), (".OssSync", .reserved), ("x/.osssync", .reserved),
+            ("photos/.osssync/config", .reserved), ("a/b/.OSSsync/c/d", .reserved),
+            ("x/.osssync/", .reserved), (".osssync-0123456789abcdef0123456789abcdef", .reserved),
+            ("d/.osssync-0123456789abcdef0123456789abcdef/x", .reserved),
+            (".OSSSYNC-0123456789ABCDEF0123456789ABCDEF", .reserved),
         ] as [(ObjectKey, UnsafeKey)]
     )
     func `an unsafe key is refused with its reason`(key: ObjectKey, expected: UnsafeKey) {
@@ -41,7 +45,11 @@ struct RelativePathTests {
             "a", "a/b", "a/b/", "C:\\x", "C:/x", "\\\\srv\\x", "a\r\nb", "\u{1B}[2J", "\u{7F}",
             "\u{85}",
             "%2e%2e%2f", "%00", "+ &#?%", "-rf", "*", "[a]", "con", "aux.txt", "a ", "a.", "...",
-            "..a", "a..", ".hidden", ".osssync2", "x/.osssync", ".osssyn", " .osssync", ".osssync ",
+            "..a", "a..", ".hidden", ".osssync2", "x.osssync", ".osssyn", " .osssync", ".osssync ",
+            ".osssync-0123456789abcdef0123456789abcde", ".osssyncignore",
+            ".osssync-0123456789abcdef0123456789abcdefg", "osssync",
+            ".osssync-0123456789abcdef0123456789abcdeg",
+            "-osssync-0123456789abcdef0123456789abcdef",
             "e\u{301}", "\u{E9}", "\u{FFFD}", "\u{202E}gpj", "..\u{301}", ".\u{301}", "..\\x", " ",
         ]
     )
@@ -132,7 +140,11 @@ struct RelativePathTests {
                 "a segment of the key has 300 bytes, and a file name can have 255"
             ),
             (.tooDeep, "the key has more than 512 segments"),
-            (.reserved, "the name '.osssync' belongs to osssync's own state"),
+            (
+                .reserved,
+                "'.osssync', and '.osssync-' with 32 hexadecimal digits, are names of osssync's own"
+                    + " files"
+            ),
         ]
     )
     func `a refusal says why`(reason: UnsafeKey, message: String) {

@@ -131,7 +131,9 @@ struct PlannerPropertyTests {
     ) -> [String] {
         var failures: [String] = []
         for key in Set(world.files.keys).union(world.objects.keys)
-        where !key.isEmpty && !result.leftAlone.contains(key) {
+        where !key.isEmpty && !result.leftAlone.contains(key)
+            && !key.bytes.split(separator: 0x2F).contains(where: RelativePath.isReserved)
+        {
             let isKnown = world.rows[key] != nil
             let isHere =
                 world.files[key] != nil || world.directories.contains(key)

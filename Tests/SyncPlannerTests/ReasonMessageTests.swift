@@ -31,7 +31,8 @@ struct ReasonMessageTests {
         (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
         (
             .unsafeName(.reserved),
-            "unsafe name: the name '.osssync' belongs to osssync's own state"
+            "unsafe name: '.osssync', and '.osssync-' with 32 hexadecimal digits, are names of"
+                + " osssync's own files"
         ),
         (.notUTF8, "unsafe name: the key is not UTF-8"),
         (
@@ -95,6 +96,7 @@ struct ReasonMessageTests {
                 "the remote lost it; the file stays without --delete",
                 "the directory lost it; the object stays without --delete",
                 "it is the marker of the mirrored prefix itself",
+                "its name belongs to osssync's own files, which are never mirrored",
             ]
         )
         #expect(

@@ -13,7 +13,6 @@ struct UnsafeKeyTests {
             ("../\u{301}x", .dotComponent), ("plugins/./a", .dotComponent), ("../", .dotComponent),
             ("/etc/x", .absolute), ("//host/x", .absolute), ("/", .absolute),
             ("a//b", .emptyComponent), ("a//", .emptyComponent), ("safe\0/../evil", .containsNUL),
-            (".osssync/manifest.db", .reserved), (".OSSsync", .reserved), (".osssync/", .reserved),
             (longSegment, .componentTooLong(length: 256)),
         ],
         Direction.allCases
@@ -37,6 +36,32 @@ struct UnsafeKeyTests {
         #expect(decide(entry(key, base: row(key)), everything) == .forget)
     }
 
+    @Test(
+        arguments: [
+            ".osssync/manifest.db", ".OSSsync", ".osssync/", "photos/.osssync/config",
+            "a/b/.OSSSYNC/", "d/.osssync-0123456789abcdef0123456789abcdef",
+        ] as [ObjectKey],
+        Direction.allCases
+    )
+    func `with a name of our own is nothing to any side, and its row is forgotten`(
+        key: ObjectKey,
+        direction: Direction
+    ) {
+        let everything = policy(
+            direction,
+            deletes: true,
+            extra: true,
+            force: true,
+            conflict: .remote
+        )
+        for policy in [everything, policy(direction)] {
+            let object = object(key, size: 3)
+            #expect(decide(entry(key, remote: object), policy) == .nothing(.reservedName))
+            #expect(decide(entry(key, base: row(key), remote: object), policy) == .forget)
+            #expect(decide(entry(key, base: row(key)), policy) == .forget)
+        }
+    }
+
     @Test func `is no concern of a push that leaves foreign objects alone`() {
         let foreign = entry("../x", remote: object("../x"))
         #expect(decide(foreign, policy(.push)) == .nothing(.onlyRemote))
@@ -57,7 +82,7 @@ struct UnsafeKeyTests {
     @Test(
         arguments: [
             "C:\\x", "C:/x", "\\\\srv\\x", "a\r\nb", "\u{1B}[2J", "%2e%2e%2f", "100%25", "-rf", "*",
-            "con", "aux.txt", "a ", "a.", "...", "..a", "a..", ".hidden", ".osssync2", "x/.osssync",
+            "con", "aux.txt", "a ", "a.", "...", "..a", "a..", ".hidden", ".osssync2", "x.osssync",
             "e\u{301}", "\u{E9}", "\u{FFFD}", "\u{202E}gpj", "a/b/",
         ]
     )

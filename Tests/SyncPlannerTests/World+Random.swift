@@ -11,6 +11,7 @@ extension World {
         if random.oneIn(6) {
             let hostile: [ObjectKey] = [
                 "../x", "a//b", "/a", ".osssync/manifest.db", "a/./b", "a/\0", "a/b/../../..",
+                "a/.OSSsync/config",
             ]
             objects[random.pick(hostile)] = Stored(
                 content: Content(id: fresh(), size: 5),
