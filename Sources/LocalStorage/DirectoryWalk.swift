@@ -34,8 +34,8 @@ package final class DirectoryWalk: Sendable {
     /// What to leave out, by path; directories are left out with all they hold, unread.
     package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
 
-    init(root: OpenDirectory, leavingOut isExcluded: @escaping Exclusion) {
-        state = Mutex(State(root: root, isExcluded: isExcluded))
+    init(root: OpenDirectory, path: String, leavingOut isExcluded: @escaping Exclusion) {
+        state = Mutex(State(root: root, path: path, isExcluded: isExcluded))
     }
 
     /// Up to `limit` further entries.
@@ -57,7 +57,7 @@ extension MirrorDirectory {
     package func walk(
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
-        DirectoryWalk(root: root, leavingOut: isExcluded)
+        DirectoryWalk(root: root, path: path, leavingOut: isExcluded)
     }
 }
 
@@ -69,6 +69,8 @@ extension DirectoryWalk {
         let status: FileStatus
         let names: DirectoryNames
         var position = 0
+        /// True if one of the names was gone when its turn came.
+        var hasLost = false
         /// The path with a "/" at its end; empty for the root.
         let prefix: [UInt8]
     }
@@ -84,13 +86,20 @@ extension DirectoryWalk {
         static let stateFiles: [StaticString] = ["marker", "config", "manifest.db"]
 
         let root: OpenDirectory
+        /// The root's, for messages.
+        let path: String
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
         var mountPoints: [[UInt8]] = []
 
-        init(root: OpenDirectory, isExcluded: @escaping DirectoryWalk.Exclusion) {
+        init(
+            root: OpenDirectory,
+            path: String,
+            isExcluded: @escaping DirectoryWalk.Exclusion
+        ) {
             self.root = root
+            self.path = path
             self.isExcluded = isExcluded
         }
     }
@@ -113,7 +122,7 @@ extension DirectoryWalk.State {
         }
         // Issues count as well, so that a directory full of links has bounded batches, too.
         while batch.entries.count + batch.issues.count < limit {
-            guard step(&batch) else {
+            guard try step(&batch) else {
                 batch.isFinished = true
                 break
             }
@@ -122,9 +131,10 @@ extension DirectoryWalk.State {
     }
 
     /// Looks at one name; false at the end.
-    private mutating func step(_ batch: inout WalkBatch) -> Bool {
+    private mutating func step(_ batch: inout WalkBatch) throws(LocalError) -> Bool {
         guard let level = levels.last else { return false }
         guard level.position < level.names.elements.count else {
+            if level.hasLost { try checkIsThere(level, &batch) }
             levels.removeLast()
             return !levels.isEmpty
         }
@@ -159,6 +169,22 @@ extension DirectoryWalk.State {
         return true
     }
 
+    /// Names that are gone nobody need have deleted, if their directory is gone, too.
+    private func checkIsThere(
+        _ level: DirectoryWalk.Level,
+        _ batch: inout WalkBatch
+    ) throws(LocalError) {
+        guard let path = try? RelativePath(key: ObjectKey(level.prefix)) else {
+            guard try root.status().linkCount > 0 else {
+                throw .missingDirectory(path: displayText(path.utf8))
+            }
+            return
+        }
+        let found = try? root.directory(beneath: path).status()
+        if found?.isSameObject(as: level.status) == true { return }
+        batch.issues.append(WalkIssue(path: path.bytes, reason: .changedDuringWalk))
+    }
+
     /// What a reserved name is, which is not walked in any case; nil for this mirror's own state.
     private func reservation(
         of element: DirectoryNames.Element,
@@ -189,7 +215,7 @@ extension DirectoryWalk.State {
         return directory
     }
 
-    private func look(
+    private mutating func look(
         at path: [UInt8],
         _ name: PathBytes,
         in directory: OpenDirectory,
@@ -200,7 +226,10 @@ extension DirectoryWalk.State {
             // one in its place can lack its name for a moment, so absence is seen twice.
             var found = try directory.status(of: name)
             if found == nil { found = try directory.status(of: name) }
-            guard let status = found else { return }
+            guard let status = found else {
+                levels[levels.count - 1].hasLost = true
+                return
+            }
             switch status.kind {
             case .file:
                 batch.entries.append(
@@ -261,7 +290,8 @@ extension DirectoryWalk.State {
             if closing > 0 { levels[closing].directory = nil }
         } catch {
             switch error.errno {
-            case ENOENT where (try? directory.status(of: name)) == .some(nil): return
+            case ENOENT where (try? directory.status(of: name)) == .some(nil):
+                levels[levels.count - 1].hasLost = true
             case ENOENT, ENOTDIR, ELOOP:
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
             default:

@@ -69,6 +69,19 @@ extension MirrorDirectory {
         return RootIdentity(inode: try root.status().identity.inode, disk: birth ?? fileSystem)
     }
 
+    /// False if something else is at the directory's path now, or nothing.
+    package func isAtItsPath() throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let found = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+            return try found.status().isSameObject(as: root.status())
+        } catch {
+            switch error {
+            case .missingDirectory, .notADirectory: return false
+            default: throw error
+            }
+        }
+    }
+
     /// True if another file system than that of the directory around it begins at `path`.
     ///
     /// - Throws: What keeps it from being looked at; that it is absent is no error.

@@ -207,7 +207,7 @@ package final class MirrorDirectory: Sendable {
         if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
     }
 
-    private static func openRoot(
+    static func openRoot(
         _ path: String,
         createsIfMissing: Bool,
         calls: SystemCalls

@@ -7,10 +7,15 @@ internal import SyncModel
 struct DeletionPass: Sendable {
     let context: TransferContext
     let executor: ItemExecutor
+    let watch: DirectoryWatch
 
     /// Deletes objects in ascending and files in descending key order, so that what a directory
     /// holds goes before the directory.
+    ///
+    /// Before each batch the directory itself is looked at again, after the files: what is missing
+    /// in a directory that went away nobody deleted.
     func run() async throws {
+        try await watch.check()
         try await deleteObjects()
         let planned = try await context.manifest.plannedDeletionCount(run: context.run)
         if planned.local > 0 {
@@ -44,6 +49,7 @@ struct DeletionPass: Sendable {
         let batch = await missingHere(answer.unchanged)
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
+        try await watch.check()
         let store = context.store
         let failures: [ObjectKey: StorageError]
         do {
@@ -129,6 +135,7 @@ struct DeletionPass: Sendable {
             )
             guard let end = batch.last else { return isComplete }
             last = end.key
+            try await watch.check()
             var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
             for deletion in batch {

@@ -175,6 +175,7 @@ struct MirrorRun: Sendable {
 
 extension MirrorRun {
     private func transferAndDelete(_ parts: Parts) async throws {
+        let watch = try await DirectoryWatch(parts.context)
         let rows = try await session.manifest.entryCount()
         try await announceFilter(hasRows: rows > 0)
         let findings = try await transfer(parts, rows: rows)
@@ -196,7 +197,7 @@ extension MirrorRun {
                 leavingOut: selection.isExcludedFromWalk
             )
         }
-        try await delete(parts, findings, rows: rows, planned)
+        try await delete(parts, findings, rows: rows, planned, watch)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         let ledger = parts.ledger
@@ -300,7 +301,8 @@ extension MirrorRun {
         _ parts: Parts,
         _ findings: Findings,
         rows: Int,
-        _ planned: PlannedDeletionCount
+        _ planned: PlannedDeletionCount,
+        _ watch: DirectoryWatch
     ) async throws {
         let context = parts.context
         let judge = deletionGuard(
@@ -311,7 +313,7 @@ extension MirrorRun {
         )
         switch judge.verdict {
         case .allowed:
-            try await DeletionPass(context: context, executor: parts.executor).run()
+            try await deletePlanned(parts, watch)
             let executor = parts.executor
             var deferred = parts.ledger.deferred[...]
             try await forEachBounded(

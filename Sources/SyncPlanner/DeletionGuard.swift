@@ -13,6 +13,8 @@ package enum DeletionRefusal: Sendable, Hashable {
     case remoteChanged
     /// The directory is not the one the manifest was made with, or its disk is not mounted.
     case directoryChanged
+    /// The directory was moved, replaced or removed while the run went on.
+    case directoryMoved
     case emptyListing(rows: Int)
     case emptyDirectory(rows: Int)
     /// The manifest was set aside and begun anew in this run.
@@ -28,7 +30,9 @@ package enum DeletionRefusal: Sendable, Hashable {
     /// went wrong decides the status.
     package var isSafetyRefusal: Bool {
         switch self {
-        case .remoteChanged, .directoryChanged, .emptyListing, .emptyDirectory, .tooMany: true
+        case .remoteChanged, .directoryChanged, .directoryMoved, .emptyListing, .emptyDirectory,
+            .tooMany:
+            true
         case .manifestRebuilt, .listingUnproven, .scanUnproven, .itemsFailed, .itemsSkipped,
             .itemsVanished:
             false
@@ -44,6 +48,9 @@ package enum DeletionRefusal: Sendable, Hashable {
         case .directoryChanged:
             "the directory is not the one that was last mirrored, or its disk is not mounted;"
                 + " nothing was deleted. If that is intended, run again with --rebind."
+        case .directoryMoved:
+            "the directory was moved, replaced or removed during the run, or its disk unmounted;"
+                + " nothing more is deleted. See that it is there, and run again."
         case .emptyListing(let rows):
             "the listing of the remote is empty, and the manifest has \(counted(rows, "entry"));"
                 + " nothing was deleted. If that is right, run again with --allow-empty."

@@ -259,6 +259,41 @@ struct WalkTests {
         )
     }
 
+    @Test func `names that are gone with their directory are not taken for deleted`() throws {
+        for name in ["d", "d/e", "f"] { try temporary.makeDirectory(name) }
+        for name in ["d/a", "d/b", "d/e/x", "f/a", "f/b"] { try temporary.write(name, "x") }
+        let walk = mirror.walk { _, _ in false }
+        #expect(keys(try walk.next(limit: 2)) == ["d/", "d/a"])
+        for name in ["d/a", "d/b", "d/e/x", "d/e", "d"] { try temporary.remove(name) }
+        let rest = try walk.next(limit: 2)
+        #expect(rest.issues == [WalkIssue(path: [0x64], reason: .changedDuringWalk)])
+        #expect(keys(rest) == ["f/"])
+        // A file of a directory that stays was deleted.
+        try temporary.remove("f/b")
+        let last = try walk.next(limit: 10)
+        #expect(keys(last) == ["f/a"])
+        #expect(last.issues.isEmpty)
+    }
+
+    @Test func `a walk of a directory that is gone fails`() throws {
+        try temporary.makeDirectory("m")
+        let path = temporary.mirrorPath + "/m"
+        let mirror = try MirrorDirectory(
+            path: path,
+            stateDirectory: temporary.path + "/state",
+            homeDirectory: nil,
+            createsIfMissing: true
+        )
+        for name in ["m/a", "m/b"] { try temporary.write(name, "x") }
+        let walk = mirror.walk { _, _ in false }
+        #expect(keys(try walk.next(limit: 1)) == ["a"])
+        for name in ["m/a", "m/b", "m"] { try temporary.remove(name) }
+        #expect(throws: LocalError.missingDirectory(path: path)) { try walk.next(limit: 10) }
+        #expect(try !mirror.isAtItsPath())
+        try temporary.makeDirectory("m")
+        #expect(try !mirror.isAtItsPath())
+    }
+
     @Test func `a tree deeper than its descriptors is walked and one that moves is noticed`() throws
     {
         var directory = ""

@@ -96,6 +96,7 @@ final class RunState: @unchecked Sendable {
 
     /// True if it was told to leave alone what has this path.
     func excludes(_ path: ObjectKey) -> Bool {
+        if path.hasNameOfOurOwn { return true }
         guard let excluded = options.excluded else { return false }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
             excluded.contains { segment.elementsEqual($0.utf8) }
@@ -133,5 +134,12 @@ final class RunState: @unchecked Sendable {
     func hasItem(_ key: ObjectKey, where isMeant: (ItemEvent) -> Bool) -> Bool {
         let name = key.display
         return items.contains { $0.key == name && isMeant($0) }
+    }
+}
+
+extension ObjectKey {
+    /// True for names of osssync's own files, which every run leaves out of both sides.
+    var hasNameOfOurOwn: Bool {
+        bytes.split(separator: UInt8(ascii: "/")).contains(where: RelativePath.isReserved)
     }
 }

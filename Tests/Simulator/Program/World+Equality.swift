@@ -24,7 +24,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes)
+                isValidUTF8(path.bytes), !path.hasNameOfOurOwn
             else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
@@ -72,7 +72,8 @@ extension World {
         let remote = effectiveRemote()
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file(let content?) = entry, remote[path] != content else { continue }
-            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
+            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes),
+                !path.hasNameOfOurOwn
             else { continue }
             // A link without a target is left alone.
             let object = service.bucket.objects[Self.whole(path)]
@@ -120,7 +121,7 @@ extension World {
     /// True if the file can have no object: its name is none for a key, or a link holds it.
     private func hasNoPlace(_ path: ObjectKey) -> Bool {
         path.bytes.count + Self.prefix.bytes.count > 1_023 || !isValidUTF8(path.bytes)
-            || service.bucket.objects[Self.whole(path)]?.target != nil
+            || path.hasNameOfOurOwn || service.bucket.objects[Self.whole(path)]?.target != nil
     }
 
     /// True if something on either side needs a directory of this name, or is one above it that is
