@@ -18,7 +18,7 @@ static bool is_wall_clock(clockid_t clock) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     if (world.has_clock && is_wall_clock(clock)) {
-        *time = world.now;
+        *time = world.clock;
         return 0;
     }
     return REAL("clock_gettime", int (*)(clockid_t, struct timespec *))(clock, time);
@@ -26,7 +26,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     if (world.has_clock) {
-        *time = (struct timeval){world.now.tv_sec, world.now.tv_nsec / 1000};
+        *time = (struct timeval){world.clock.tv_sec, world.clock.tv_nsec / 1000};
         return 0;
     }
     return REAL("gettimeofday", int (*)(struct timeval *, void *))(time, zone);
@@ -34,8 +34,8 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
 
 time_t time(time_t *result) {
     if (!world.has_clock) return REAL("time", time_t (*)(time_t *))(result);
-    if (result != NULL) *result = world.now.tv_sec;
-    return world.now.tv_sec;
+    if (result != NULL) *result = world.clock.tv_sec;
+    return world.clock.tv_sec;
 }
 
 /// Nobody waits for a process that is dead: SQLite does, up to ten seconds, when its locks fail.

@@ -67,7 +67,7 @@ static bool set_time(struct timespec *time, const struct timespec *wanted) {
     } else if (wanted->tv_nsec < 0 || wanted->tv_nsec > 999999999) {
         return wanted->tv_nsec == UTIME_OMIT;
     } else {
-        *time = *wanted;
+        *time = stamp_of(*wanted);
     }
     return true;
 }

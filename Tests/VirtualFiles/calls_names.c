@@ -220,6 +220,7 @@ int linkat(
     int code = find(old_directory, old_path, flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : 0, &from);
     if (code == 0 && from.inode == 0) code = ENOENT;
     if (code == 0) code = find(new_directory, new_path, WALK_PARENT, &to);
+    if (code == 0 && mount_of(from.inode) != mount_of(to.directory)) code = EXDEV;
     if (code == 0) code = tree_link(inode_of(from.inode), &to);
     return call_end(code);
 }

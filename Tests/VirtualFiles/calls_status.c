@@ -49,7 +49,9 @@ enum { DEVICE_MAJOR = 254 };
 /// Everybody else sees one device.
 static void fill_status(struct stat *status, const struct inode *inode, bool by_boot) {
     memset(status, 0, sizeof *status);
-    status->st_dev = makedev(DEVICE_MAJOR, by_boot ? 1 + world.boot : 1);
+    const struct mount *mount = mount_of(inode->id);
+    unsigned int device = mount != NULL && mount->is_other_device ? 1000 + mount->number : 1;
+    status->st_dev = makedev(DEVICE_MAJOR, by_boot ? device + world.boot : device);
     status->st_ino = inode->number;
     status->st_mode = inode->now.mode;
     status->st_nlink = inode->links;
@@ -180,10 +182,18 @@ int statx(int directory, const char *path, int flags, unsigned int mask, struct 
         return REAL("statx", int (*)(int, const char *, int, unsigned int, struct statx *))(
             directory, path, flags, mask, status);
     }
+    struct inode *inode;
+    if (begin_either("statx", directory, path, flags, false, &inode) != 0) return -1;
     struct stat plain;
-    if (virtual_status(directory, path, &plain, flags, false) != 0) return -1;
+    fill_status(&plain, inode, false);
     memset(status, 0, sizeof *status);
-    status->stx_mask = STATX_BASIC_STATS;
+    const struct mount *mount = mount_of(inode->id);
+    status->stx_mnt_id = 1 + (mount == NULL ? 0 : mount->number);
+    status->stx_mask = STATX_BASIC_STATS | STATX_MNT_ID;
+    status->stx_attributes_mask = STATX_ATTR_MOUNT_ROOT;
+    if (mount_at(inode->id) != NULL || inode->id == ROOT) {
+        status->stx_attributes |= STATX_ATTR_MOUNT_ROOT;
+    }
     status->stx_blksize = PAGE_SIZE;
     status->stx_nlink = (uint32_t)plain.st_nlink;
     status->stx_uid = plain.st_uid;
@@ -197,7 +207,7 @@ int statx(int directory, const char *path, int flags, unsigned int mask, struct 
     status->stx_ctime = timestamp(plain.st_ctim);
     status->stx_dev_major = major(plain.st_dev);
     status->stx_dev_minor = minor(plain.st_dev);
-    return 0;
+    return call_end(0);
 }
 
 // MARK: - access

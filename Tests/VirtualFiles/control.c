@@ -13,7 +13,9 @@ void lock_world(void) { pthread_mutex_lock(&the_lock); }
 void unlock_world(void) { pthread_mutex_unlock(&the_lock); }
 
 static void set_defaults(void) {
-    world.now = (struct timespec){0, 0};
+    world.clock = world.now = (struct timespec){0, 0};
+    world.time_step = 1;
+    world.mount_count = 0;
     world.capacity_pages = world.capacity_inodes = -1;
     world.directory_order = world.directory_reads = 0;
     world.reuses_inodes = world.fsync_names = world.is_frozen = false;
@@ -110,7 +112,27 @@ void virtual_files_reset(void) {
 
 void virtual_files_set_time(int64_t seconds, int64_t nanoseconds) {
     lock_world();
-    world.now = (struct timespec){(time_t)seconds, (long)nanoseconds};
+    world.clock = (struct timespec){(time_t)seconds, (long)nanoseconds};
+    world.now = stamp_of(world.clock);
+    unlock_world();
+}
+
+struct timespec stamp_of(struct timespec time) {
+    if (world.time_step <= 1) return time;
+    if (world.time_step < 1000000000) {
+        time.tv_nsec -= time.tv_nsec % (long)world.time_step;
+        return time;
+    }
+    int64_t step = world.time_step / 1000000000, over = time.tv_sec % step;
+    time.tv_nsec = 0;
+    time.tv_sec -= (time_t)(over < 0 ? over + step : over);
+    return time;
+}
+
+void virtual_files_set_time_step(int64_t nanoseconds) {
+    lock_world();
+    world.time_step = nanoseconds;
+    world.now = stamp_of(world.clock);
     unlock_world();
 }
 
@@ -168,7 +190,10 @@ void virtual_files_reboot(
     lock_world();
     void_descriptors();
     drop_opens();
-    if (kind == VIRTUAL_FILES_POWER) power_cut(seed, mode);
+    if (kind == VIRTUAL_FILES_POWER) {
+        power_cut(seed, mode);
+        mounts_prune();
+    }
     world.is_frozen = false;
     unlock_world();
 }
@@ -297,6 +322,8 @@ size_t virtual_files_path(int descriptor, char *buffer, size_t size) {
     struct description *description = description_of(descriptor);
     inode_id id = description == NULL ? 0 : description->inode;
     while (id != 0 && id != ROOT) {
+        const struct mount *mount = mount_at(id);
+        if (mount != NULL) id = mount->covered;
         inode_id directory;
         const struct entry *found = any_name(id, &directory);
         if (found == NULL || start < found->name->length + 1) {

@@ -204,9 +204,19 @@ struct disk {
     uint32_t log_count, log_capacity;
 };
 
+/// A directory that is seen in the place of another.
+struct mount {
+    inode_id covered, root;
+    uint32_t number;
+    bool is_other_device;
+};
+enum { MOUNT_LIMIT = 64 };
+
 struct world {
     struct disk disk;
-    struct timespec now;
+    /// The time, and what files are stamped with.
+    struct timespec clock, now;
+    int64_t time_step;
     int64_t capacity_pages, capacity_inodes;
     uint64_t directory_order, directory_reads;
     bool reuses_inodes, fsync_names, is_frozen, has_clock, has_entropy, has_hook_enabled;
@@ -219,6 +229,10 @@ struct world {
     mode_t umask;
     uid_t user;
     gid_t group;
+    struct mount mounts[MOUNT_LIMIT];
+    uint32_t mount_count;
+    /// Counts mounts for the life of the process: a number is given once.
+    uint32_t last_mount;
 };
 extern struct world world;
 
@@ -239,6 +253,20 @@ void disk_copy(struct disk *to, const struct disk *from);
 void disk_free(struct disk *disk);
 /// Drops what no name leads to, and counts links and references again.
 void disk_settle(struct disk *disk);
+
+// MARK: - Mounts (mounts.c)
+
+/// What is seen in a directory's place: mostly itself.
+inode_id mount_over(inode_id covered);
+/// The mount whose top this is; NULL if it is none's.
+const struct mount *mount_at(inode_id root);
+/// The mount that it is in; NULL for the disk itself.
+const struct mount *mount_of(inode_id id);
+/// Forgets mounts that a power cut left without their directories.
+void mounts_prune(void);
+
+/// Cut to what the file system can say.
+struct timespec stamp_of(struct timespec time);
 
 // MARK: - Changes of names (log.c, tree.c, power.c)
 

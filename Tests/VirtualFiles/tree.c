@@ -66,6 +66,7 @@ int tree_unlink(struct place *place, bool directory) {
     if (place->is_long) return ENAMETOOLONG;
     if (place->inode == 0) return ENOENT;
     struct inode *inode = inode_of(place->inode);
+    if (mount_at(place->inode) != NULL) return EBUSY;
     if (directory && !is_directory(inode)) return ENOTDIR;
     if (!directory && is_directory(inode)) return EISDIR;
     if (!directory && place->has_trailing_slash) return ENOTDIR;
@@ -87,6 +88,8 @@ static bool is_within(inode_id directory, inode_id ancestor) {
 }
 
 static int check_rename(const struct place *from, const struct place *to, bool exclusive) {
+    if (mount_of(from->directory) != mount_of(to->directory)) return EXDEV;
+    if (mount_at(from->inode) != NULL || mount_at(to->inode) != NULL) return EBUSY;
     if (from->is_special) return EBUSY;
     if (to->is_special) return exclusive ? EEXIST : EBUSY;
     if (from->is_long) return ENAMETOOLONG;

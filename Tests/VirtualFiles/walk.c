@@ -57,6 +57,8 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
         if (path[0] == '.' && (length == 1 || (length == 2 && path[1] == '.'))) {
             if (length == 2) {
                 if ((flags & WALK_BENEATH) && current == start) return EXDEV;
+                const struct mount *mount = mount_at(current);
+                if (mount != NULL) current = mount->covered;
                 if (inode_of(current)->parent == 0) return ENOENT;
                 current = inode_of(current)->parent;
             }
@@ -70,7 +72,7 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
         if (is_long && !(is_last && (flags & WALK_PARENT))) return ENAMETOOLONG;
         uint32_t hash = name_hash(path, length);
         struct entry *entry = table_find(&inode_of(current)->present, path, length, hash);
-        struct inode *inode = entry == NULL ? NULL : inode_of(entry->inode);
+        struct inode *inode = entry == NULL ? NULL : inode_of(mount_over(entry->inode));
         if (inode == NULL && !is_last) return ENOENT;
         bool leads_on = !is_last
             || (!(flags & WALK_PARENT) && (has_slash || (flags & WALK_FOLLOW)));

@@ -7,6 +7,7 @@ enum DiskSettings {
         virtual_files_set_inode_reuse(setup.reusesInodes)
         virtual_files_set_fsync_names(setup.syncsNames)
         virtual_files_set_directory_order(setup.directoryOrder)
+        virtual_files_set_time_step(setup.timeStep ?? 1)
         limit(setup)
         // SQLite's own numbers begin anew with the entropy that was just set.
         sqlite3_randomness(0, nil)

@@ -30,7 +30,13 @@ struct DiskTree {
     private(set) var changed: [ObjectKey: Int64] = [:]
     /// The contents in the trash.
     private(set) var trash: Set<ContentID> = []
-    /// Names in `.osssync/partial`.
+    /// The directory that is read.
+    var root = VirtualDisk.mirror
+    /// Where the state is.
+    var stateDirectory = VirtualDisk.ownState
+    /// Whether two states of a file differ in their times.
+    var believesTimes = true
+    /// Names in `partial` of the state.
     private(set) var partials = 0
 
     /// Reads everything below the mirror but the state's own files.
@@ -39,10 +45,10 @@ struct DiskTree {
         strangers = [:]
         changed = [:]
         trash = []
-        walk([UInt8](VirtualDisk.mirror.utf8), below: [], contents) { tree, path, entry in
+        walk([UInt8](root.utf8), below: [], contents) { tree, path, entry in
             tree.entries[path] = entry
         }
-        let state = VirtualDisk.stateDirectory
+        let state = stateDirectory
         walk([UInt8]((state + "/trash").utf8), below: [], contents) { tree, _, entry in
             if case .file(let id?) = entry { tree.trash.insert(id) }
         }
@@ -86,7 +92,7 @@ struct DiskTree {
             changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
         )
         changed[key] = stamp.changed
-        if let id = known[stamp], let id { return id }
+        if believesTimes, let id = known[stamp], let id { return id }
         let bytes = DiskEdits.read(path) ?? []
         let id = contents.identify(bytes)
         if id == nil { strangers[key] = bytes }

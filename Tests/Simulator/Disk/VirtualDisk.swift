@@ -7,9 +7,16 @@ internal import SyncModel
 /// Unchecked, because a simulation has one thread.
 final class VirtualDisk: @unchecked Sendable {
     static let mirror = VIRTUAL_FILES_ROOT + "/mirror"
-    static let stateDirectory = mirror + "/.osssync"
+    /// Where the state is unless it is kept elsewhere; the directory's marker always.
+    static let ownState = mirror + "/.osssync"
+    /// Where `--state-dir` puts it.
+    static let otherState = VIRTUAL_FILES_ROOT + "/state"
     static let bootIDPath = VIRTUAL_FILES_ROOT + "/boot_id"
     static let outside = VIRTUAL_FILES_ROOT + "/outside"
+    /// What stands where the mirror stood before.
+    static let moved = VIRTUAL_FILES_ROOT + "/moved"
+    /// The tops of what is mounted.
+    static let volumes = VIRTUAL_FILES_ROOT + "/volumes"
 
     /// What a call is, as far as faults and oracles ask.
     enum Kind: String, CaseIterable, Sendable {
@@ -57,6 +64,8 @@ final class VirtualDisk: @unchecked Sendable {
         }
     }
 
+    /// Where the state is.
+    var stateDirectory = VirtualDisk.ownState
     /// Says what becomes of a call: 0 to go on, an error number, or minus how many bytes it moves.
     var onCall: ((Call) -> Int32)?
     /// By the address of the name, which is a literal of C.

@@ -18,9 +18,11 @@ struct HistoryGenerator {
         generator = SeededGenerator(seed: seed)
     }
 
-    static func history(seed: UInt64) -> History {
+    static func history(seed: UInt64, _ worlds: WorldSelection) -> History {
         var maker = HistoryGenerator(seed: seed)
-        return maker.make()
+        let history = maker.make()
+        let kinds = worlds.kinds(seed)
+        return kinds.isEmpty ? history : maker.widened(history, kinds)
     }
 
     private mutating func make() -> History {

@@ -28,6 +28,14 @@ enum RemoteChange: Codable, Hashable, Sendable {
     case alterAsked
     /// Other content under the key that a run asked of last.
     case putAsked(size: Int)
+    /// A link to an object outside the prefix.
+    case linkOutside(Name)
+    /// `.osssyncignore` with these lines; with none, one that no program understands.
+    case ignore([String])
+    /// Other content of the size of an object under another key, and with that object's tag.
+    case putTwin(Name, of: Name)
+    /// The object gets another name, as by a tool that copies and deletes.
+    case rename(from: Name, to: Name)
 }
 
 /// What a user or other programs do to the directory.
@@ -80,6 +88,7 @@ enum WorldChange: Codable, Hashable, Sendable {
     case remote(RemoteChange)
     case local(LocalChange)
     case state(StateChange)
+    case place(PlaceChange)
 }
 
 /// One step of a history.
@@ -212,4 +221,14 @@ struct Setup: Codable, Hashable, Sendable {
     var rowsPerListing = 8_000
     var minimumPartSize: Int64 = 256
     var maximumCopySize: Int64 = 1_000_000
+    /// What the history has beside the usual world; nil: nothing.
+    var worlds: [WorldKind]?
+    /// The state is kept outside the directory.
+    var keepsStateElsewhere: Bool?
+    /// Tags are made of sizes and of how often a key was written.
+    var hasWeakTags: Bool?
+    /// Times of files are multiples of so many nanoseconds.
+    var timeStep: Int64?
+
+    func has(_ kind: WorldKind) -> Bool { worlds?.contains(kind) ?? false }
 }

@@ -60,6 +60,9 @@ struct Contents {
         idByDigest[Digest(checksum: CRC64(of: bytes), count: bytes.count)]
     }
 
+    /// A text that means something.
+    mutating func take(_ bytes: [UInt8]) -> ContentID { add(bytes) }
+
     private mutating func add(_ bytes: [UInt8]) -> ContentID {
         let digest = Digest(checksum: CRC64(of: bytes), count: bytes.count)
         if let known = idByDigest[digest] { return known }

@@ -15,6 +15,8 @@ struct Model {
     var contents = Contents()
     /// The content of every version that a key ever had, by its tag.
     fileprivate(set) var versions: [ObjectKey: [String: ContentID]] = [:]
+    /// What a user saw at a path and replaced or removed there.
+    private(set) var superseded: Set<Held> = []
     /// What may be found at a path: its versions, and what a user put there.
     private(set) var allowed: [ObjectKey: Set<ContentID>] = [:]
     /// What must not be lost without a flag that allows it.
@@ -89,6 +91,9 @@ struct Model {
     mutating func gaveWay(_ path: ObjectKey) { removedByUser.insert(path) }
 
     private mutating func release(_ path: ObjectKey) {
+        if case .file(let content?)? = tree[path] {
+            superseded.insert(Held(path: path, content: content))
+        }
         kept = kept.filter { $0.path != path }
         keptOthers.remove(path)
     }
@@ -174,6 +179,42 @@ extension Model {
         }
         tree = entries
     }
+}
+
+extension Model {
+    /// Everything that was there is there no more, and no user meant to remove it.
+    mutating func lostAll() {
+        for path in tree.keys {
+            absentInRun.insert(path)
+            removedInRun.insert(path)
+            removedByUser.insert(path)
+        }
+        kept = []
+        keptOthers = []
+    }
+
+    /// What a backup had is there again.
+    mutating func restored(_ path: ObjectKey, _ content: ContentID) {
+        allowed[path, default: []].insert(content)
+        seenInRun[path, default: []].insert(content)
+        removedInRun.remove(path)
+        // A version that the remote had once is no work of this moment.
+        let isOld = versions[path]?.values.contains(content) ?? false
+        if !isOld, content != Contents.empty { kept.insert(Held(path: path, content: content)) }
+    }
+
+    /// Takes out what is kept beneath a directory that is not seen for a while.
+    mutating func setAside(beneath directory: ObjectKey) -> [Held] {
+        let found = kept.filter { $0.path.hasPrefix(directory) }
+        kept.subtract(found)
+        for path in tree.keys where path.hasPrefix(directory) {
+            removedByUser.insert(path)
+            keptOthers.remove(path)
+        }
+        return found.sorted { ($0.path, $0.content) < ($1.path, $1.content) }
+    }
+
+    mutating func keepAgain(_ held: Held) { kept.insert(held) }
 }
 
 extension Model {

@@ -46,6 +46,14 @@ final class RunState: @unchecked Sendable {
     var failure: SyncError?
     var items: [ItemEvent] = []
     var warnings: [String] = []
+    /// The directory is not where it was any more.
+    var rootIsGone = false
+    /// Names that the ignore file hid when it began.
+    var ignored: Set<String> = []
+    /// Names that it hid by the will of users, or of what was used before.
+    var hidden: Set<String> = []
+    /// The versions that were seen last when each object was asked for.
+    var lastSeen: [ObjectKey: Int] = [:]
     /// The world changed while it went on.
     var hadCompany = false
     var served = Served()
@@ -97,7 +105,8 @@ final class RunState: @unchecked Sendable {
     /// True if it was told to leave alone what has this path.
     func excludes(_ path: ObjectKey) -> Bool {
         if path.hasNameOfOurOwn { return true }
-        guard let excluded = options.excluded else { return false }
+        let excluded = ignored.union(options.excluded ?? [])
+        guard !excluded.isEmpty else { return false }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
             excluded.contains { segment.elementsEqual($0.utf8) }
         }
@@ -140,6 +149,14 @@ final class RunState: @unchecked Sendable {
 extension ObjectKey {
     /// True for names of osssync's own files, which every run leaves out of both sides.
     var hasNameOfOurOwn: Bool {
-        bytes.split(separator: UInt8(ascii: "/")).contains(where: RelativePath.isReserved)
+        bytes.split(separator: UInt8(ascii: "/")).contains { segment in
+            let lowered = segment.map { (65...90).contains($0) ? $0 + 32 : $0 }
+            if lowered.elementsEqual(".osssync".utf8) { return true }
+            let mark = [UInt8](".osssync-".utf8)
+            return lowered.starts(with: mark) && lowered.count == mark.count + 32
+                && lowered.dropFirst(mark.count).allSatisfy {
+                    (48...57).contains($0) || (97...102).contains($0)
+                }
+        }
     }
 }

@@ -6,6 +6,8 @@ struct Arguments {
     var single: UInt64?
     /// Cases of the planner alone.
     var plannerCases: UInt64?
+    /// Histories of two machines with one bucket.
+    var machines: Range<UInt64>?
     var showsTrace = false
     var replays: [String] = []
     var regressions: String?
@@ -13,14 +15,19 @@ struct Arguments {
     /// Where shrunk failures are written.
     var keep = "Tests/Regressions"
     var shrinks = true
+    /// Which worlds the seeds draw from.
+    var worlds = WorldSelection.both(WorldSelection.enabled)
 
     static let usage = """
         usage: osssync-simulator [--seeds A..<B | --from A --count N] [--jobs N] [--no-shrink]
-                                 [--minutes N] [--keep DIR]
-               osssync-simulator --seed N [--trace]
+                                 [--minutes N] [--keep DIR] [--worlds WORLDS]
+               osssync-simulator --seed N [--trace] [--worlds WORLDS]
                osssync-simulator --replay FILE [--trace]
                osssync-simulator --regressions DIR
                osssync-simulator --planner-cases N [--from A]
+               osssync-simulator --two-machines A..<B [--trace]
+        WORLDS: both (half of the seeds), old, new, all, or names with commas between: \
+        \(WorldKind.allCases.map(\.rawValue).joined(separator: " "))
         """
 
     /// Nil if they make no sense.
@@ -48,6 +55,10 @@ struct Arguments {
                 case "--replay": replays.append(value)
                 case "--regressions": regressions = value
                 case "--keep": keep = value
+                case "--two-machines": machines = Self.range(value)
+                case "--worlds":
+                    guard let chosen = WorldSelection(value) else { return nil }
+                    worlds = chosen
                 default: return nil
                 }
             }

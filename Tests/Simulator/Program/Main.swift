@@ -16,9 +16,12 @@ struct Simulator {
         if let count = arguments.plannerCases {
             exit(PlannerCases.run(count, from: arguments.seeds.lowerBound))
         }
+        if let seeds = arguments.machines {
+            exit(TwoMachines.run(seeds, showsTrace: arguments.showsTrace))
+        }
         if arguments.isWorker { exit(Worker(arguments).work()) }
         if let seed = arguments.single {
-            exit(show(HistoryGenerator.history(seed: seed), arguments))
+            exit(show(HistoryGenerator.history(seed: seed, arguments.worlds), arguments))
         }
         if !arguments.replays.isEmpty || arguments.regressions != nil {
             exit(replay(arguments))

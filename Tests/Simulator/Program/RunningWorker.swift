@@ -19,7 +19,7 @@ final class RunningWorker {
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
         process.arguments = [
             "--worker", "--seeds", "\(seeds.lowerBound)..<\(seeds.upperBound)", "--keep",
-            arguments.keep,
+            arguments.keep, "--worlds", arguments.worlds.text,
         ]
         if !arguments.shrinks { process.arguments?.append("--no-shrink") }
         process.standardOutput = output

@@ -22,7 +22,7 @@ struct Worker {
         for seed in arguments.seeds {
             alarm(Self.secondsForSeed)
             print("begin \(seed)")
-            let history = HistoryGenerator.history(seed: seed)
+            let history = HistoryGenerator.history(seed: seed, arguments.worlds)
             let isSample = seed % Self.samples == 0
             let outcome = isSample ? Player.playTwice(history) : Player.play(history)
             statistics.add(outcome.statistics)

@@ -13,7 +13,7 @@ extension World {
         scheduler.trace.note(call.number)
         scheduler.trace.say("  \(call.name) \(call.place) \(call.bytes)")
         let place = call.changes ? call.place : ""
-        if call.changes, !place.hasPrefix(VirtualDisk.mirror) {
+        if call.changes, !isOwnPlace(place, run) {
             report(.outside, "\(call.name) of '\(place)'")
         }
         if let point = run.isDyingAt, let interruption = run.options.interruption {
@@ -31,6 +31,15 @@ extension World {
         judgeName(call, run)
         if call.changes, concernsMirror(call, place) { run.treeNeedsLook = true }
         return 0
+    }
+
+    /// True for what a run may change: the mirror and the state.
+    private func isOwnPlace(_ place: String, _ run: RunState) -> Bool {
+        let isOwn = place.hasPrefix(VirtualDisk.mirror) || place.hasPrefix(disk.stateDirectory)
+        if isOwn { return true }
+        // A directory that went, or is elsewhere, is still open.
+        return run.rootIsGone
+            && (place.hasPrefix(VirtualDisk.moved) || !place.hasPrefix("/virtual"))
     }
 
     /// True if the process or the machine dies before this call.
@@ -66,9 +75,11 @@ extension World {
 
     /// The part of the mirror that a path is in, for the names of crash points.
     private func area(_ place: String) -> String {
-        let rest = place.dropFirst(VirtualDisk.mirror.count)
-        guard rest.hasPrefix("/.osssync") else { return "tree" }
-        let name = rest.split(separator: "/").dropFirst().first.map(String.init) ?? "state"
+        let state =
+            place.hasPrefix(VirtualDisk.ownState) ? VirtualDisk.ownState : disk.stateDirectory
+        guard place.hasPrefix(state) else { return "tree" }
+        let rest = place.dropFirst(state.count).split(separator: "/")
+        let name = rest.first.map(String.init) ?? "state"
         return name.hasPrefix("manifest.corrupt") ? "manifest.corrupt" : name
     }
 
@@ -77,7 +88,7 @@ extension World {
         guard dice.isOn, !run.options.faults.isEmpty else { return nil }
         if run.options.faults.mayConcern(.manifestError),
             [.read, .write, .sync, .resize, .open].contains(call.kind),
-            call.place.hasPrefix(VirtualDisk.stateDirectory + "/manifest"),
+            call.place.hasPrefix(disk.stateDirectory + "/manifest"),
             dice.rolls(.manifestError)
         {
             return [EIO, ENOSPC, EMFILE][Int(dice.choice(.manifestError) % 3)]
@@ -92,7 +103,7 @@ extension World {
             return pick([EIO, ENOSPC, EACCES, EINTR], .nameError)
         case .status where dice.rolls(.statusError): return pick([EIO, EACCES], .statusError)
         case .walk where dice.rolls(.walkError):
-            if !call.place.hasPrefix(VirtualDisk.stateDirectory) { run.hasMissedFiles = true }
+            if concernsMirror(call, call.place) { run.hasMissedFiles = true }
             return EIO
         case .read where call.bytes > 1 && dice.rolls(.shortTransfer),
             .write where call.bytes > 1 && dice.rolls(.shortTransfer):
@@ -110,7 +121,7 @@ extension World {
     private func concernsMirror(_ call: VirtualDisk.Call, _ place: String) -> Bool {
         // A rename can lead out of the state.
         if call.name.hasPrefix("rename") || call.name.hasPrefix("link") { return true }
-        return !place.hasPrefix(VirtualDisk.stateDirectory)
+        return !place.hasPrefix(disk.stateDirectory) && !place.hasPrefix(VirtualDisk.ownState)
     }
 
     // MARK: - Interruptions
@@ -152,6 +163,7 @@ extension World {
         }
         judgeKept(run)
         judgeRemovals(run)
+        judgeTrash(run)
         model.look(tree)
     }
 
@@ -172,6 +184,8 @@ extension World {
         if run.excludes(path), entry != .directory {
             report(.userData, "'\(path.display)' is excluded and was changed")
         }
+        judgeReserved(path, "made or changed here")
+        if path == Self.ignoreFile { ignoreFileIsUsers = false }
         switch entry {
         case .file(let content?):
             guard model.mayHold(path, content) else {

@@ -26,8 +26,24 @@ extension World {
             for path in Set(before.keys).union(tree.entries.keys)
             where before[path] != tree.entries[path] { received.forget(Self.whole(path)) }
         case .state(let change): disk.unseen { apply(change) }
+        case .place(let change): settle(change)
         }
     }
+
+    private func settle(_ change: PlaceChange) {
+        DiskSettings.liftLimits()
+        defer { DiskSettings.limit(setup) }
+        disk.unseen { tree.scan(model.contents) }
+        model.look(tree)
+        let before = tree.entries
+        disk.unseen { apply(change) }
+        lookAfterWorld()
+        for path in Set(before.keys).union(tree.entries.keys)
+        where before[path] != tree.entries[path] { received.forget(Self.whole(path)) }
+    }
+
+    /// Takes the directory as it is.
+    func lookAround() { lookAfterWorld() }
 
     /// Takes the directory as others left it.
     private func lookAfterWorld() {
@@ -93,7 +109,34 @@ extension World {
         case .putAsked(let size):
             guard let key = run?.askedLast else { return }
             put(Name(key), model.contents.make(size: size), parts: nil)
+        case .linkOutside(let name):
+            guard service.isOSS else { return }
+            service.bucket.link(Self.whole(name.key), to: Self.secret, now: now)
+            model.deleted(name.key)
+        case .ignore(let lines):
+            put(Name(Self.ignoreFile), model.contents.take(Self.ignoreText(lines)), parts: nil)
+        case .putTwin(let name, let other): putTwin(name, of: other)
+        case .rename(let source, let destination):
+            guard let content = model.remote[source.key], source != destination else { return }
+            put(destination, content, parts: nil)
+            delete(source.key)
         }
+    }
+
+    private func putTwin(_ name: Name, of other: Name) {
+        guard service.bucket.hasWeakTags, name != other,
+            let object = service.bucket.objects[Self.whole(other.key)], object.target == nil
+        else { return }
+        let content = model.contents.make(size: object.bytes.count)
+        service.bucket.put(
+            Self.whole(name.key),
+            bytes: model.contents[content],
+            metadata: [:],
+            now: now,
+            author: .world,
+            etag: object.etag
+        )
+        wrote(name.key, content)
     }
 
     private func flip(_ name: Name, _ size: Int) {
@@ -149,7 +192,7 @@ extension World {
 // MARK: - The directory
 
 extension World {
-    private func apply(_ change: LocalChange) {
+    func apply(_ change: LocalChange) {
         switch change {
         case .write(let name, let size): put(name, model.contents.make(size: size))
         case .replace(let name, let size):
@@ -224,7 +267,7 @@ extension World {
     }
 
     /// False for names that no program could give to a file here.
-    private func isUsable(_ name: Name) -> Bool {
+    func isUsable(_ name: Name) -> Bool {
         guard let path = try? RelativePath(key: name.key) else { return false }
         return !path.isDirectory
     }

@@ -16,8 +16,11 @@ extension World {
         if !path.isDirectoryMarker, !model.wasAbsent(path) {
             report(.noDeletionOnDoubt, "the object '\(path.display)' was deleted beside its file")
         }
+        judgeReserved(path, "deleted")
+        judgeWiderDeletion(run, path)
         judgeDeletionPolicy(run, path)
         judgeMoment(run, path)
+        judgeLastCopy(of: previous, at: path, "deleted")
         let mayBeExtra = run.options.deletesExtra && run.options.direction == .push
         if !mayBeExtra { judgeLoss(of: previous, at: path, "deleted") }
         model.deleted(path)
@@ -33,6 +36,7 @@ extension World {
             let isSecondName = model.tree.keys.contains { Model.isNameOfConflict(path, of: $0) }
             let isElsewhere = tree.entries.values.contains(.file(content))
             if isSecondName, isElsewhere { continue }
+            judgeRecheck(run, path)
             judgeMoment(run, path)
         }
     }

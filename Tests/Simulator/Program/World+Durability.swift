@@ -5,18 +5,18 @@ internal import SyncModel
 /// A system that could not write a file's pages may forget that they were ever to be written: a
 /// second `fsync` succeeds and has done nothing.
 extension World {
-    private static let partials = VirtualDisk.stateDirectory + "/partial/"
+    private var partials: String { disk.stateDirectory + "/partial/" }
 
     /// The partial files that the call was about are not on the disk, whatever later calls say.
     func failedToSynchronize(_ call: VirtualDisk.Call) {
         let place = call.place
         if call.name == "syncfs" {
             disk.unseen {
-                for name in DiskTree.names(in: [UInt8](Self.partials.utf8)) {
-                    doubted.insert(Self.partials + String(decoding: name, as: UTF8.self))
+                for name in DiskTree.names(in: [UInt8](partials.utf8)) {
+                    doubted.insert(partials + String(decoding: name, as: UTF8.self))
                 }
             }
-        } else if place.hasPrefix(Self.partials) {
+        } else if place.hasPrefix(partials) {
             unwritten.insert(place)
         }
     }

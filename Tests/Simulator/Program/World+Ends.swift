@@ -59,6 +59,7 @@ extension World {
         judgeSummary(run)
         judgeRemote(run)
         judgeLostAnswers(run)
+        judgeIdentity(run)
         if run.options.tool == .cancel { forgetWaste() }
         if run.writesFiles {
             judgeWaste(run)
@@ -84,7 +85,8 @@ extension World {
                 if isStillThere, isNameOfConflict(path) { continue }
             }
             // What gives way to a verified file is in the trash, whatever the limit is.
-            if !run.served.showsBeneath(path) { run.deletions += 1 }
+            let givesWay = run.served.showsBeneath(path) && !setup.has(.hostile)
+            if !givesWay { run.deletions += 1 }
             judgeLocalDeletion(path, run)
         }
     }
@@ -102,7 +104,7 @@ extension World {
             report(.noDeletionOnDoubt, "'\(path.display)' is excluded and was removed")
         }
         // A recorded file gives way to a directory of its name, without any flag.
-        if run.served.showsBeneath(path) { return }
+        if run.served.showsBeneath(path), !setup.has(.hostile) { return }
         guard run.deletes else {
             report(.noDeletionOnDoubt, "the file '\(path.display)' was removed unasked")
             return
@@ -136,6 +138,9 @@ extension World {
 
     /// A run that says "in step" leaves both sides equal, but for what it named.
     private func judgeSummary(_ run: RunState) {
+        if run.rootIsGone, run.summary?.isInStep == true {
+            report(.truthfulSummary, "in step, and the directory is gone")
+        }
         guard let summary = run.summary, summary.isInStep, !run.hadCompany,
             !run.options.isDryRun, run.dice.counts[.staleListing] == nil
         else { return }
@@ -166,7 +171,7 @@ extension World {
         }
         if run.options.direction != .pull {
             for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-                guard case .file(let content) = entry else { continue }
+                guard case .file(let content) = entry, isMirrored(path) else { continue }
                 if let content, remote[path] == content { continue }
                 if run.names(path) || run.excludes(path) || leadsToWritten(path, run) { continue }
                 if isSettled(path, run, hasObject: remote[path] != nil) { continue }
@@ -191,13 +196,20 @@ extension World {
     func effectiveRemote() -> [ObjectKey: ContentID] {
         var contents: [ObjectKey: ContentID] = [:]
         for key in service.bucket.keys {
-            guard let path = Self.relative(key), !path.isDirectoryMarker,
+            guard let path = Self.relative(key), !path.isDirectoryMarker, isMirrored(path),
                 let object = service.bucket.resolved(key),
                 let content = model.contents.identify(object.bytes)
             else { continue }
             contents[path] = content
         }
         return contents
+    }
+
+    /// False for what no run may touch, and for links that lead out of the prefix.
+    func isMirrored(_ path: ObjectKey) -> Bool {
+        if path.hasNameOfOurOwn { return false }
+        let target = service.bucket.objects[Self.whole(path)]?.target
+        return target.map { $0.hasPrefix(Self.prefix) } ?? true
     }
 
     // MARK: - A run that was ended

@@ -14,7 +14,8 @@ extension World {
     private func judgeDirectory(_ run: RunState) {
         let remote = effectiveRemote()
         for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
-            guard tree.entries[path] != .file(content), !isBlocked(path, run) else { continue }
+            guard tree.entries[path] != .file(content), !isBlocked(path, run), !isHidden(path)
+            else { continue }
             let there = tree.entries[path].map { "\($0)" } ?? "nothing"
             report(
                 .convergence,
@@ -24,7 +25,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes), !path.hasNameOfOurOwn
+                isValidUTF8(path.bytes), isMirrored(path), !isHidden(path)
             else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
@@ -71,9 +72,10 @@ extension World {
     private func judgeBucket(_ run: RunState) {
         let remote = effectiveRemote()
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            guard case .file(let content?) = entry, remote[path] != content else { continue }
-            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes),
-                !path.hasNameOfOurOwn
+            guard case .file(let content?) = entry, remote[path] != content, isMirrored(path),
+                !isHidden(path)
+            else { continue }
+            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
             else { continue }
             // A link without a target is left alone.
             let object = service.bucket.objects[Self.whole(path)]
@@ -85,9 +87,17 @@ extension World {
         for path in remote.keys.sorted() {
             if case .file? = tree.entries[path] { continue }
             guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
-                !isUnderLink(place)
+                !isUnderLink(place), !isHidden(path)
             else { continue }
             report(.convergence, "the object '\(path.display)' is still there after a forced push")
+        }
+    }
+
+    /// True if users, or the bucket's ignore file, hide it.
+    func isHidden(_ path: ObjectKey) -> Bool {
+        guard setup.worlds != nil else { return false }
+        return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
+            hiddenNames.contains { segment.elementsEqual($0.utf8) }
         }
     }
 
@@ -102,7 +112,9 @@ extension World {
         for path in paths.sorted() {
             var here: ContentID?
             if case .file(let content)? = tree.entries[path] { here = content }
-            guard here == nil || here != remote[path] else { continue }
+            guard here == nil || here != remote[path], isMirrored(path), !isHidden(path) else {
+                continue
+            }
             if here != nil, remote[path] == nil, hasNoPlace(path) { continue }
             if isBlocked(path, run), here == nil || run.names(path) { continue }
             if isContested(path), run.names(path) { continue }

@@ -8,6 +8,8 @@ extension World {
         DiskSettings.liftLimits()
         wallOffset = .zero
         isRenamed = false
+        disk.unseen { mountAll() }
+        lookAround()
         staleBucket = service.bucket
         trace("quiet")
         let status = history.seed % 4 == 1 ? lookAtStatus() : nil

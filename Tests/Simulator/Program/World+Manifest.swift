@@ -23,14 +23,15 @@ extension World {
             unsafe virtual_files_restore(snapshot)
             unsafe virtual_files_free_snapshot(snapshot)
         }
-        let database = [UInt8]((VirtualDisk.stateDirectory + "/manifest.db").utf8)
+        let database = [UInt8]((disk.stateDirectory + "/manifest.db").utf8)
         guard disk.unseen({ DiskTree.status(database) }) != nil else { return }
         let reading = Reading()
         let (threads, time) = (scheduler.threads, wallTime)
+        let directory = disk.stateDirectory
         _ = Task(executorPreference: scheduler) {
             // A manifest that cannot be read claims nothing.
             let opened = try? await ManifestStore.open(
-                directory: VirtualDisk.stateDirectory,
+                directory: directory,
                 now: time,
                 usesWriteAheadLog: true,
                 threads: threads

@@ -13,7 +13,7 @@ extension World {
     func judgeLock(_ run: RunState) {
         guard !run.isLooking, run.failure == nil, run.summary == nil, !run.isFinished
         else { return }
-        let path = [UInt8]((VirtualDisk.stateDirectory + "/lock").utf8)
+        let path = [UInt8]((disk.stateDirectory + "/lock").utf8)
         let isFree = disk.unseen {
             let descriptor = unsafe DiskEdits.withPath(path) { unsafe open($0, O_RDWR) }
             guard descriptor >= 0 else { return false }
@@ -35,7 +35,7 @@ extension World {
 
     /// No file that a run leaves has the secret, and no name.
     func judgeSecretsOnDisk() {
-        disk.unseen { judgeSecrets(below: [UInt8](VirtualDisk.stateDirectory.utf8)) }
+        disk.unseen { judgeSecrets(below: [UInt8](disk.stateDirectory.utf8)) }
     }
 
     private func judgeSecrets(below directory: [UInt8]) {

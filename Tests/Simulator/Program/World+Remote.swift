@@ -93,6 +93,9 @@ extension World {
             for object in [service.bucket.resolved(key), service.bucket.objects[key]] {
                 if let object { knownSerials.insert(object.serial) }
             }
+            if let path = Self.relative(key), let object = service.bucket.objects[key] {
+                run?.lastSeen[path] = object.serial
+            }
         }
     }
 
@@ -120,6 +123,8 @@ extension World {
             report(.remoteSide, "the object '\(path.display)' is made of \(found)")
             return
         }
+        judgeReserved(path, "sent")
+        if let run { judgeHidden(path, run) }
         let isMarker = path.isDirectoryMarker && object.bytes.isEmpty
         if !isMarker, model.seenInRun[path]?.contains(content) != true {
             report(
@@ -128,7 +133,10 @@ extension World {
                     + "not have in this run"
             )
         }
-        if let previous { judgeLoss(of: previous, at: path, "overwrote") }
+        if let previous {
+            judgeLoss(of: previous, at: path, "overwrote")
+            judgeLastCopy(of: previous, at: path, "overwrote")
+        }
         wrote(path, content)
     }
 
@@ -140,7 +148,11 @@ extension World {
         // OSS cannot replace on condition: what came since the listing is lost, if there was
         // something before.
         let atStart = run.serialsAtStart[path]
-        guard atStart == object.serial || atStart == nil || !service.isOSS else { return }
+        if service.isOSS, atStart != nil, atStart != object.serial,
+            wasLookedAt(object, at: path, run)
+        {
+            return
+        }
         let content = model.contents.identify(object.bytes)
         if let content, content == Contents.empty || model.mayHaveBeenLocal(path, content) {
             return

@@ -43,12 +43,17 @@ extension World {
         if run.isDead { bury(run, task) } else { close(run) }
         self.run = nil
         lastRun = run
+        if run.rootIsGone {
+            disk.unseen { standUpAgain() }
+            lookAround()
+        }
     }
 
     private func begin(_ run: RunState) {
         disk.unseen { tree.scan(model.contents) }
         model.look(tree)
         model.beginRun()
+        beginWider(run)
         run.startOfRun = scheduler.elapsed
         run.recordedHost = recordedHost
         doubted = []
@@ -159,7 +164,7 @@ extension World {
         environment.sinceBoot = { scheduler.elapsed - self.bootedAt }
         var settings = MirrorSettings(
             directory: VirtualDisk.mirror,
-            stateDirectory: nil,
+            stateDirectory: keepsStateInside ? nil : disk.stateDirectory,
             homeDirectory: nil,
             prefix: Self.prefix,
             identity: RemoteIdentity(

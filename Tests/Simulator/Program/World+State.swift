@@ -6,7 +6,7 @@ extension World {
     private static let manifestNames = ["manifest.db", "manifest.db-wal", "manifest.db-shm"]
 
     private func path(_ name: String) -> [UInt8] {
-        [UInt8]((VirtualDisk.stateDirectory + "/" + name).utf8)
+        [UInt8]((disk.stateDirectory + "/" + name).utf8)
     }
 
     func apply(_ change: StateChange) {
@@ -57,7 +57,7 @@ extension World {
             hasForgottenUnsynced = false
             hasUnsyncedRuns = false
         }
-        DiskEdits.synchronize(VirtualDisk.stateDirectory)
+        DiskEdits.synchronize(disk.stateDirectory)
     }
 
     /// From now on a row may be of another time than the files.

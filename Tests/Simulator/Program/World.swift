@@ -62,6 +62,20 @@ final class World: @unchecked Sendable {
     var clockWasAhead = false
     /// The remote's host in the manifest; nil if that is not known.
     var recordedHost: String?
+    /// A copy of the directory.
+    var backup: Backup?
+    /// The directory is another one than the manifest was made with, or was put back.
+    var directoryWasReplaced = false
+    var volumes: [Name: Volume] = [:]
+    var volumeNumbers: [Name: Int] = [:]
+    /// Users wrote the ignore file that is there, and no run.
+    var ignoreFileIsUsers = true
+    /// Names that users hid, or that were hidden in an earlier run.
+    var hiddenNames: Set<String> = []
+    /// When each content was first seen in the trash.
+    var trashedAt: [ContentID: Duration] = [:]
+    /// A second bucket, of another remote.
+    var secondService: VirtualService?
     /// What the manifest said when it was last looked at.
     var rows: [ObjectKey: ManifestEntry] = [:]
     /// Partial files of which the disk once failed to take the content, by their paths.
@@ -147,6 +161,7 @@ extension World {
         disk.reset(entropy: history.seed)
         disk.setTime(wallTime)
         DiskSettings.apply(setup)
+        beginWider()
         disk.unseen {
             DiskEdits.makeDirectory([UInt8](VirtualDisk.mirror.utf8))
             DiskEdits.makeDirectory([UInt8](VirtualDisk.outside.utf8))

@@ -39,6 +39,9 @@ struct VirtualBucket {
         var parts: [Int: Part] = [:]
     }
 
+    /// Tags are made of sizes and of how often a key was written.
+    var hasWeakTags = false
+    private var writes: [ObjectKey: Int] = [:]
     private(set) var objects: [ObjectKey: Object] = [:]
     private(set) var uploads: [String: Upload] = [:]
     private var lastSerial = 0
@@ -52,16 +55,24 @@ struct VirtualBucket {
         bytes: [UInt8],
         metadata: [String: String],
         now: Timestamp,
-        author: Author
+        author: Author,
+        etag: String? = nil
     ) {
         set(
             key,
             bytes: bytes,
-            etag: hexadecimalText(Digest.md5(bytes)).uppercased(),
+            etag: etag ?? tag(of: key, bytes),
             metadata: metadata,
             now: now,
             author: author
         )
+    }
+
+    private mutating func tag(of key: ObjectKey, _ bytes: [UInt8]) -> String {
+        guard hasWeakTags else { return hexadecimalText(Digest.md5(bytes)).uppercased() }
+        writes[key, default: 0] += 1
+        let text = "\(bytes.count) \(writes[key, default: 0])"
+        return hexadecimalText(Digest.md5(Array(text.utf8))).uppercased() + "-1"
     }
 
     /// With a tag that is no MD5, as that of an object made of parts.

@@ -42,6 +42,20 @@ void virtual_files_reset(void);
 /// The time that files are stamped with from now on; see also `virtual_files_set_clock`.
 void virtual_files_set_time(int64_t seconds, int64_t nanoseconds);
 
+/// Times of files are multiples of this, as on other file systems: 1 (after reset), 2,000,000,000.
+void virtual_files_set_time_step(int64_t nanoseconds);
+
+/// Shows the directory `source` in the place of the directory `target`, as a mount point of its
+/// own: with another number of mount (statx), with another device if wanted. Names cannot be moved
+/// or linked between it and the rest (EXDEV), and it cannot be removed (EBUSY). While it is mounted,
+/// it is the mount also where it is reached by its first path. False if a path is no directory.
+///
+/// Mounts outlive reboots, as long as both directories do.
+bool virtual_files_mount(
+    const char *_Nonnull source, const char *_Nonnull target, bool is_other_device);
+/// False if nothing is mounted there.
+bool virtual_files_unmount(const char *_Nonnull target);
+
 /// The size of the disk; writes and new names beyond it fail with ENOSPC. Negative: no limit.
 void virtual_files_set_capacity(int64_t bytes, int64_t inodes);
 

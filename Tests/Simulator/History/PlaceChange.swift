@@ -1,0 +1,93 @@
+/// What happens to the directory as a whole, and to what stands around it.
+enum PlaceChange: Codable, Hashable, Sendable {
+    /// The directory is backed up with its own `.osssync`.
+    case backUp
+    /// The backup is put back into the directory: what came since goes.
+    case restore
+    /// The backup is put onto a new disk, which takes the directory's place.
+    case restoreOntoNewDisk
+    /// Another directory with these files takes the place; it got a copy of `.osssync`.
+    case copyState([Name])
+    /// The directory goes, as by `rm -rf`.
+    case remove
+    /// The directory is moved away, and an empty one takes its place.
+    case moveAway
+    /// Files in a directory, a few bytes each.
+    case fill(Name, count: Int)
+    /// A volume is mounted at a directory.
+    case mount(Name, isOtherDevice: Bool)
+    case unmount(Name)
+    /// A directory becomes a mirror of its own.
+    case nest(Name)
+    /// The directory is sent to a second remote, with a state of its own.
+    case pushElsewhere(seed: UInt64)
+    /// Users write `.osssyncignore`.
+    case ignore([String])
+}
+
+/// Ways in which the world is wider than a directory, a bucket and a machine.
+enum WorldKind: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Backups that are put back, copied states.
+    case restored
+    /// The directory goes during a run.
+    case vanishing
+    /// Who may write to the bucket means harm.
+    case hostile
+    /// Listings lack what is there, and have what is not.
+    case lagging
+    /// Disks that are not always mounted.
+    case mounts
+    /// Mirrors beneath the mirror.
+    case nested
+    /// A second remote for the directory.
+    case secondRemote
+    /// Clocks that are wrong, files whose times are coarse.
+    case clocks
+    /// Others write while a run goes on.
+    case writers
+    /// A disk with little room.
+    case tight
+}
+
+/// Which worlds seeds draw from.
+enum WorldSelection: Hashable, Sendable {
+    case old
+    /// All that are on by default, or these.
+    case new([WorldKind])
+    /// Half of the seeds.
+    case both([WorldKind])
+
+    /// Those that are played by default.
+    static let enabled: [WorldKind] = []
+
+    init?(_ text: String) {
+        switch text {
+        case "old": self = .old
+        case "new": self = .new(Self.enabled)
+        case "both": self = .both(Self.enabled)
+        case "all": self = .new(WorldKind.allCases)
+        default:
+            let kinds = text.split(separator: ",").map { WorldKind(rawValue: String($0)) }
+            guard !kinds.contains(nil), !kinds.isEmpty else { return nil }
+            self = .new(kinds.compactMap(\.self))
+        }
+    }
+
+    /// Those that a seed may draw from; none for the usual world.
+    func kinds(_ seed: UInt64) -> [WorldKind] {
+        switch self {
+        case .old: []
+        case .new(let kinds): kinds
+        // Whatever else is made of the last bits of a seed happens in both halves.
+        case .both(let kinds): seed >> 3 & 1 == 1 ? kinds : []
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .old: "old"
+        case .new(let kinds): kinds.map(\.rawValue).joined(separator: ",")
+        case .both: "both"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// What must hold in a wider world.
+extension World {
+    /// An object of the same bucket that is no business of the mirror.
+    static let secret = ObjectKey("secret")
+
+    func beginWider() {
+        disk.stateDirectory =
+            setup.keepsStateElsewhere == true ? VirtualDisk.otherState : VirtualDisk.ownState
+        tree.stateDirectory = disk.stateDirectory
+        tree.believesTimes = setup.timeStep ?? 1 <= 1
+        service.bucket.hasWeakTags = setup.hasWeakTags ?? false
+        guard setup.has(.hostile) else { return }
+        let content = model.contents.make(size: 200)
+        service.bucket.put(
+            Self.secret,
+            bytes: model.contents[content],
+            metadata: [:],
+            now: now,
+            author: .world
+        )
+    }
+
+    func beginWider(_ run: RunState) {
+        run.ignored = disk.unseen { ignoredNames() }
+        if ignoreFileIsUsers { hiddenNames = run.ignored }
+        run.hidden = hiddenNames.union(run.ignored)
+        if run.writesFiles || run.writesObjects { hiddenNames = run.hidden }
+        trashedAt = trashedAt.filter { tree.trash.contains($0.key) }
+    }
+
+    // MARK: - Names
+
+    /// What belongs to a mirror, this one or one beneath it, is no run's business.
+    func judgeReserved(_ path: ObjectKey, _ what: @autoclosure () -> String) {
+        guard path.hasNameOfOurOwn else { return }
+        report(.outside, "'\(path.display)' is osssync's own name and was \(what())")
+    }
+
+    func judgeHidden(_ path: ObjectKey, _ run: RunState) {
+        guard setup.has(.hostile) else { return }
+        let isHidden = path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
+            run.hidden.contains { segment.elementsEqual($0.utf8) }
+        }
+        guard isHidden else { return }
+        report(.hidden, "'\(path.display)' is hidden by users and was sent")
+    }
+
+    // MARK: - Deletions and replacements
+
+    /// What goes from the bucket is here, or a user let it go here.
+    func judgeLastCopy(of object: VirtualBucket.Object, at path: ObjectKey, _ what: String) {
+        guard let run, setup.has(.restored) || setup.has(.secondRemote) || setup.has(.mounts),
+            object.target == nil, spoilt.isEmpty, !hasUnsyncedRuns,
+            run.options.conflicts != .local, !run.options.deletesExtra,
+            !run.options.replacesLocalChanges,
+            let content = model.contents.identify(object.bytes), content != Contents.empty,
+            run.serialsAtStart[path] == object.serial
+        else { return }
+        if tree.trash.contains(content) || tree.entries.values.contains(.file(content)) { return }
+        if model.superseded.contains(Model.Held(path: path, content: content)) { return }
+        report(
+            .userData,
+            "\(what) the object '\(path.display)', the last copy of content \(content.number)"
+        )
+    }
+
+    func judgeWiderDeletion(_ run: RunState, _ path: ObjectKey) {
+        if run.rootIsGone {
+            report(.noDeletionOnDoubt, "'\(path.display)' was deleted, and the directory is gone")
+        }
+        let mayBeAsIs = run.options.allowsRebinding || run.options.deletesExtra
+        if isUnmounted(path), !mayBeAsIs {
+            report(.noDeletionOnDoubt, "'\(path.display)' was deleted, and is only not mounted")
+        }
+    }
+
+    /// Before a file goes, its object is asked for once more, whatever a listing said.
+    func judgeRecheck(_ run: RunState, _ path: ObjectKey) {
+        guard setup.has(.lagging), !run.hadCompany,
+            service.bucket.objects[Self.whole(path)] != nil
+        else { return }
+        report(.noDeletionOnDoubt, "the file '\(path.display)' went, and its object is there")
+    }
+
+    /// True if what is about to be replaced was looked at before, and was another version then.
+    func wasLookedAt(_ object: VirtualBucket.Object, at path: ObjectKey, _ run: RunState) -> Bool {
+        guard setup.has(.writers) else { return true }
+        return run.lastSeen[path].map { $0 != object.serial } ?? false
+    }
+
+    // MARK: - The trash
+
+    /// What went to the trash stays there for the days that were asked for.
+    func judgeTrash(_ run: RunState) {
+        guard setup.has(.clocks) else { return }
+        for content in tree.trash where trashedAt[content] == nil {
+            trashedAt[content] = scheduler.elapsed
+        }
+        for (content, time) in trashedAt.sorted(by: { $0.key < $1.key })
+        where !tree.trash.contains(content) {
+            trashedAt[content] = nil
+            let age = scheduler.elapsed - time
+            guard age < .seconds(run.options.trashDays * 86_400) else { continue }
+            report(.trash, "content \(content.number) left the trash after \(age)")
+        }
+    }
+
+    // MARK: - Which directory
+
+    /// A directory that nobody replaced is the one that it was.
+    func judgeIdentity(_ run: RunState) {
+        guard setup.has(.secondRemote), !directoryWasReplaced, !manifestWasLost, !isRenamed,
+            run.options.faults.isEmpty
+        else { return }
+        let texts = run.warnings + [run.failure?.message ?? ""]
+        for text in texts where text.contains("is not the") && text.contains("manifest was made") {
+            report(.convergence, "the directory is said to be another one: \(text)")
+        }
+    }
+}
