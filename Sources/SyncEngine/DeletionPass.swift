@@ -5,9 +5,14 @@ internal import SyncModel
 
 /// Carries out the deletions that a run planned, after the guards allowed them.
 struct DeletionPass: Sendable {
+    /// Files whose objects are asked for side by side.
+    private static let askedAtOnce = 128
+
     let context: TransferContext
     let executor: ItemExecutor
     let watch: DirectoryWatch
+
+    private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
 
     /// Deletes objects in ascending and files in descending key order, so that what a directory
     /// holds goes before the directory.
@@ -43,7 +48,6 @@ struct DeletionPass: Sendable {
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
-        let recheck = DeletionRecheck(context: context, executor: executor)
         let answer = await recheck.look(at: batch)
         try await context.manifest.record(answer.gone.map { .forget($0.key) })
         let batch = await missingHere(answer.unchanged)
@@ -138,11 +142,17 @@ struct DeletionPass: Sendable {
             try await watch.check()
             var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
-            for deletion in batch {
-                if Task.isCancelled { break }
-                let (isSettled, parent) = await deleteFile(deletion)
-                if isSettled { forgotten.insert(deletion.key) }
-                if let parent { emptied.insert(parent) }
+            var rest = batch[...]
+            while !rest.isEmpty, !Task.isCancelled {
+                // Few at once, so that no answer is old when its file goes.
+                let asked = [PlannedDeletion](rest.prefix(Self.askedAtOnce))
+                rest = rest.dropFirst(Self.askedAtOnce)
+                let gone = await recheck.goneThere(asked)
+                for deletion in asked where gone.contains(deletion.key) {
+                    let (isSettled, parent) = await deleteFile(deletion)
+                    if isSettled { forgotten.insert(deletion.key) }
+                    if let parent { emptied.insert(parent) }
+                }
             }
             // The rows go last and together. One that outlives its file is harmless, the next run
             // finds both sides without it and forgets it; and while the rows and the plan are there

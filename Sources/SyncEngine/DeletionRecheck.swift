@@ -4,7 +4,7 @@ internal import SyncModel
 internal import Synchronization
 
 /// Asks once more, right before objects are deleted, which of them are still the versions that the
-/// run's listing had.
+/// run's listing had; and right before files are deleted, whether their objects are gone.
 ///
 /// Hours of transfers may lie between the two, and neither service deletes on condition: what
 /// somebody wrote meanwhile is left alone. A page of a listing answers for as many deletions as lie
@@ -132,6 +132,35 @@ struct DeletionRecheck: Sendable {
             return Answer()
         }
         return answer.withLock { $0 }
+    }
+
+    /// Those of `batch`, files and directories here, whose objects are gone; others are reported.
+    ///
+    /// That an object is gone, only its own answer says: a page may be of a store that lags, or
+    /// come from a cache. What the filter hides goes whatever the store has.
+    func goneThere(_ batch: [PlannedDeletion]) async -> Set<ObjectKey> {
+        let gone = Mutex<Set<ObjectKey>>([])
+        var remaining = batch[...]
+        let next: () async throws -> PlannedDeletion? = { remaining.popFirst() }
+        do {
+            try await forEachBounded(limit: context.options.connectionLimit, next: next) { item in
+                do throws(ItemFailure) {
+                    if !context.filter.excludes(item.key) {
+                        _ = try await executor.head(item.key)
+                        throw .objectExists
+                    }
+                } catch {
+                    guard error == .vanished else {
+                        executor.fail(.deleteLocal, item.key, size: item.size, error)
+                        return
+                    }
+                }
+                gone.withLock { _ = $0.insert(item.key) }
+            }
+        } catch {
+            return []
+        }
+        return Task.isCancelled ? [] : gone.withLock { $0 }
     }
 
     private func refuse(_ deletion: PlannedDeletion) {

@@ -9,12 +9,13 @@ internal import SyncPlanner
 /// writes nothing, one that deletes a million waits for a few thousand transactions.
 struct Dispatcher {
     let executor: ItemExecutor
-    let queue: WorkQueue<ItemExecutor.Work>
+    /// Nil where only directories are made.
+    let queue: WorkQueue<ItemExecutor.Work>?
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
     private var hasMadeDirectories = false
 
-    init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>) {
+    init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
         self.executor = executor
         self.queue = queue
     }
@@ -41,19 +42,14 @@ struct Dispatcher {
             try await makeDirectory(entry)
         case .adopt where entry.key.isDirectoryMarker:
             try await recordDirectory(entry)
-        case .replaceByDirectory:
-            replaceByDirectory(entry)
         case .downloadAfterDeletions:
-            if !executor.ledger.deferDownload(entry) {
-                let reason = SkipReason.shadowedByDirectory
-                executor.skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
-            }
+            DeferredDownloads(executor: executor).add(item)
         case .keepLocalChange, .skip, .resolveLink:
             await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.announce(work)
-            try await queue.push(work, work.size > context.limits.largeItem ? .large : .small)
+            try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }
 
@@ -103,23 +99,14 @@ struct Dispatcher {
         )
     }
 
-    private func makeDirectory(at path: RelativePath) async throws(LocalError) {
-        let directory = context.directory
-        do throws(LocalError) {
-            return try await context.disk.run { () throws(LocalError) in
-                try directory.makeDirectory(path)
-            }
-        } catch {
-            guard case .parentIsFile(let file) = error, await executor.yielding.clear(file)
-            else { throw error }
-        }
-        try await context.disk.run { () throws(LocalError) in try directory.makeDirectory(path) }
-    }
-
-    private mutating func makeDirectory(_ entry: JoinedEntry) async throws {
+    /// Makes the directory that a marker stands for.
+    mutating func makeDirectory(_ entry: JoinedEntry) async throws {
         do {
             let path = try RelativePath(key: entry.key)
-            try await makeDirectory(at: path)
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in
+                try directory.makeDirectory(path)
+            }
             hasMadeDirectories = true
         } catch let error as LocalError {
             executor.fail(.download, entry.key, size: 0, ItemFailure(error))
@@ -155,18 +142,6 @@ struct Dispatcher {
             context.tracker.count { $0.adopted += 1 }
         }
         if changes.count >= context.limits.batch { try await flush() }
-    }
-
-    /// A recorded file is to make room for a directory of its name, for the keys that come next.
-    private func replaceByDirectory(_ entry: JoinedEntry) {
-        do {
-            let path = try RelativePath(key: entry.key)
-            if executor.yielding.add(path, entry) { return }
-            let reason = SkipReason.blocksDirectory
-            executor.skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
-        } catch {
-            executor.skip(entry.key, size: 0, message: error.message)
-        }
     }
 }
 

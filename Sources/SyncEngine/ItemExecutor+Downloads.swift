@@ -60,24 +60,6 @@ extension ItemExecutor {
         }
     }
 
-    /// The same for a file whose place a directory held that the run's deletions emptied, if it is
-    /// free now.
-    func downloadDeferred(_ entry: JoinedEntry) async {
-        if let path = try? RelativePath(key: entry.key) {
-            let directory = context.directory
-            let state = try? await context.disk.run { () throws(LocalError) in
-                try directory.identity(of: path)
-            }
-            if case .directory = state {
-                let reason = SkipReason.shadowedByDirectory
-                skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
-                return
-            }
-        }
-        announce(Work(entry: entry, decision: .download(.new)))
-        await download(entry, .replace)
-    }
-
     /// What the plan saw at the path; anything else there is somebody's work.
     static func expected(_ entry: JoinedEntry) -> ExpectedTarget {
         entry.local?.identity.map { .file($0) } ?? .absent

@@ -10,7 +10,6 @@ struct ItemExecutor: Sendable {
     let ledger: RunLedger
     let publications: PublicationQueue
     let issues: ScanIssues
-    let yielding: YieldingFiles
 
     private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
 
@@ -86,7 +85,7 @@ struct ItemExecutor: Sendable {
             )
         case .nothing(let reason):
             if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
-        case .forget, .makeDirectory, .replaceByDirectory, .downloadAfterDeletions:
+        case .forget, .makeDirectory, .downloadAfterDeletions:
             break
         }
     }
@@ -102,6 +101,10 @@ struct ItemExecutor: Sendable {
 extension ItemExecutor {
     func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
         reports.fail(action, key, size: size, failure)
+    }
+
+    func postpone(_ key: ObjectKey, size: Int64, message: String) {
+        reports.postpone(key, size: size, message: message)
     }
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {

@@ -23,6 +23,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The object is not what the listing said, or exists though it was absent there: somebody
     /// else wrote it.
     case alreadyExists
+    /// A file was to be deleted because the listing lacked its object, which is there.
+    case objectExists
     /// A file is there that is not to be replaced.
     case fileExists
     /// The disk takes the file's name and that of another file for one; the text names both.
@@ -106,6 +108,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .alreadyExists:
             "another writer made or changed the object after it was listed; it was left as it is, "
                 + "run again"
+        case .objectExists:
+            "the listing lacked the object and the store has it; the file was left as it is, run"
+                + " again"
         case .fileExists:
             "a file is there already, and it is not to be replaced"
         case .tooLarge(let size, let limit):

@@ -20,8 +20,8 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .needsRestore, .targetChanged, .fileExists, .sourceKeepsChanging, .tooLarge,
-            .nameTaken:
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
+            .tooLarge, .nameTaken:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped
@@ -58,6 +58,12 @@ struct ItemReports: Sendable {
                 requestID: failure.requestID
             )
         )
+    }
+
+    /// Counts and reports what the next run does, which is no doubt for this one's deletions.
+    func postpone(_ key: ObjectKey, size: Int64, message: String) {
+        context.tracker.count { $0.skipped += 1 }
+        context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {

@@ -222,7 +222,6 @@ private struct WorkCounter {
         switch item.decision {
         // What the walk could not take is not what the user deleted.
         case .deleteLocal, .deleteRemote: if !isHidden { work.deletions += 1 }
-        case .replaceByDirectory: work.deletions += 1
         case .nothing(.unchanged), .forget, .refresh, .adopt: work.unchanged += 1
         case .nothing: break
         case .download, .downloadAfterDeletions, .makeDirectory:

@@ -25,7 +25,7 @@ extension MirrorRun {
                 try await preview.show(item)
             }
             if let error = findings.listingFailure { throw error }
-            let deletions = parts.context.tracker.summary.deleted - parts.ledger.yieldingFiles
+            let deletions = parts.context.tracker.summary.deleted
             let judge = deletionGuard(parts, findings, rows: rows, deletions: deletions)
             if case .refused(let refusal) = judge.verdict {
                 parts.context.tracker.count { $0.deletionsHeldBack = refusal.message }
@@ -51,8 +51,7 @@ extension MirrorRun {
         _ issues: ScanIssues,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
-        var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
-        policy.filesGiveWay = !session.isManifestRebuilt && session.known.isSame
+        let policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         var decider = PrefixConflicts(policy: policy)
         var reserved = ReservedObjects()
         func settle() async throws {
@@ -190,10 +189,6 @@ private struct Preview: Sendable {
         case .deleteLocal(let reason):
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteLocal, entry, size: localSize, reason.message)
-        case .replaceByDirectory:
-            executor.ledger.countYielding()
-            let message = "it gives way to a directory: the remote has keys beneath this name"
-            delete(.deleteLocal, entry, size: localSize, message)
         case .deleteRemote(let reason):
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteRemote, entry, size: remoteSize, reason.message)
@@ -211,6 +206,9 @@ private struct Preview: Sendable {
     /// A download, or the copy of a file that has the content already.
     private func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws {
         guard let object = entry.remote else { return }
+        guard !entry.key.isDirectoryMarker else {
+            return show(.download, entry, size: 0, "a new directory")
+        }
         let isNew = entry.base == nil && entry.local == nil
         if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
         {

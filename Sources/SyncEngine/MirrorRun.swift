@@ -117,11 +117,7 @@ struct MirrorRun: Sendable {
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
-        let yielding = YieldingFiles(context: context, reports: reports)
-        let publications = PublicationQueue(context: context, yielding: yielding) {
-            key,
-            action,
-            failure in
+        let publications = PublicationQueue(context: context) { key, action, failure in
             reports.fail(action, key, size: 0, failure)
         }
         let issues = ScanIssues { reports.report($0) }
@@ -129,8 +125,7 @@ struct MirrorRun: Sendable {
             context: context,
             ledger: ledger,
             publications: publications,
-            issues: issues,
-            yielding: yielding
+            issues: issues
         )
         return Parts(
             context: context,
@@ -314,13 +309,7 @@ extension MirrorRun {
         switch judge.verdict {
         case .allowed:
             try await deletePlanned(parts, watch)
-            let executor = parts.executor
-            var deferred = parts.ledger.deferred[...]
-            try await forEachBounded(
-                limit: options.connectionLimit,
-                next: { deferred.popFirst() },
-                body: { await executor.downloadDeferred($0) }
-            )
+            try await DeferredDownloads(executor: parts.executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
@@ -328,14 +317,7 @@ extension MirrorRun {
             if refusal.isSafetyRefusal {
                 parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
             }
-            for entry in parts.ledger.deferred {
-                let reason = SkipReason.shadowedByDirectory
-                parts.executor.skip(
-                    entry.key,
-                    size: entry.remote?.size ?? 0,
-                    message: reason.message
-                )
-            }
+            DeferredDownloads(executor: parts.executor).skip()
         }
     }
 

@@ -52,7 +52,6 @@ actor PublicationQueue {
     private static let groupsPerSync = 16
 
     let context: TransferContext
-    private let yielding: YieldingFiles
     let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
     let queue: BlockingQueue
     private var pending: [PendingPublication] = []
@@ -79,11 +78,9 @@ actor PublicationQueue {
 
     init(
         context: TransferContext,
-        yielding: YieldingFiles,
         onFailure: @escaping @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
     ) {
         self.context = context
-        self.yielding = yielding
         self.onFailure = onFailure
         queue = BlockingQueue(
             label: "osssync.publish",
@@ -172,11 +169,10 @@ actor PublicationQueue {
 
     private func publish(_ group: [PendingPublication]) async {
         let isFull = context.options.durability == .full
-        var outcomes: [PublicationOutcome]
+        let outcomes: [PublicationOutcome]
         do {
             if !isFull { try await markUnsynchronized() }
             outcomes = try await publish(group.map(\.publication), isFull: isFull)
-            await publishBlocked(group, &outcomes, isFull: isFull)
         } catch {
             let isMediaFailure = (error as? LocalError)?.isMediaFailure == true
             for item in group {
@@ -233,32 +229,6 @@ actor PublicationQueue {
         let directory = context.directory
         try await queue.run { () throws(LocalError) in try directory.synchronize() }
         try await context.manifest.record(changes)
-    }
-
-    /// Publishes once more what needs a directory where a file is that is to give way.
-    private func publishBlocked(
-        _ group: [PendingPublication],
-        _ outcomes: inout [PublicationOutcome],
-        isFull: Bool
-    ) async {
-        var cleared: Set<[UInt8]> = []
-        var indices: [Int] = []
-        for index in outcomes.indices {
-            guard case .failed(.parentIsFile(let file)) = outcomes[index] else { continue }
-            var isFree = cleared.contains(file.bytes)
-            if !isFree { isFree = await yielding.clear(file) }
-            guard isFree else { continue }
-            cleared.insert(file.bytes)
-            indices.append(index)
-        }
-        guard !indices.isEmpty else { return }
-        let again = indices.map { group[$0].publication }
-        do throws(LocalError) {
-            let found = try await publish(again, isFull: isFull)
-            for (index, outcome) in zip(indices, found) { outcomes[index] = outcome }
-        } catch {
-            for index in indices { outcomes[index] = .failed(error) }
-        }
     }
 
     /// Removes the partial file of an item that was not published, unless the next run can go on

@@ -13,11 +13,17 @@ final class RunLedger: Sendable {
         var vanished = 0
         var vanishedFiles = 0
         var doubtful = 0
-        var yielding = 0
-        var deferred: [JoinedEntry] = []
+        var deferred: [Deferred] = []
     }
 
-    /// Downloads that wait for a directory to be deleted are rare; more than this are skipped.
+    /// A download that waits for the run's deletions.
+    struct Deferred: Sendable {
+        let entry: JoinedEntry
+        /// What is in its place until then.
+        let obstacle: SkipReason
+    }
+
+    /// Downloads that wait for deletions are rare; more than this are left to the next run.
     private static let deferredLimit = 10_000
 
     private let state = Mutex(State())
@@ -33,9 +39,7 @@ final class RunLedger: Sendable {
     var vanishedFiles: Int { state.withLock { $0.vanishedFiles } }
     /// Files that a power cut may have damaged, and that were left as they are.
     var doubtfulFiles: Int { state.withLock { $0.doubtful } }
-    /// Files of a preview that would give way to directories, which no guard of deletions counts.
-    var yieldingFiles: Int { state.withLock { $0.yielding } }
-    var deferred: [JoinedEntry] { state.withLock { $0.deferred } }
+    var deferred: [Deferred] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
         state.withLock { $0.stop = $0.stop ?? error }
@@ -46,14 +50,13 @@ final class RunLedger: Sendable {
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
-    func countYielding() { state.withLock { $0.yielding += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
 
     /// False if there are too many already.
-    func deferDownload(_ entry: JoinedEntry) -> Bool {
+    func deferDownload(_ entry: JoinedEntry, behind obstacle: SkipReason) -> Bool {
         state.withLock { state in
             guard state.deferred.count < Self.deferredLimit else { return false }
-            state.deferred.append(entry)
+            state.deferred.append(Deferred(entry: entry, obstacle: obstacle))
             return true
         }
     }

@@ -35,8 +35,6 @@ struct TransferContext: Sendable {
     /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
     /// from 1 again.
     var trashName: String { "\(started)-run-\(run.value)" }
-    /// The same for what nobody asked to be deleted, which `--trash-days 0` is not meant for.
-    var yieldedTrashName: String { MirrorDirectory.yieldedTrash + trashName }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { means.objectKey(key) }
 

@@ -39,15 +39,12 @@ package indirect enum Decision: Sendable, Hashable {
     /// The object is a link: a HEAD says what it leads to, and ``decide(_:_:at:)`` is asked again
     /// with an entry whose remote has the target's size, ETag and ``ObjectKind/normal``.
     case resolveLink
-    /// The file, which may be replaced, stands where keys beneath its name need a directory.
+    /// Like ``download(_:)`` or ``makeDirectory``, but a directory of that name is still there, or
+    /// a file in the place of one that it needs.
     ///
-    /// It goes to the trash and its row is removed when the first of them is published; it comes
-    /// before them. If in the end none was, ``decide(_:_:)`` says what becomes of the file.
-    case replaceByDirectory
-    /// Like ``download(_:)``, but a directory of that name is still there.
-    ///
-    /// All its entries may go with the deletions of this run. If afterwards the directory is gone,
-    /// the download is done, else it is a skip for ``SkipReason/shadowedByDirectory``.
+    /// That may go with the deletions of this run. If it is gone afterwards, the download is done,
+    /// else it is a skip for ``SkipReason/shadowedByDirectory`` or
+    /// ``SkipReason/blockedByFile(_:)``.
     case downloadAfterDeletions(DownloadReason)
     case skip(SkipReason)
 }

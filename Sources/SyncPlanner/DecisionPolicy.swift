@@ -32,9 +32,6 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var followsLinkObjects: Bool
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
-    /// False where no file may give way to a directory, as nothing may be deleted: the manifest
-    /// was rebuilt, or is another directory's.
-    package var filesGiveWay = true
 
     package init(
         direction: Direction,

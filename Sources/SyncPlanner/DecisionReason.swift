@@ -96,7 +96,7 @@ package enum SkipReason: Sendable, Hashable {
     case linkObject
     /// Other keys make this name a directory.
     case shadowedByDirectory
-    /// A file that is not ours to move has the name of a directory that is needed.
+    /// A file that stays has the name of a directory that is needed, and no object of its own.
     case blocksDirectory
     /// The file of that key stands where a directory of this key's path would be.
     case blockedByFile(ObjectKey)
@@ -123,8 +123,8 @@ package enum SkipReason: Sendable, Hashable {
             "the remote or the directory has keys beneath this name, so it is a directory here;"
                 + " the object is left alone"
         case .blocksDirectory:
-            "the remote has keys beneath this name, and the file here is not as recorded;"
-                + " move it away to let the directory in"
+            "the remote has keys beneath this name and no object of it, and the file here stays;"
+                + " move it away, or remove it by --delete if it is as recorded"
         case .blockedByFile(let key):
             "the file '\(key.display)' stands where a directory is needed; move it away"
         case .keyTooLong(let length, let maximum):

@@ -11,6 +11,8 @@ package enum Place: Sendable, Hashable {
     case shadowed(clears: Bool)
     /// The file of this key, which stays, is where a directory is needed.
     case blocked(by: ObjectKey)
+    /// The file of this key, which this run perhaps deletes, is where a directory is needed.
+    case awaiting(ObjectKey)
     /// The key's own file is where a directory is needed.
     case obstacle
 }
@@ -31,57 +33,21 @@ package func decide(
         if clears, case .download(let reason) = decision { return .downloadAfterDeletions(reason) }
         if clears, case .resolveLink = decision { return .resolveLink }
         return decision.withoutCreating(.skip(.shadowedByDirectory))
+    case .awaiting:
+        return decide(entry, policy).afterDeletions
     case .obstacle:
         return decideObstacle(entry, policy)
     }
 }
 
-/// Whether a file gives way to a directory of its name.
+/// What becomes of a file where keys beneath its name need a directory.
 ///
-/// Only a file that is exactly as recorded does, or one whose loss was asked for by a flag; it
-/// goes to the trash in any case. Content is not read here, because the keys beneath wait for the
-/// answer: a touched file is refreshed in this run and gives way in the next. So is one without a
-/// row that is perhaps the object's: a kill while it gave way leaves just that.
+/// An object of its name settles it: the file is the mirror's as before, and the keys beneath are
+/// left alone. Without one, the file goes only as any other does that the remote lost: with
+/// `--delete`, at the end of the run, counted by the guards; the keys beneath come after that.
 private func decideObstacle(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
-    guard let base = entry.base else { return decideUnrecordedObstacle(entry, policy) }
-    guard policy.filesGiveWay else { return .skip(.blocksDirectory) }
-    switch LocalChange(of: entry.local, since: base, judgesInodes: policy.judgesInodes) {
-    case .absent, .same:
-        return .replaceByDirectory
-    case .touched:
-        if replacesChanges(policy) { return .replaceByDirectory }
-        guard base.size != 0 else { return .refresh }
-        guard let recorded = base.crc64 else { return .skip(.blocksDirectory) }
-        return .compare(
-            .fileWithRow(recorded),
-            same: .refresh,
-            different: .skip(.blocksDirectory)
-        )
-    case .changed:
-        return replacesChanges(policy) ? .replaceByDirectory : .skip(.blocksDirectory)
-    }
-}
-
-private func decideUnrecordedObstacle(
-    _ entry: JoinedEntry,
-    _ policy: DecisionPolicy
-) -> Decision {
-    guard let remote = entry.remote else {
-        let isExtra = policy.direction == .pull && policy.deletesExtra && policy.filesGiveWay
-        return isExtra ? .replaceByDirectory : .skip(.blocksDirectory)
-    }
-    guard remote.kind != .symlink, let file = entry.local?.identity, file.size == remote.size
-    else { return .skip(.blocksDirectory) }
-    if file.size == 0 { return .adopt }
-    return .compare(
-        .fileWithObject(remote.etag),
-        same: .adopt,
-        different: .skip(.blocksDirectory)
-    )
-}
-
-private func replacesChanges(_ policy: DecisionPolicy) -> Bool {
-    policy.direction == .pull && policy.replacesLocalChanges
+    let decision = decide(entry, policy)
+    return entry.remote != nil || decision.clearsLocal ? decision : .skip(.blocksDirectory)
 }
 
 extension Decision {
@@ -93,8 +59,17 @@ extension Decision {
             resolution == .download || resolution == .downloadKeepingLocal
         case .compare(_, let same, let different): same.createsLocal || different.createsLocal
         case .nothing, .upload, .adopt, .refresh, .uploadMarker, .deleteLocal, .deleteRemote,
-            .forget, .keepLocalChange, .replaceByDirectory, .skip:
+            .forget, .keepLocalChange, .skip:
             false
+        }
+    }
+
+    /// The decision where a file is in the way that the run's deletions perhaps remove.
+    fileprivate var afterDeletions: Decision {
+        switch self {
+        case .download(let reason): .downloadAfterDeletions(reason)
+        case .makeDirectory: .downloadAfterDeletions(.new)
+        default: self
         }
     }
 
@@ -119,8 +94,8 @@ extension Decision {
         case .conflict(_, let resolution): resolution == .deleteLocal
         case .compare(_, let same, let different): same.clearsLocal || different.clearsLocal
         case .nothing, .download, .upload, .adopt, .refresh, .makeDirectory,
-            .uploadMarker, .deleteRemote, .keepLocalChange, .resolveLink, .replaceByDirectory,
-            .downloadAfterDeletions, .skip:
+            .uploadMarker, .deleteRemote, .keepLocalChange, .resolveLink, .downloadAfterDeletions,
+            .skip:
             false
         }
     }

@@ -19,8 +19,8 @@ package struct PlannedItem: Sendable, Hashable {
 /// known only later. An entry is held while keys that begin with its bytes arrive; those that are
 /// held at one moment therefore each begin with the one before and are longer: never more than a
 /// key has bytes. Items come out in key order but for held ones, which come at the latest when the
-/// keys beneath them end. A file that gives way to a directory
-/// (``Decision/replaceByDirectory``) comes before the first key beneath that needs the directory.
+/// keys beneath them end. A file in the place of a directory comes before the first key beneath
+/// that needs the directory.
 ///
 /// A push needs none of this: the directory it reads from cannot hold both, and the bucket can.
 package struct PrefixConflicts: Sendable {
@@ -32,6 +32,8 @@ package struct PrefixConflicts: Sendable {
     private struct Held: Sendable {
         let entry: JoinedEntry
         let decision: Decision
+        /// What the names above leave it.
+        let place: Place
         var state = State.waiting
         /// Keys beneath are in the directory now.
         var hasEntries = false
@@ -40,8 +42,8 @@ package struct PrefixConflicts: Sendable {
 
         enum State: Sendable {
             case waiting
-            /// Was given out and gives way to the directory.
-            case gaveWay
+            /// Was given out, and perhaps goes with the deletions.
+            case clears
             /// Was given out and stays.
             case blocks
         }
@@ -60,16 +62,16 @@ package struct PrefixConflicts: Sendable {
         }
         release { !Self.begins(entry.key, with: $0.entry.key) }
         let place = settleAncestors(of: entry, decision)
-        guard place == .free else {
+        if case .blocked = place {
             output.append(item(entry, at: place))
             return
         }
         let canBeDirectoryName =
             !entry.key.isDirectoryMarker && (entry.local != nil || decision.createsLocal)
         if canBeDirectoryName {
-            held.append(Held(entry: entry, decision: decision))
+            held.append(Held(entry: entry, decision: decision, place: place))
         } else {
-            output.append(PlannedItem(entry: entry, place: .free, decision: decision))
+            output.append(item(entry, at: place))
         }
     }
 
@@ -101,9 +103,7 @@ package struct PrefixConflicts: Sendable {
             held.removeLast()
             guard last.state == .waiting else { continue }
             if last.entry.local != nil || !(last.hasEntries || last.keepsEntries) {
-                output.append(
-                    PlannedItem(entry: last.entry, place: .free, decision: last.decision)
-                )
+                output.append(item(last.entry, at: last.place))
             } else {
                 let clears = !last.keepsEntries && policy.deletes
                 output.append(item(last.entry, at: .shadowed(clears: clears)))
@@ -126,7 +126,8 @@ package struct PrefixConflicts: Sendable {
                 if Self.keepsEntry(entry, decision) { held[index].keepsEntries = true }
             } else if decision.createsLocal {
                 settleObstacle(at: index)
-                if held[index].state == .blocks { place = .blocked(by: held[index].entry.key) }
+                let key = held[index].entry.key
+                place = held[index].state == .clears ? .awaiting(key) : .blocked(by: key)
             }
         }
         return place
@@ -144,7 +145,7 @@ package struct PrefixConflicts: Sendable {
     private mutating func settleObstacle(at index: Int) {
         guard held[index].state == .waiting else { return }
         let planned = item(held[index].entry, at: .obstacle)
-        held[index].state = planned.decision == .replaceByDirectory ? .gaveWay : .blocks
+        held[index].state = planned.decision.clearsLocal ? .clears : .blocks
         output.append(planned)
     }
 

@@ -1,10 +1,11 @@
-"""Rows F054 and F055: deletions whose answers are lost or half."""
+"""Rows F054, F055, F171 and F180: deletions that are lost or half, or have no reason."""
 
 import os
 import re
 
 import wire
 from case_table import case, equal, expect
+from listings import listing
 from scenes import OTHER
 from stage import ramp
 
@@ -135,3 +136,85 @@ def _(place):
     equal(result.count("deleted"), 250, f"deletions of {result}")
     expect(result.count("requests") <= 8, f"{result.count('requests')} requests")
     equal(place.get("kept"), OTHER, "the object that stays")
+
+
+@case("F171", "objects beneath the names of files take no file that is not to be deleted")
+def _(place):
+    names = [f"f{100 + index}" for index in range(30)]
+    for name in names:
+        place.put(name, ramp(100, 7))
+    place.in_step(place.pull())
+    before = place.tree()
+    for name in names[:15]:
+        place.put(name + "/")
+    for name in names[15:]:
+        place.put(name + "/x", OTHER)
+    for command, options in (("pull", ["--max-delete", "0"]), ("sync", []), ("pull", ["--force"]),
+                             ("pull", ["--delete", "--max-delete", "100%"]),
+                             ("sync", ["--delete", "--max-delete", "100%"])):
+        result = place.run(command, *options)
+        equal((result.status, result.count("deleted"), result.count("skipped")), (1, 0, 30),
+              f"with every object still there: {result}")
+        equal(place.tree(), before, f"the files after {result}")
+    for name in names:
+        place.delete(name)
+    for command, options in (("pull", ["--max-delete", "0"]), ("sync", []), ("pull", ["--force"])):
+        result = place.run(command, *options)
+        equal((result.status, result.count("deleted"), result.count("skipped")), (1, 0, 60),
+              f"without their objects: {result}")
+        equal(place.tree(), before, f"the files, which are the last copies, after {result}")
+    result = place.run("pull", "--delete", "--max-delete", "29")
+    equal((result.status, result.count("deleted")), (3, 0), f"beyond the limit: {result}")
+    equal(place.tree(), before, "the files")
+    result = place.in_step(place.run("pull", "--delete", "--max-delete", "30"))
+    equal(result.count("deleted"), 30, f"deletions of {result}")
+    equal(set(place.tree()), {name + "/x" for name in names[15:]}, "the files then")
+    result = place.in_step(place.run("sync", "--delete"))
+    equal((result.count("deleted"), result.count("transferred")), (0, 0), f"the next: {result}")
+
+
+def lacking(place, word):
+    """A listing that lags: what `word` is in does not stand in it."""
+    def lag(page):
+        page["entries"] = [entry for entry in page["entries"] if word not in entry]
+    return listing(place, 1_000, lag)
+
+
+@case("F180", "a file whose object the listing lacks and the store has is not deleted")
+def _(place):
+    for name in ("a", "b", "zz-dir/"):
+        place.put(name, b"" if name.endswith("/") else OTHER)
+    place.in_step(place.pull())
+    place.write("zz-new", ramp(500, 9))
+    place.in_step(place.run("sync"))
+    for word, key in (("zz-new", "zz-new"), ("zz-dir", "zz-dir/")):
+        for command in ("sync", "pull"):
+            between = lacking(place, word)
+            result = place.run(command, "--delete", "--trash-days", "0")
+            equal((result.status, result.count("deleted")), (1, 0), f"the end of {result}")
+            expect("the store has it" in result.said(key), f"what was said: {result.said(key)}")
+            equal(len(between.seen("HeadObject")), 1, "questions")
+            place.endpoint = place.server.url
+            equal(place.tree().get("zz-new"), ramp(500, 9), "the file")
+            expect(os.path.isdir(place.path("zz-dir")), "the directory is gone")
+            result = place.in_step(place.run(command, "--delete"))
+            equal((result.count("deleted"), result.count("transferred")), (0, 0), str(result))
+    place.delete("zz-new")
+    result = place.in_step(place.run("sync", "--delete"))
+    equal((result.count("deleted"), place.tree().get("zz-new")), (1, None), f"{result}")
+
+
+@case("F180", "a file whose object cannot be asked for is not deleted")
+def _(place):
+    for name in ("a", "b", "c"):
+        place.put(name, OTHER)
+    place.in_step(place.pull())
+    for name in ("a", "b"):
+        place.delete(name)
+    place.faults(place.fault("HeadObject", {"fail": {"status": 403, "code": "AccessDenied"}},
+                             key="a"))
+    result = place.pull("--delete")
+    equal((result.status, result.count("deleted"), result.count("failed")), (1, 1, 1), f"{result}")
+    equal(set(place.tree()), {"a", "c"}, "the files")
+    place.faults()
+    equal(place.in_step(place.pull("--delete")).count("deleted"), 1, "deletions of the next run")

@@ -44,6 +44,39 @@ extension EngineRuns {
             fixture.server.requestLog.count { $0.operation == operation }
         }
 
+        @Test(arguments: [SyncDirection.pull, .sync])
+        func `files are deleted only if their objects are gone when they are asked for`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try MirrorFixture()
+            for key in ["a", "b", "c", "d/", "e/"] {
+                try await fixture.put(key, key.hasSuffix("/") ? Data() : Data(key.utf8))
+            }
+            try await fixture.run("x", .pull)
+            for key in ["a", "b", "d/", "e/"] { try await fixture.deleteObject(key) }
+            let log = EventLog()
+            let engine = try fixture.engine("x") { store in
+                HookedStore(store) { call in
+                    guard call.operation == "ListObjectsV2", call.moment == .after else { return }
+                    try? await fixture.put("a", Data("a".utf8))
+                    try? await fixture.put("d/", Data())
+                }
+            }
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                options.trashDays = 0
+            }
+            let run = try await engine.run(direction, options: options, onEvent: log.add)
+            #expect((run.deleted, run.skipped) == (2, 2))
+            #expect(!run.isInStep)
+            #expect(log.skipped("a")?.contains("the store has it") == true)
+            #expect(fixture.exists("x/a") && fixture.exists("x/d"))
+            #expect(!fixture.exists("x/b") && !fixture.exists("x/e"))
+            let next = try await fixture.run("x", direction) { $0.deletesKnown = true }
+            #expect(next.isInStep)
+            #expect((next.transferred, next.deleted) == (0, 0))
+        }
+
         @Test func `a page answers for all deletions in its range`() async throws {
             let fixture = try await fixture(count: 120, removed: 100)
             let push = try await push(fixture)

@@ -71,7 +71,13 @@ extension EngineRuns {
                 #expect(try fixture.tree("b") == ["a": ramp(20, 7)])
             }
             let forced = try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }
-            #expect(forced.transferred == 1)
+            #expect((forced.transferred, forced.skipped) == (0, 2))
+            #expect(try fixture.tree("b") == ["a": ramp(20, 7)])
+            let given = try await fixture.run("b", .pull) { options in
+                options.deletesKnown = true
+                options.conflictPolicy = .remote
+            }
+            #expect((given.transferred, given.deleted) == (1, 1))
             #expect(try fixture.tree("b") == ["a/b": ramp(12)])
         }
 

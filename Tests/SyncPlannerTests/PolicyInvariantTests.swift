@@ -20,7 +20,7 @@ extension Decision {
 
     fileprivate var changesLocal: Bool {
         switch self {
-        case .deleteLocal, .replaceByDirectory: true
+        case .deleteLocal: true
         case .conflict(_, .deleteLocal): true
         // A question and no change.
         case .resolveLink: false
@@ -55,6 +55,7 @@ struct PolicyInvariantTests {
     ]
     private static let places: [Place] = [
         .free, .shadowed(clears: false), .shadowed(clears: true), .blocked(by: "dir"),
+        .awaiting("dir"), .obstacle,
     ]
 
     private static var policies: [DecisionPolicy] {
@@ -84,7 +85,8 @@ struct PolicyInvariantTests {
             for local in Self.locals {
                 for remote in Self.remotes where base != nil || local != nil || remote != nil {
                     let sample = entry(base: base, local: local, remote: remote)
-                    for place in Self.places where local == nil || place == .free {
+                    for place in Self.places
+                    where place == .free || (local != nil) == (place == .obstacle) {
                         let decision = decide(sample, policy, at: place)
                         for outcome in decision.outcomes
                         where !Self.isPermitted(outcome, sample, policy, place) {
@@ -107,8 +109,11 @@ struct PolicyInvariantTests {
         if policy.direction == .push, outcome.changesLocal { return false }
         if outcome.deletes, !policy.deletes { return false }
         if outcome.createsLocal {
-            let isFree = place == .free || place == .shadowed(clears: true)
-            guard isFree, entry.remote != nil else { return false }
+            switch place {
+            case .free, .shadowed(clears: true), .awaiting, .obstacle: break
+            case .shadowed(clears: false), .blocked: return false
+            }
+            guard entry.remote != nil else { return false }
         }
         if outcome.changesRemote, !outcome.deletes, entry.local == nil { return false }
         switch outcome {

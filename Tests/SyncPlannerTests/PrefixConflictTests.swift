@@ -63,27 +63,75 @@ struct PrefixConflictTests {
         #expect(world.violations.isEmpty)
     }
 
-    @Test func `a file that is as recorded gives way before the keys beneath`() throws {
+    @Test(arguments: [Direction.pull, .sync])
+    func `a file whose object is gone is deleted at the end, and the keys beneath come then`(
+        direction: Direction
+    ) throws {
         let items = try plan(
-            policy(.pull),
-            remote: [object("a/b"), object("a/c")],
+            policy(direction, deletes: true),
+            remote: [object("a/", size: 0), object("a/b"), object("a/c"), object("a/c/d")],
             base: [row("a")],
             local: [file("a")]
         )
-        #expect(items.map(\.entry.key) == ["a", "a/b", "a/c"])
+        #expect(items.first?.entry.key == "a")
         #expect(
-            items.map(\.decision) == [.replaceByDirectory, .download(.new), .download(.new)]
+            decisions(items) == [
+                "a": .deleteLocal(.known), "a/": .downloadAfterDeletions(.new),
+                "a/b": .downloadAfterDeletions(.new), "a/c": .skip(.shadowedByDirectory),
+                "a/c/d": .downloadAfterDeletions(.new),
+            ]
         )
     }
 
-    @Test func `it gives way although its object is still there, which is left alone`() throws {
-        let items = try plan(
-            policy(.sync, deletes: true),
-            remote: [object("a"), object("a/b")],
-            base: [row("a")],
-            local: [file("a")]
-        )
-        #expect(items.map(\.decision) == [.replaceByDirectory, .download(.new)])
+    @Test(arguments: [Direction.pull, .sync])
+    func `without a flag that deletes, no file goes for what is beneath`(
+        direction: Direction
+    ) throws {
+        for force in [false, true] {
+            let items = try plan(
+                policy(direction, force: force),
+                remote: [object("a/b"), object("a/c")],
+                base: [row("a")],
+                local: [file("a")]
+            )
+            #expect(
+                decisions(items) == [
+                    "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                    "a/c": .skip(.blockedByFile("a")),
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: [Direction.pull, .sync], [false, true])
+    func `a file whose object is listed stays, whatever flags there are`(
+        direction: Direction,
+        isMarker: Bool
+    ) throws {
+        let beneath: ObjectKey = isMarker ? "a/" : "a/b"
+        for deletes in [false, true] {
+            let policy = policy(direction, deletes: deletes, extra: deletes, force: deletes)
+            let same = try plan(
+                policy,
+                remote: [object("a"), object(beneath, size: isMarker ? 0 : 5)],
+                base: [row("a")],
+                local: [file("a")]
+            )
+            #expect(
+                decisions(same) == ["a": .nothing(.unchanged), beneath: .skip(.blockedByFile("a"))]
+            )
+            let changed = try plan(
+                policy,
+                remote: [object("a", size: 77), object(beneath, size: isMarker ? 0 : 5)],
+                base: [row("a")],
+                local: [file("a")]
+            )
+            #expect(
+                decisions(changed) == [
+                    "a": .download(.changed), beneath: .skip(.blockedByFile("a")),
+                ]
+            )
+        }
     }
 
     @Test(arguments: [Direction.pull, .sync])
@@ -122,7 +170,7 @@ struct PrefixConflictTests {
                 "a": .compare(
                     .fileWithObject(Recorded.etag),
                     same: .adopt,
-                    different: .skip(.blocksDirectory)
+                    different: .conflict(.bothNew, .downloadKeepingLocal)
                 ),
                 "a/b": .skip(.blockedByFile("a")),
             ]
@@ -132,7 +180,7 @@ struct PrefixConflictTests {
             remote: [object("a", size: 9), object("a/b")],
             local: [file("a")]
         )
-        #expect(decisions(other)["a"] == .skip(.blocksDirectory))
+        #expect(decisions(other)["a"] == .conflict(.bothNew, .downloadKeepingLocal))
         let empty = try plan(
             policy(direction),
             remote: [object("a", size: 0), object("a/b")],
@@ -141,38 +189,29 @@ struct PrefixConflictTests {
         #expect(decisions(empty)["a"] == .adopt)
     }
 
-    @Test func `no file gives way where nothing may be deleted`() throws {
-        var keeping = policy(.pull, extra: true, force: true)
-        keeping.filesGiveWay = false
-        for base in [[row("a")], []] {
-            let items = try plan(keeping, remote: [object("a/b")], base: base, local: [file("a")])
-            #expect(
-                decisions(items) == [
-                    "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
-                ]
-            )
-        }
-    }
-
-    @Test func `flags that give the file up let the directory in`() throws {
-        let forced = try plan(
-            policy(.pull, force: true),
+    @Test func `flags that give the file up let the directory in afterwards`() throws {
+        let given = try plan(
+            policy(.pull, deletes: true, conflict: .remote),
             remote: [object("a/b")],
             base: [row("a")],
             local: [file("a", size: 1)]
         )
-        #expect(forced.map(\.decision) == [.replaceByDirectory, .download(.new)])
+        #expect(
+            given.map(\.decision) == [
+                .conflict(.localChangedRemoteGone, .deleteLocal), .downloadAfterDeletions(.new),
+            ]
+        )
         let extra = try plan(
             policy(.pull, extra: true),
             remote: [object("a/b")],
             local: [file("a")]
         )
-        #expect(extra.map(\.decision) == [.replaceByDirectory, .download(.new)])
+        #expect(extra.map(\.decision) == [.deleteLocal(.extra), .downloadAfterDeletions(.new)])
     }
 
-    @Test func `a touched file is refreshed first and gives way in the next run`() throws {
+    @Test func `the content of a touched file decides, and the keys beneath wait for it`() throws {
         let items = try plan(
-            policy(.pull),
+            policy(.pull, deletes: true),
             remote: [object("a/b")],
             base: [row("a")],
             local: [file("a", inode: 9)]
@@ -181,19 +220,12 @@ struct PrefixConflictTests {
             decisions(items) == [
                 "a": .compare(
                     .fileWithRow(Recorded.crc64),
-                    same: .refresh,
-                    different: .skip(.blocksDirectory)
+                    same: .deleteLocal(.known),
+                    different: .conflict(.localChangedRemoteGone, .leaveBoth)
                 ),
-                "a/b": .skip(.blockedByFile("a")),
+                "a/b": .downloadAfterDeletions(.new),
             ]
         )
-        let forced = try plan(
-            policy(.pull, force: true),
-            remote: [object("a/b")],
-            base: [row("a")],
-            local: [file("a", inode: 9)]
-        )
-        #expect(forced.first?.decision == .replaceByDirectory)
     }
 
     @Test func `a file is not moved for keys that cannot come`() throws {

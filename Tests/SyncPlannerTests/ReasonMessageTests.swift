@@ -56,8 +56,8 @@ struct ReasonMessageTests {
         ),
         (
             .blocksDirectory,
-            "the remote has keys beneath this name, and the file here is not as recorded;"
-                + " move it away to let the directory in"
+            "the remote has keys beneath this name and no object of it, and the file here stays;"
+                + " move it away, or remove it by --delete if it is as recorded"
         ),
         (
             .blockedByFile("a\nb"),

@@ -39,8 +39,6 @@ extension World {
     fileprivate struct Shell {
         let policy: DecisionPolicy
         var result = RunResult()
-        /// Files that give way to a directory if one is made in their place.
-        var clearable: [ObjectKey: PlannedItem] = [:]
         var deletions: [(key: ObjectKey, isLocal: Bool, entry: JoinedEntry)] = []
         var postponed: [PlannedItem] = []
         var depth = 0
@@ -84,18 +82,13 @@ extension World {
             refresh(key)
             shell.result.refreshedRows += 1
         case .makeDirectory:
-            makeRoom(key, &shell)
-            directories.insert(key)
-            record(key, Content(id: 0, size: 0), objects[key]?.etag ?? tag(0), nil)
+            makeDirectory(key)
         case .uploadMarker:
             objects[key] = Stored(content: Content(id: 0, size: 0), etag: tag(fresh()))
             record(key, Content(id: 0, size: 0), objects[key]?.etag ?? tag(0), nil)
         case .deleteLocal: shell.deletions.append((key, true, item.entry))
         case .deleteRemote: shell.deletions.append((key, false, item.entry))
         case .forget: rows[key] = nil
-        case .replaceByDirectory:
-            shell.clearable[key] = item
-            return
         case .downloadAfterDeletions:
             shell.postponed.append(item)
             return
@@ -146,17 +139,17 @@ extension World {
         }
     }
 
-    /// Moves files away that gave way to directories above `key`; anything else in the way is a
-    /// mistake of the plan.
-    private mutating func makeRoom(_ key: ObjectKey, _ shell: inout Shell) {
+    private mutating func makeDirectory(_ key: ObjectKey) {
+        checkRoom(key)
+        directories.insert(key)
+        record(key, Content(id: 0, size: 0), objects[key]?.etag ?? tag(0), nil)
+    }
+
+    /// Whatever is in the way is a mistake of the plan.
+    private mutating func checkRoom(_ key: ObjectKey) {
         for ancestor in Self.ancestors(of: key) + (key.isDirectoryMarker ? [key] : []) {
             let name = Self.asFile(ancestor)
-            guard files[name] != nil else { continue }
-            if shell.clearable.removeValue(forKey: name) == nil {
-                violations.append("\(name): a file is in the way of \(key)")
-            }
-            files[name] = nil
-            rows[name] = nil
+            if files[name] != nil { violations.append("\(name): a file is in the way of \(key)") }
         }
         if !key.isDirectoryMarker, !canHold(key) {
             violations.append("\(key): a directory is in the way")
@@ -170,7 +163,7 @@ extension World {
         }
         if stored.storageClass.isArchived { violations.append("\(key): archived, but downloaded") }
         if shell.policy.direction == .push { violations.append("\(key): downloaded by a push") }
-        makeRoom(key, &shell)
+        checkRoom(key)
         let file = newFile(stored.content)
         files[key] = file
         record(key, stored.content, stored.etag, file)
@@ -209,13 +202,6 @@ extension World {
     }
 
     private mutating func finish(_ shell: inout Shell) {
-        // Nothing came beneath them after all.
-        for (key, item) in shell.clearable.sorted(by: { $0.key < $1.key }) {
-            shell.clearable[key] = nil
-            let decision = decide(item.entry, shell.policy)
-            let freed = PlannedItem(entry: item.entry, place: .free, decision: decision)
-            carryOut(decision, freed, &shell)
-        }
         for deletion in shell.deletions.reversed() {
             if deletion.isLocal {
                 deleteLocal(deletion.key)
@@ -225,11 +211,12 @@ extension World {
             }
         }
         for item in shell.postponed {
-            if canHold(item.entry.key) {
-                download(item.entry.key, &shell)
+            let key = item.entry.key
+            if canHold(key) {
+                if key.isDirectoryMarker { makeDirectory(key) } else { download(key, &shell) }
                 shell.result.didSomething = true
             } else {
-                shell.result.leftAlone.insert(item.entry.key)
+                shell.result.leftAlone.insert(key)
             }
         }
     }

@@ -11,7 +11,7 @@ extension SyncError {
             case .sourceKeepsChanging, .cannotResume, .uploadVanished: .cannotResume
             case .targetChanged, .manifest: .localState
             case .needsRestore: .needsRestore
-            case .alreadyExists, .fileExists, .nameTaken: .alreadyExists
+            case .alreadyExists, .objectExists, .fileExists, .nameTaken: .alreadyExists
             case .tooLarge: .configuration
             case .cancelled: .cancelled
             case .held: .locked

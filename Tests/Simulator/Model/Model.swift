@@ -87,9 +87,6 @@ struct Model {
         }
     }
 
-    /// A run removed a file whose name a directory needs.
-    mutating func gaveWay(_ path: ObjectKey) { removedByUser.insert(path) }
-
     private mutating func release(_ path: ObjectKey) {
         if case .file(let content?)? = tree[path] {
             superseded.insert(Held(path: path, content: content))

@@ -57,7 +57,7 @@ struct PlannerCases {
         let planned = items.map(\.entry.key).filter { !$0.isDirectoryMarker }
         let all = Set(world.base.keys).union(world.localFiles.keys).union(world.remote.keys)
         keys += all.count
-        // A file that gives way or blocks is told before the keys beneath, all others in order.
+        // A file in the place of a directory is told before the keys beneath, all others in order.
         if Set(planned) != all || planned.count != all.count {
             fail(seed, world, "keys are missing or come twice: \(planned.map(\.display))")
         }
@@ -94,8 +94,11 @@ struct PlannerCases {
     ) {
         let key = item.entry.key
         let isUnknown = world.base[key] == nil && world.localFiles[key] != nil
-        if isUnknown, item.decision == .replaceByDirectory, !world.policy.deletesExtra {
-            fail(seed, world, "'\(key.display)', which was never synced, gives way")
+        if isUnknown, found == .deleteLocal, !world.policy.deletesExtra {
+            fail(seed, world, "'\(key.display)', which was never synced, is deleted")
+        }
+        if found == .deleteLocal, !world.policy.deletes || world.remote[key] != nil {
+            fail(seed, world, "'\(key.display)' is deleted unasked, or though it is listed")
         }
         let isChanged =
             world.base[key].map { $0.content != world.localFiles[key]?.content } ?? false
@@ -121,8 +124,7 @@ struct PlannerCases {
         case .forget: .forget
         case .keepLocalChange: .keep
         case .conflict: .conflict
-        case .makeDirectory, .uploadMarker, .resolveLink, .replaceByDirectory,
-            .downloadAfterDeletions, .skip:
+        case .makeDirectory, .uploadMarker, .resolveLink, .downloadAfterDeletions, .skip:
             nil
         }
     }

@@ -30,9 +30,8 @@ extension World {
     func judgeRemovals(_ run: RunState) {
         for (path, entry) in model.tree where tree.entries[path] == nil {
             guard case .file(let content) = entry else { continue }
-            if run.served.showsBeneath(path) { model.gaveWay(path) }
-            // What the listing has gives way to its new version, or to a directory.
-            if run.served.shows(path) || run.served.showsBeneath(path) { continue }
+            // What the listing has gives way to its new version.
+            if run.served.shows(path) { continue }
             let isSecondName = model.tree.keys.contains { Model.isNameOfConflict(path, of: $0) }
             let isElsewhere = tree.entries.values.contains(.file(content))
             if isSecondName, isElsewhere { continue }

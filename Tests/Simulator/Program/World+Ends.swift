@@ -84,9 +84,7 @@ extension World {
                 let isStillThere = contents.allSatisfy { visible.contains($0) }
                 if isStillThere, isNameOfConflict(path) { continue }
             }
-            // What gives way to a verified file is in the trash, whatever the limit is.
-            let givesWay = run.served.showsBeneath(path) && !setup.has(.hostile)
-            if !givesWay { run.deletions += 1 }
+            run.deletions += 1
             judgeLocalDeletion(path, run)
         }
     }
@@ -103,8 +101,6 @@ extension World {
         if run.excludes(path) {
             report(.noDeletionOnDoubt, "'\(path.display)' is excluded and was removed")
         }
-        // A recorded file gives way to a directory of its name, without any flag.
-        if run.served.showsBeneath(path), !setup.has(.hostile) { return }
         guard run.deletes else {
             report(.noDeletionOnDoubt, "the file '\(path.display)' was removed unasked")
             return
@@ -115,6 +111,12 @@ extension World {
                 "the file '\(path.display)' was removed, and no listing lacked its object"
             )
             return
+        }
+        if !run.hadCompany, service.bucket.resolved(Self.whole(path)) != nil {
+            report(
+                .noDeletionOnDoubt,
+                "the file '\(path.display)' was removed, and its object is there"
+            )
         }
         judgeDeletionPolicy(run, path)
         if let warning = run.warnings.first(where: { $0.contains("nothing is deleted") }) {

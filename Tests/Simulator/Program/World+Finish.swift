@@ -57,15 +57,12 @@ extension World {
     private func needsAnother(_ run: RunState) -> Bool {
         // A rebuilt manifest holds deletions back once.
         if run.warnings.contains(where: { $0.contains("nothing is deleted") }) { return true }
-        // A touched file gives way to a directory only once it is known to be unchanged.
+        // A touched file gives way to a directory only once it is known to be unchanged, and one
+        // whose object is there not at all.
         let isBlocked = run.items.contains { item in
             item.message?.contains("stands where a directory is needed") == true
         }
         if isBlocked { return true }
-        // A file whose object has keys beneath its name gives way once it is known.
-        let giving = run.items.filter { $0.action == .adopt }.map { $0.key + "/" }
-        let keys = service.bucket.objects.keys.compactMap { Self.relative($0)?.display }
-        if giving.contains(where: { name in keys.contains { $0.hasPrefix(name) } }) { return true }
         // A version that was put aside is a new file, which goes to the remote.
         if run.options.direction == .sync, let summary = run.summary,
             summary.conflicts + summary.skipped > 0
