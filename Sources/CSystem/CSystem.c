@@ -55,6 +55,10 @@ int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirect
     return renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE);
 }
 
+int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirectory, const char *to) {
+    return renameat2(fromDirectory, from, toDirectory, to, RENAME_EXCHANGE);
+}
+
 void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {
     struct statx status;
     *seconds = *nanoseconds = 0;
@@ -113,6 +117,10 @@ int osssync_clone_file(int destination, int source) {
 
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
     return renameatx_np(fromDirectory, from, toDirectory, to, RENAME_EXCL);
+}
+
+int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirectory, const char *to) {
+    return renameatx_np(fromDirectory, from, toDirectory, to, RENAME_SWAP);
 }
 
 void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {

@@ -31,7 +31,7 @@ struct Displacer {
     }
 
     /// More names than a run could need; a limit all the same.
-    private static let maximumAttempts = 1000
+    static let maximumAttempts = 1000
 
     /// Where an old version was put.
     struct Kept {
@@ -89,7 +89,10 @@ struct Displacer {
     }
 
     /// Moves the file into the trash of `run`.
-    func moveToTrash(run: String) throws(LocalError) {
+    ///
+    /// - Throws: `targetChanged` if another file had the name by then; it has it again, or lies in
+    ///   the trash if the name was taken once more.
+    func moveToTrash(_ old: FileStatus, run: String) throws(LocalError) {
         for attempt in 0..<Self.maximumAttempts {
             guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
             let moved = try calls.renameExclusively(
@@ -98,9 +101,45 @@ struct Displacer {
                 to: place.descriptor,
                 original
             )
-            if moved { return }
+            guard moved else { continue }
+            if try place.status(of: original)?.isSameVersion(as: old) == true { return }
+            undo(Kept(place: place, name: original, path: nil, originalIsGone: true))
+            throw .targetChanged(path)
         }
         throw .noFreeName(path)
+    }
+
+    /// Removes the file for good.
+    ///
+    /// It gets the name of a temporary file first: removing a name takes whatever has it by then,
+    /// also a file that another program saved after the last look.
+    ///
+    /// - Throws: `targetChanged` as ``moveToTrash(_:run:)``.
+    func remove(_ old: FileStatus) throws(LocalError) {
+        let partials = try directory.partials
+        let name = directory.fileName(PartialName.random())
+        do throws(LocalError) {
+            guard
+                try calls.renameExclusively(
+                    from: parent.descriptor,
+                    original,
+                    to: partials.descriptor,
+                    name
+                )
+            else { throw .noFreeName(path) }
+        } catch {
+            // On another disk within the mirror there is no such place.
+            guard error.errno == EXDEV else { throw error }
+            try calls.unlink(at: parent.descriptor, original)
+            return
+        }
+        // What cannot be looked at is not removed either.
+        let found = try? partials.status(of: name)
+        guard found?.isSameVersion(as: old) == true else {
+            undo(Kept(place: partials, name: name, path: nil, originalIsGone: true))
+            throw .targetChanged(path)
+        }
+        try calls.unlink(at: partials.descriptor, name)
     }
 
     /// Takes back what was kept.

@@ -95,6 +95,14 @@ struct FileStatus: Sendable, Hashable {
     func isSameObject(as other: FileStatus) -> Bool {
         identity.inode == other.identity.inode && identity.device == other.identity.device
     }
+
+    /// True if that object has the same content, as far as its size and modification time tell;
+    /// the time of its last change moves with each of its names.
+    func isSameVersion(as other: FileStatus) -> Bool {
+        isSameObject(as: other) && kind == other.kind
+            && identity.size == other.identity.size
+            && identity.modified == other.identity.modified
+    }
 }
 
 extension Timestamp {

@@ -57,21 +57,33 @@ extension MirrorDirectory {
 
     /// The file and its status, if it is still ours alone.
     func open(_ name: PartialName) throws(LocalError) -> (OpenFile, FileStatus)? {
-        let descriptor: Int32
-        do throws(LocalError) {
-            descriptor = try calls.open(
-                at: try partials.descriptor,
-                fileName(name),
-                flags: SystemCalls.updatingFlags,
-                mode: 0
-            )
-        } catch {
-            switch error.errno {
-            // A directory, a link, or a FIFO or device without a partner in the file's place.
-            case ENOENT, EISDIR, ELOOP, ENXIO, ENODEV: return nil
-            default: throw error
+        let directory = try partials
+        func descriptor() throws(LocalError) -> Int32? {
+            do throws(LocalError) {
+                return try calls.open(
+                    at: directory.descriptor,
+                    fileName(name),
+                    flags: SystemCalls.updatingFlags,
+                    mode: 0
+                )
+            } catch {
+                switch error.errno {
+                // A directory, a link, or a FIFO or device without a partner in the file's place.
+                case ENOENT, EISDIR, ELOOP, ENXIO, ENODEV: return nil
+                default: throw error
+                }
             }
         }
+        let found: Int32?
+        do throws(LocalError) {
+            found = try descriptor()
+        } catch {
+            // It had the permissions of a read-only file already when it could not get its name.
+            guard error.errno == EACCES, !keepsPartialsBeside else { throw error }
+            try calls.setMode(at: directory.descriptor, fileName(name), 0o600)
+            found = try descriptor()
+        }
+        guard let descriptor = found else { return nil }
         let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
         let status = try file.status()
         guard status.kind == .file, status.linkCount == 1,

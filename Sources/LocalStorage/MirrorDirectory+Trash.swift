@@ -11,6 +11,13 @@ enum TrashRun {
         if attempt > 0 { bytes.append(contentsOf: "~\(attempt)".utf8) }
         return PathBytes(bytes)
     }
+
+    /// The time that the name of a run's trash begins with; nil if it begins with something else.
+    static func time(of name: [UInt8]) -> Timestamp? {
+        let prefix = MirrorDirectory.yieldedTrash.utf8
+        let stamp = name.dropFirst(name.starts(with: prefix) ? prefix.count : 0).prefix(16)
+        return Timestamp(basicText: String(decoding: stamp, as: UTF8.self))
+    }
 }
 
 extension MirrorDirectory {
@@ -26,8 +33,9 @@ extension MirrorDirectory {
         run: String
     ) throws(LocalError) {
         do throws(LocalError) {
-            let parent = try parentOfUnchanged(path, expected)
-            try Displacer(directory: self, path: path, parent: parent).moveToTrash(run: run)
+            let (parent, status) = try unchanged(path, expected)
+            let displacer = Displacer(directory: self, path: path, parent: parent)
+            try displacer.moveToTrash(status, run: run)
         } catch {
             throw explained(error, neededBytes: nil)
         }
@@ -40,14 +48,15 @@ extension MirrorDirectory {
         _ path: RelativePath,
         expected: FileIdentity
     ) throws(LocalError) {
-        let parent = try parentOfUnchanged(path, expected)
-        try calls.unlink(at: parent.descriptor, PathBytes(path.name))
+        let (parent, status) = try unchanged(path, expected)
+        try Displacer(directory: self, path: path, parent: parent).remove(status)
     }
 
-    private func parentOfUnchanged(
+    /// The directory of a file and what the file is, if that is what the plan saw.
+    private func unchanged(
         _ path: RelativePath,
         _ expected: FileIdentity
-    ) throws(LocalError) -> OpenDirectory {
+    ) throws(LocalError) -> (OpenDirectory, FileStatus) {
         let parent: OpenDirectory
         do throws(LocalError) {
             parent = try self.parent(of: path)
@@ -61,18 +70,20 @@ extension MirrorDirectory {
         guard let status, status.kind == .file, status.identity == expected else {
             throw .targetChanged(path)
         }
-        return parent
+        return (parent, status)
     }
 
-    /// Deletes the trash of runs that ended before `limit`, by the modification time of their
-    /// directories; of trash whose name begins with ``yieldedTrash``, before `yieldedLimit`.
+    /// Deletes the trash of runs before `limit`, by the time in the name of their directories.
+    ///
+    /// What earlier versions called ``yieldedTrash`` has `yieldedLimit`. Nil keeps all of it. A
+    /// name without a time was given by another program: the directory's modification time counts.
     ///
     /// Each run whose trash stays, wholly or in part, is told to `onFailure`; nothing ends on its
     /// account. The result is the number of runs whose trash is gone.
     @discardableResult
     package func sweepTrash(
-        olderThan limit: Timestamp,
-        yieldedBefore yieldedLimit: Timestamp,
+        olderThan limit: Timestamp?,
+        yieldedBefore yieldedLimit: Timestamp?,
         onFailure: (LocalError) -> Void
     ) throws(LocalError) -> Int {
         let trash = try trash
@@ -82,10 +93,11 @@ extension MirrorDirectory {
         var count = 0
         for name in names {
             let isYielded = name.starts(with: Self.yieldedTrash.utf8)
+            guard let limit = isYielded ? yieldedLimit : limit else { continue }
             do throws(LocalError) {
                 guard let status = try trash.status(of: PathBytes(name)),
                     status.kind == .directory,
-                    status.identity.modified < (isYielded ? yieldedLimit : limit)
+                    TrashRun.time(of: name) ?? status.identity.modified < limit
                 else { continue }
                 try TreeRemoval(root: trash, calls: calls).remove(name)
                 count += 1

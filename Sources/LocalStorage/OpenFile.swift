@@ -28,6 +28,11 @@ package final class OpenFile: Sendable {
         try status().identity
     }
 
+    /// The bits for owner, group and others.
+    package func permissions() throws(LocalError) -> UInt32 {
+        try status().permissions & 0o777
+    }
+
     /// Makes what was written so far survive a power cut.
     package func synchronize() throws(LocalError) {
         try calls.synchronize(descriptor)

@@ -8,19 +8,25 @@ package struct Publication: Sendable, Hashable {
     package var modified: Timestamp
     package var expected: ExpectedTarget
     package var displaced: Displacement
+    /// The permissions of the file that this is a copy of; nil for new content.
+    ///
+    /// They count where nothing is replaced.
+    package var permissions: UInt32?
 
     package init(
         partialName: String,
         path: RelativePath,
         modified: Timestamp,
         expected: ExpectedTarget,
-        displaced: Displacement
+        displaced: Displacement,
+        permissions: UInt32? = nil
     ) {
         self.partialName = partialName
         self.path = path
         self.modified = modified
         self.expected = expected
         self.displaced = displaced
+        self.permissions = permissions
     }
 }
 

@@ -51,6 +51,7 @@ struct Publisher {
 
     /// Gives the temporary files their times and permissions, which are to be durable with them.
     ///
+    /// A new version has the permissions of the one that it replaces.
     /// With `synchronizesEach` each of them is made durable by itself.
     mutating func prepare(synchronizesEach: Bool) {
         for index in group.indices {
@@ -58,7 +59,7 @@ struct Publisher {
                 guard let name = PartialName(group[index].partialName),
                     let (file, _) = try directory.open(name)
                 else { continue }
-                try calls.setMode(file.descriptor, mode)
+                try calls.setMode(file.descriptor, try permissions(for: group[index]))
                 try calls.setModified(file.descriptor, group[index].modified)
                 if synchronizesEach { try calls.synchronize(file.descriptor) }
                 // With the time as the file system keeps it.
@@ -68,6 +69,21 @@ struct Publisher {
                 outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
             }
         }
+    }
+
+    /// Those of the file that is replaced, of the file that this is a copy of, or the usual ones.
+    ///
+    /// Never more than read, write and execute: set-user-ID was given to other content.
+    private mutating func permissions(
+        for publication: Publication
+    ) throws(LocalError) -> UInt32 {
+        let path = publication.path
+        if publication.expected != .absent, !path.isDirectory,
+            let old = try parent(of: path).status(of: PathBytes(path.name)), old.kind == .file
+        {
+            return old.permissions & 0o777
+        }
+        return publication.permissions.map { $0 & 0o777 } ?? mode
     }
 
     /// Gives the old versions that are to be kept their second names.
@@ -105,10 +121,7 @@ struct Publisher {
         }
         guard let kept else { return }
         // The second name changed the time of the last change, and nothing else.
-        guard let status = try parent.status(of: name), status.isSameObject(as: old),
-            status.identity.size == old.identity.size,
-            status.identity.modified == old.identity.modified
-        else {
+        guard let status = try parent.status(of: name), status.isSameVersion(as: old) else {
             displacer.undo(kept)
             throw .targetChanged(path)
         }
@@ -125,6 +138,8 @@ struct Publisher {
     ///
     /// With `synchronizesEach` the directory is made durable after each rename.
     mutating func commit(synchronizesEach: Bool) {
+        // Opened before the disk was waited for: what is at that path now counts.
+        lastParent = nil
         let order = prepared.sorted { left, right in
             let a = group[left.index].path
             let b = group[right.index].path
@@ -171,9 +186,7 @@ struct Publisher {
         }
         // The rename changed the file's ctime, so its identity is taken now; and if it is another
         // file by now, or was written to, that must not be recorded as what was verified.
-        guard let status = try parent.status(of: name), status.isSameObject(as: item.status),
-            status.identity.size == item.status.identity.size,
-            status.identity.modified == item.status.identity.modified
+        guard let status = try parent.status(of: name), status.isSameVersion(as: item.status)
         else { throw .targetChanged(path) }
         return .published(status.identity, keptAs: kept)
     }
@@ -249,12 +262,7 @@ struct Publisher {
             if kept?.originalIsGone == true {
                 try placeWhereAbsent(item, parent, name, publication.path)
             } else {
-                try calls.rename(
-                    from: partials.descriptor,
-                    directory.fileName(item.name),
-                    to: parent.descriptor,
-                    name
-                )
+                try exchange(old, for: item, parent, name)
             }
         } catch {
             if let kept { displacer.undo(kept) }
@@ -275,16 +283,96 @@ struct Publisher {
             guard try parent.status(of: name)?.identity == version.status.identity else {
                 throw .targetChanged(path)
             }
-            try calls.rename(
-                from: partials.descriptor,
-                directory.fileName(item.name),
-                to: parent.descriptor,
-                name
-            )
+            try exchange(version.status, for: item, parent, name)
         } catch {
             version.displacer.undo(version.kept)
             throw error
         }
         return version.kept.path
+    }
+}
+
+// MARK: - Replacing
+
+extension Publisher {
+    /// Puts the temporary file in the place of `old` and removes `old`.
+    ///
+    /// The two names are exchanged, and what came out is compared with what was expected: a file
+    /// that another program saved after the last look gets its name back. Where the file system
+    /// cannot exchange names, or where anything may be replaced, it is a plain rename.
+    private func exchange(
+        _ old: FileStatus,
+        for item: Prepared,
+        _ parent: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) {
+        let publication = group[item.index]
+        let partial = directory.fileName(item.name)
+        var isExchanged = false
+        do throws(LocalError) {
+            if publication.expected != .anything {
+                isExchanged = try calls.exchange(
+                    partials.descriptor,
+                    partial,
+                    parent.descriptor,
+                    name
+                )
+            }
+        } catch {
+            // The file that was to be replaced is gone.
+            throw error.errno == ENOENT ? .targetChanged(publication.path) : error
+        }
+        guard isExchanged else {
+            return try calls.rename(
+                from: partials.descriptor,
+                partial,
+                to: parent.descriptor,
+                name
+            )
+        }
+        let found = Result { () throws(LocalError) in try partials.status(of: partial) }
+        if case .success(let found?) = found, found.isSameVersion(as: old) {
+            // One that stays is swept like any temporary file.
+            _ = try? calls.unlink(at: partials.descriptor, partial)
+            return
+        }
+        restore(item, parent, name)
+        _ = try found.get()
+        throw .targetChanged(publication.path)
+    }
+
+    /// Gives the path back what the temporary file was exchanged for.
+    ///
+    /// If another program saved the file once more in between, its newest version has the path in
+    /// the end and the one before it lies beside.
+    private func restore(_ item: Prepared, _ parent: OpenDirectory, _ name: PathBytes) {
+        let partial = directory.fileName(item.name)
+        /// True if the temporary file's name has no other file than ours.
+        func isOurs() -> Bool {
+            guard let held = try? partials.status(of: partial) else { return false }
+            return held.isSameObject(as: item.status)
+        }
+        for _ in 0..<2 {
+            // What fails here is tried in another way below.
+            _ = try? calls.exchange(partials.descriptor, partial, parent.descriptor, name)
+            if isOurs() { return }
+        }
+        let path = group[item.index].path
+        for attempt in 0..<Displacer.maximumAttempts {
+            let beside =
+                attempt == 0
+                ? name
+                : PathBytes(
+                    ConflictName(original: path.name, suffix: ".saved", attempt: attempt - 1).bytes
+                )
+            let isMoved = try? calls.renameExclusively(
+                from: partials.descriptor,
+                partial,
+                to: parent.descriptor,
+                beside
+            )
+            // Without an answer the disk has failed, and other names will not do either.
+            if isMoved != false { return }
+        }
     }
 }

@@ -36,13 +36,48 @@ package final class SystemCallFaults: Sendable {
     private let rules: [Rule]
     private let state: Mutex<State>
 
+    private let interference: Interference?
+
     package init(_ rules: [Rule]) {
         self.rules = rules
+        interference = nil
+        state = Mutex(State(counts: rules.map { _ in 0 }))
+    }
+
+    /// Runs `body` right before those calls, counted from 1, and gives it the call's number: what
+    /// another process does at that moment.
+    package init(
+        before numbers: Set<Int>,
+        of call: String,
+        _ rules: [Rule] = [],
+        _ body: @escaping @Sendable (Int) -> Void
+    ) {
+        self.rules = rules
+        interference = Interference(call: call, numbers: numbers, body: body)
         state = Mutex(State(counts: rules.map { _ in 0 }))
     }
 
     package convenience init(_ effect: Effect, at number: Int, of calls: Set<String>) {
         self.init([Rule(effect, at: number, of: calls)])
+    }
+
+    private final class Interference: Sendable {
+        let call: String
+        let numbers: Set<Int>
+        let body: @Sendable (Int) -> Void
+        private let count = Atomic<Int>(0)
+
+        init(call: String, numbers: Set<Int>, body: @escaping @Sendable (Int) -> Void) {
+            self.call = call
+            self.numbers = numbers
+            self.body = body
+        }
+
+        func happens(before name: String) {
+            guard name == call else { return }
+            let number = count.add(1, ordering: .relaxed).newValue
+            if numbers.contains(number) { body(number) }
+        }
     }
 
     /// The calls so far that the first rule counts.
@@ -54,6 +89,7 @@ package final class SystemCallFaults: Sendable {
     /// The error that this call has to report; nil to go on.
     func errno(for call: StaticString) -> Int32? {
         let name = call.description
+        interference?.happens(before: name)
         return state.withLock { state in
             var result: Int32?
             for (index, rule) in rules.enumerated() {

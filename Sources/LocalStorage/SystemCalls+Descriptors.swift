@@ -74,6 +74,13 @@ extension SystemCalls {
         try check("fchmod") { fchmod(descriptor, mode_t(mode)) }
     }
 
+    /// Follows links: only for a directory in which no other user can make one.
+    func setMode(at directory: Int32, _ name: PathBytes, _ mode: UInt32) throws(LocalError) {
+        try check("fchmodat", name) {
+            unsafe name.withPointer { unsafe fchmodat(directory, $0, mode_t(mode), 0) }
+        }
+    }
+
     /// The time of last access becomes now.
     func setModified(_ descriptor: Int32, _ time: Timestamp) throws(LocalError) {
         try check("futimens") {

@@ -179,8 +179,8 @@ extension SystemCalls {
 
     /// False if the new name is taken.
     ///
-    /// File systems without the exclusive form get a look and a
-    /// plain rename.
+    /// File systems without the exclusive form, such as NFS, get a second name, which is never one
+    /// that is there, and lose the first; those without second names a look and a plain rename.
     func renameExclusively(
         from directory: Int32,
         _ name: PathBytes,
@@ -198,10 +198,55 @@ extension SystemCalls {
         case 0: return true
         case EEXIST: return false
         case EINVAL, ENOSYS, ENOTSUP:
+            if let isMoved = moveByLink(from: directory, name, to: newDirectory, newName) {
+                return isMoved
+            }
             guard try status(at: newDirectory, newName) == nil else { return false }
             try rename(from: directory, name, to: newDirectory, newName)
             return true
         default: throw failure("renameat2", code, newName)
+        }
+    }
+
+    /// False if the new name is taken; nil if there can be no second name.
+    private func moveByLink(
+        from directory: Int32,
+        _ name: PathBytes,
+        to newDirectory: Int32,
+        _ newName: PathBytes
+    ) -> Bool? {
+        do throws(LocalError) {
+            try link(from: directory, name, to: newDirectory, newName)
+        } catch {
+            return error.errno == EEXIST ? false : nil
+        }
+        do throws(LocalError) {
+            try unlink(at: directory, name)
+            return true
+        } catch {
+            // It stays: whoever finds the name taken leaves both.
+            return false
+        }
+    }
+
+    /// Gives each of two names what the other had, in one step; false if this file system cannot.
+    func exchange(
+        _ directory: Int32,
+        _ name: PathBytes,
+        _ otherDirectory: Int32,
+        _ otherName: PathBytes
+    ) throws(LocalError) -> Bool {
+        let (_, code) = attempt("renameat2") {
+            unsafe name.withPointer { name in
+                unsafe otherName.withPointer { otherName in
+                    unsafe osssync_renameat_exchange(directory, name, otherDirectory, otherName)
+                }
+            }
+        }
+        switch code {
+        case 0: return true
+        case EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP: return false
+        default: throw failure("renameat2", code, otherName)
         }
     }
 

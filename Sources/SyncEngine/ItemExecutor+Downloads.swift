@@ -148,8 +148,9 @@ extension ItemExecutor {
         let directory = context.directory
         let sourcePath = try RelativePath(key: row.key)
         let size = object.size
-        let (name, copy, found) = try await context.reading { interruption in
+        let (name, copy, found, permissions) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
+            let permissions = try file.permissions()
             let partial = try directory.createPartial(size: size)
             do throws(LocalError) {
                 _ = try directory.copyContents(
@@ -163,7 +164,7 @@ extension ItemExecutor {
                     range: ByteRange(offset: 0, length: size),
                     unless: interruption
                 )
-                return (partial.name, partial.file, checksum)
+                return (partial.name, partial.file, checksum, permissions)
             } catch {
                 // Nothing refers to it yet; a later run sweeps what cannot be removed now.
                 try? directory.removePartial(partial.name)
@@ -187,7 +188,8 @@ extension ItemExecutor {
                     path: path,
                     modified: modified ?? row.localModified,
                     expected: Self.expected(entry),
-                    displaced: .replace
+                    displaced: .replace,
+                    permissions: permissions
                 ),
                 key: entry.key,
                 action: .copyLocal,

@@ -190,13 +190,17 @@ class Disk:
         node.parent = directory
         self.change((directory, name, node))
 
-    def do_rename(self, _, old, new, _flags):
+    def do_rename(self, _, old, new, flags):
         source, source_name = self.place(old)
         target, target_name = self.place(new)
         node = source.names[source_name]
         if isinstance(node, Directory):
             node.parent = target
-        self.change((source, source_name, None), (target, target_name, node))
+        # RENAME_EXCHANGE
+        other = target.names[target_name] if flags == "2" else None
+        if isinstance(other, Directory):
+            other.parent = source
+        self.change((source, source_name, other), (target, target_name, node))
 
     def do_link(self, _, old, new):
         source, source_name = self.place(old)

@@ -74,11 +74,11 @@ extension EngineRuns {
             try await fixture.put("f", ramp(100))
             try await fixture.run("b", .pull)
             try await fixture.put("f", ramp(200, 1))
-            let faults = SystemCallFaults(.fail(errno: EACCES), at: 1, of: ["renameat"])
+            let faults = SystemCallFaults(.fail(errno: EACCES), at: 1, of: ["renameat2"])
             let calls = SystemCalls(usesOpenat2: true, faults: faults)
             let pull = try await fixture.engine("b", calls: calls)
                 .run(.pull, options: MirrorFixture.options()) { _ in }
-            #expect(faults.firedCall == "renameat")
+            #expect(faults.firedCall == "renameat2")
             #expect(pull.failed == 1)
             #expect(fixture.content("b/f") == ramp(100))
             #expect(try await fixture.run("b", .pull).isInStep)

@@ -11,7 +11,7 @@
 int virtual_open(int directory, const char *path, int flags, mode_t mode, int walk_flags);
 int virtual_rename(
     const char *call, int old_directory, const char *old_path, int new_directory,
-    const char *new_path, bool exclusive);
+    const char *new_path, unsigned int flags);
 /// Where relative paths start; an error number.
 int start_of(int directory, const char *path, inode_id *start);
 /// The file of an open descriptor, or NULL with EBADF in `code`.

@@ -261,13 +261,16 @@ int rmdir(const char *path) {
 
 int virtual_rename(
     const char *call, int old_directory, const char *old_path, int new_directory,
-    const char *new_path, bool exclusive
+    const char *new_path, unsigned int flags
 ) {
     if (!call_begin(call, old_directory, old_path, new_path, true, 0, NULL)) return -1;
     struct place from, to;
     int code = find(old_directory, old_path, WALK_PARENT, &from);
     if (code == 0) code = find(new_directory, new_path, WALK_PARENT, &to);
-    if (code == 0) code = tree_rename(&from, &to, exclusive);
+    if (code == 0) {
+        code = flags == RENAME_EXCHANGE ? tree_exchange(&from, &to)
+            : tree_rename(&from, &to, flags == RENAME_NOREPLACE);
+    }
     return call_end(code);
 }
 
@@ -284,13 +287,12 @@ int renameat2(
         return REAL("renameat2", int (*)(int, const char *, int, const char *, unsigned int))(
             old_directory, old_path, new_directory, new_path, flags);
     }
-    if ((flags & ~(unsigned int)RENAME_NOREPLACE) != 0) {
+    if (flags != 0 && flags != RENAME_NOREPLACE && flags != RENAME_EXCHANGE) {
         errno = EINVAL;
         return -1;
     }
     const char *call = flags == 0 ? "renameat" : "renameat2";
-    return virtual_rename(
-        call, old_directory, old_path, new_directory, new_path, flags != 0);
+    return virtual_rename(call, old_directory, old_path, new_directory, new_path, flags);
 }
 
 int renameat(int old_directory, const char *old_path, int new_directory, const char *new_path) {

@@ -170,7 +170,7 @@ struct inode {
     inode_id settled_parent;
 };
 
-enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_MOVE };
+enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_EXCHANGE };
 
 /// A change of names that is not durable yet.
 struct change {
@@ -324,6 +324,8 @@ int walk(inode_id start, const char *path, int flags, struct place *place);
 int tree_create(struct place *place, mode_t mode, const char *target, struct inode **made);
 int tree_unlink(struct place *place, bool directory);
 int tree_rename(struct place *from, struct place *to, bool exclusive);
+/// Gives each of two names what the other had.
+int tree_exchange(struct place *from, struct place *to);
 int tree_link(struct inode *inode, struct place *place);
 
 // MARK: - Descriptors (descriptors.c)

@@ -85,6 +85,28 @@ static void settle_move(const struct change *change) {
     inode_release(change->inode);
 }
 
+/// Both names get the other's file, or neither does: where one of them is not what it was, an
+/// earlier change is missing, and this one with it.
+static void settle_exchange(const struct change *change) {
+    inode_id directories[2] = {change->directory, change->new_directory};
+    struct name *names[2] = {change->name, change->new_name};
+    inode_id inodes[2] = {change->inode, change->replaced};
+    for (int i = 0; i < 2; i++) {
+        struct entry *entry = table_find_name(&inode_of(directories[i])->settled, names[i]);
+        if (entry == NULL || entry->inode != inodes[i]) return;
+        if (!is_within(directories[i], ROOT)) return;
+        // No directory comes to lie in itself.
+        if (is_directory(inode_of(inodes[i])) && is_within(directories[1 - i], inodes[i])) return;
+    }
+    for (int i = 0; i < 2; i++) inode_retain(inodes[i]);
+    for (int i = 0; i < 2; i++) {
+        struct table *table = &inode_of(directories[i])->settled;
+        unsettle_name(directories[i], table_find_name(table, names[i]));
+    }
+    for (int i = 0; i < 2; i++) settle_name(directories[i], names[i], inodes[1 - i]);
+    for (int i = 0; i < 2; i++) inode_release(inodes[i]);
+}
+
 void change_settle(const struct change *change) {
     struct table *table = &inode_of(change->directory)->settled;
     struct entry *entry = table_find_name(table, change->name);
@@ -99,6 +121,9 @@ void change_settle(const struct change *change) {
         break;
     case CHANGE_MOVE:
         settle_move(change);
+        break;
+    case CHANGE_EXCHANGE:
+        settle_exchange(change);
         break;
     }
 }
@@ -124,15 +149,19 @@ enum { NOT_CHOSEN = 0, CHOSEN = 1, CHOSEN_WITH_PLACE = 2 };
 /// What an earlier change must be so that a later, chosen one can be durable.
 static int demand(const struct change *earlier, const struct change *later) {
     // The directory that a file moves to must be there itself.
-    bool needs_place = later->kind == CHANGE_MOVE || later->chosen == CHOSEN_WITH_PLACE;
-    inode_id place = later->kind == CHANGE_MOVE ? later->new_directory : later->directory;
+    bool moves = later->kind == CHANGE_MOVE || later->kind == CHANGE_EXCHANGE;
+    bool needs_place = moves || later->chosen == CHOSEN_WITH_PLACE;
+    inode_id place = moves ? later->new_directory : later->directory;
     if (needs_place && earlier->inode == place && earlier->kind != CHANGE_REMOVE) {
         return CHOSEN_WITH_PLACE;
     }
+    if (later->kind == CHANGE_EXCHANGE && earlier->inode == later->directory
+        && earlier->kind != CHANGE_REMOVE) return CHOSEN_WITH_PLACE;
     if (is_at(later->directory, later->name, earlier)) return CHOSEN;
     if (is_at(later->new_directory, later->new_name, earlier)) return CHOSEN;
     // A directory that is removed must be empty.
     inode_id gone = later->kind == CHANGE_REMOVE ? later->inode : later->replaced;
+    if (later->kind == CHANGE_EXCHANGE) gone = 0;
     if (gone != 0 && touches(earlier, gone)) return CHOSEN;
     return NOT_CHOSEN;
 }

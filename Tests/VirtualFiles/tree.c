@@ -140,6 +140,52 @@ int tree_rename(struct place *from, struct place *to, bool exclusive) {
     return 0;
 }
 
+static int check_exchange(const struct place *from, const struct place *to) {
+    if (from->is_special || to->is_special) return EBUSY;
+    if (from->is_long) return ENAMETOOLONG;
+    if (from->inode == 0) return ENOENT;
+    if (to->is_long) return ENAMETOOLONG;
+    if (to->inode == 0) return ENOENT;
+    const struct place *places[2] = {from, to};
+    for (int i = 0; i < 2; i++) {
+        bool is_tree = is_directory(inode_of(places[i]->inode));
+        if (!is_tree && places[i]->has_trailing_slash) return ENOTDIR;
+    }
+    if (is_within(to->directory, from->inode)) return EINVAL;
+    return is_within(from->directory, to->inode) ? EINVAL : 0;
+}
+
+/// Puts another file or directory under a name that is there.
+static void reassign(inode_id directory, struct name *name, struct inode *inode) {
+    struct inode *parent = inode_of(directory);
+    struct entry *entry = table_find_name(&parent->present, name);
+    if (is_directory(inode_of(entry->inode))) parent->links--;
+    inode_release(entry->inode);
+    table_remove(&parent->present, entry);
+    put(directory, name, inode);
+    inode_touch(inode);
+}
+
+int tree_exchange(struct place *from, struct place *to) {
+    int code = check_exchange(from, to);
+    if (code != 0 || from->inode == to->inode) return code;
+    struct inode *first = inode_of(from->inode), *second = inode_of(to->inode);
+    struct name *first_name = name_make(from->name, from->length);
+    struct name *second_name = name_make(to->name, to->length);
+    log_change(
+        CHANGE_EXCHANGE, first->id, from->directory, first_name, to->directory, second_name,
+        second->id);
+    inode_retain(first->id);
+    inode_retain(second->id);
+    reassign(from->directory, first_name, second);
+    reassign(to->directory, second_name, first);
+    inode_release(first->id);
+    inode_release(second->id);
+    name_release(first_name);
+    name_release(second_name);
+    return 0;
+}
+
 int tree_link(struct inode *inode, struct place *place) {
     int code = check_new(place);
     if (code != 0) return code;

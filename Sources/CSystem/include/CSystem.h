@@ -19,6 +19,8 @@ int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uin
 int osssync_clone_file(int destination, int source);
 /// renameat2 with RENAME_NOREPLACE; fails with EEXIST instead of replacing.
 int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to);
+/// renameat2 with RENAME_EXCHANGE: both names stay, each with what the other had; fails with ENOENT if either is missing.
+int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);
 /// When the file was made, 0 for seconds and nanoseconds where the file system does not tell.
 void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds);
 /// Writes everything of the file system that holds `descriptor` to the disk, and waits for it.

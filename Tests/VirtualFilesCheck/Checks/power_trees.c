@@ -44,8 +44,10 @@ static void change(struct chooser *chooser) {
     case 3: fsync_path(path); break;
     default:
         // Files are replaced by nobody; an empty directory may be.
-        if (choose(chooser, 2) == 0) renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
-        else {
+        if (choose(chooser, 3) == 0) renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
+        else if (choose(chooser, 2) == 0) {
+            renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
+        } else {
             struct stat from, to;
             bool replaces = stat(other, &to) == 0 && S_ISREG(to.st_mode);
             if (!replaces && stat(path, &from) == 0) rename(path, other);

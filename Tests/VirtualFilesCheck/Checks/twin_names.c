@@ -129,7 +129,8 @@ void twin_rename(struct twin *twin) {
     struct two_paths to = twin_path(twin);
     trace(&from);
     trace(&to);
-    unsigned int flags = twin_below(twin, 3) == 0 ? RENAME_NOREPLACE : 0;
+    static const unsigned int kinds[] = {0, 0, 0, RENAME_NOREPLACE, RENAME_NOREPLACE, RENAME_EXCHANGE};
+    unsigned int flags = kinds[twin_below(twin, 6)];
     ON_BOTH(
         results,
         renameat2(from.at[side], from.text[side], to.at[side], to.text[side], flags));
