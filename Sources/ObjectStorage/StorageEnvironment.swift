@@ -26,6 +26,8 @@ package struct StorageEnvironment: Sendable {
 /// What the client tells of its work.
 package enum StorageObservation: Sendable {
     case requestSent
+    /// What time it is by the service's clock, as it says with each page of a listing.
+    case serviceTime(Timestamp)
     case throttled(retryAfter: Duration?)
     case succeeded
     /// The local clock is wrong by this much; signatures use the server's from now on.

@@ -9,10 +9,13 @@ struct Housekeeping: Sendable {
     /// How long a file that gave way to a directory stays at least.
     private static let yieldedDays: Int64 = 7
 
+    /// Later than any trash.
+    private static let always = Timestamp(seconds: .max)
+
     let context: TransferContext
 
-    /// Before a run: what a killed one was deleting, partial files without a checkpoint, and old
-    /// trash.
+    /// Before a run: what a killed one was deleting, partial files without a checkpoint, and all
+    /// trash of a run that is to keep none.
     ///
     /// What cannot be removed is said and tried again by the next run; this one needs nothing of
     /// it gone.
@@ -21,16 +24,44 @@ struct Housekeeping: Sendable {
         var known: Set<String> = []
         try await forEachDownload { known.insert($0.partialName) }
         let directory = context.directory
-        let days = Int64(context.options.trashDays)
-        let now = context.environment.now()
-        // Without days nothing of an earlier run stays, not even of this very second.
-        let limit = Timestamp(seconds: now.seconds - (days > 0 ? days : -1) * 86_400)
-        let yieldedDays = max(days, Self.yieldedDays)
-        let yieldedLimit = Timestamp(seconds: now.seconds - yieldedDays * 86_400)
+        let keepsTrash = context.options.trashDays > 0
         let kept = known
-        let failures = await context.disk.run {
-            Self.sweep(directory, keeping: kept, trashSince: limit, yieldedSince: yieldedLimit)
-        }
+        warn(
+            of: await context.disk.run {
+                Self.sweep(directory, keeping: kept, keepsTrash: keepsTrash)
+            }
+        )
+    }
+
+    /// During a run: trash that is older than it is kept, once the service has said what time it
+    /// is.
+    ///
+    /// This machine's clock alone is not believed: one run by a wrong one would empty the trash.
+    func sweepTrash() async {
+        await context.clocks.wait()
+        guard let now = context.clocks.earlier else { return }
+        let days = Int64(context.options.trashDays)
+        let directory = context.directory
+        func limit(_ days: Int64) -> Timestamp { Timestamp(seconds: now.seconds - days * 86_400) }
+        // With no days the run has begun without trash, and what it has now is not from earlier.
+        let usual = days > 0 ? limit(days) : nil
+        let yielded = limit(max(days, Self.yieldedDays))
+        warn(
+            of: await context.disk.run {
+                var failures: [LocalError] = []
+                do throws(LocalError) {
+                    try directory.sweepTrash(olderThan: usual, yieldedBefore: yielded) {
+                        failures.append($0)
+                    }
+                } catch {
+                    failures.append(error)
+                }
+                return failures
+            }
+        )
+    }
+
+    private func warn(of failures: [LocalError]) {
         guard let first = failures.first else { return }
         let others = failures.count > 1 ? " (and \(failures.count - 1) more)" : ""
         context.emit(
@@ -44,8 +75,7 @@ struct Housekeeping: Sendable {
     private static func sweep(
         _ directory: MirrorDirectory,
         keeping kept: Set<String>,
-        trashSince limit: Timestamp,
-        yieldedSince yieldedLimit: Timestamp
+        keepsTrash: Bool
     ) -> [LocalError] {
         var failures: [LocalError] = []
         func attempt(_ work: () throws(LocalError) -> Void) {
@@ -57,8 +87,9 @@ struct Housekeeping: Sendable {
             }
         }
         attempt { () throws(LocalError) in try directory.sweepStateFiles() }
+        guard !keepsTrash else { return failures }
         attempt { () throws(LocalError) in
-            try directory.sweepTrash(olderThan: limit, yieldedBefore: yieldedLimit) {
+            try directory.sweepTrash(olderThan: Self.always, yieldedBefore: nil) {
                 failures.append($0)
             }
         }

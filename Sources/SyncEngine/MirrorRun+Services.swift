@@ -30,6 +30,7 @@ extension MirrorRun {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await publications.publishRegularly() }
             group.addTask { await keepJournal(parts) }
+            group.addTask { await Housekeeping(context: parts.context).sweepTrash() }
             group.addTask {
                 while !Task.isCancelled {
                     do {

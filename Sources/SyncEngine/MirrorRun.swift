@@ -36,8 +36,8 @@ struct MirrorRun: Sendable {
             throw SyncError(any: error)
         }
         announce(session.warnings)
-        settings.signal.attach(limiter: parts.context.limiter) { message in
-            onEvent(.warning(message: message))
+        settings.signal.attach(limiter: parts.context.limiter, clocks: parts.context.clocks) {
+            onEvent(.warning(message: $0))
         }
         var failure: SyncError?
         do {
@@ -110,7 +110,7 @@ struct MirrorRun: Sendable {
             journal: RunJournal(),
             options: options,
             run: run,
-            started: CivilTime(settings.environment.now()).basicText,
+            clocks: RunClocks(settings.environment),
             doubt: session.doubt,
             looksForFoldedNames: session.hasFoldedNames,
             filter: filter

@@ -7,6 +7,7 @@ internal import Synchronization
 package final class ThrottleSignal: Sendable {
     private struct Listeners {
         var limiter: ConnectionLimiter?
+        var clocks: RunClocks?
         var onWarning: (@Sendable (String) -> Void)?
         var hasWarnedOfClock = false
     }
@@ -19,8 +20,14 @@ package final class ThrottleSignal: Sendable {
     /// Requests sent so far, retries included.
     package var requestCount: Int { requests.load(ordering: .relaxed) }
 
-    func attach(limiter: ConnectionLimiter, onWarning: @escaping @Sendable (String) -> Void) {
-        listeners.withLock { $0 = Listeners(limiter: limiter, onWarning: onWarning) }
+    func attach(
+        limiter: ConnectionLimiter,
+        clocks: RunClocks,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) {
+        listeners.withLock {
+            $0 = Listeners(limiter: limiter, clocks: clocks, onWarning: onWarning)
+        }
     }
 
     func detach() {
@@ -34,6 +41,8 @@ package final class ThrottleSignal: Sendable {
             requests.add(1, ordering: .relaxed)
         case .succeeded:
             listeners.withLock { $0.limiter }?.succeeded()
+        case .serviceTime(let time):
+            listeners.withLock { $0.clocks }?.learn(time)
         case .throttled:
             listeners.withLock { $0.limiter }?.throttled()
         case .clockCorrected(let seconds):

@@ -11,8 +11,7 @@ struct TransferContext: Sendable {
     let journal: RunJournal
     let options: RunOptions
     let run: RunID
-    /// When the run began, as `20260102T030405Z`.
-    let started: String
+    let clocks: RunClocks
     /// Set if a run with fast durability was cut off by a power cut: files that changed then may be
     /// damaged.
     let doubt: Doubt?
@@ -32,9 +31,9 @@ struct TransferContext: Sendable {
     var hashing: BlockingQueue { means.hashing }
     var emit: @Sendable (SyncEvent) -> Void { means.emit }
 
-    /// Where this run's removed files go; with the time, because a rebuilt manifest counts its runs
-    /// from 1 again.
-    var trashName: String { "\(started)-run-\(run.value)" }
+    /// Where this run's removed files go; with the time, by which a later run knows their age, and
+    /// because a rebuilt manifest counts its runs from 1 again.
+    var trashName: String { "\(clocks.stamp)-run-\(run.value)" }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { means.objectKey(key) }
 

@@ -67,6 +67,9 @@ extension StorageClient {
                 try decodeListObjects(body, style: self.dialect.keyEncoding)
             }
             try self.checkEcho(of: page, request, listing)
+            if let time = response.head["date"].flatMap({ Timestamp(httpText: $0) }) {
+                self.environment.observe(.serviceTime(time))
+            }
             return ListPage(
                 objects: page.objects,
                 commonPrefixes: page.commonPrefixes,

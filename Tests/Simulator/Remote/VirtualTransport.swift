@@ -124,6 +124,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         if !answer.headers.contains(where: { $0.name == "content-length" }) {
             lines.append("content-length: \(answer.body.count)\r\n")
         }
+        lines.append("date: \(CivilTime(world.now).httpText)\r\n")
         for (name, value) in answer.headers { lines.append("\(name): \(value)\r\n") }
         lines.append("\r\n")
         for line in lines where !exchange.receive(headerLine: [UInt8](line.utf8), resume: resume) {
