@@ -14,6 +14,7 @@ extension ItemExecutor {
         same: Decision,
         different: Decision
     ) async {
+        let start = context.environment.now()
         let answer: Answer
         do {
             answer = try await self.answer(entry, comparison)
@@ -21,8 +22,16 @@ extension ItemExecutor {
             fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
             return
         }
+        let readSince = comparison.readsFile ? start : nil
         if answer.isSame, case .adopt = same {
-            await adopt(entry, checksum: answer.checksum, remote: answer.metadata)
+            await adopt(
+                entry,
+                checksum: answer.checksum,
+                remote: answer.metadata,
+                readSince: readSince
+            )
+        } else if answer.isSame, case .refresh = same {
+            await refresh(entry, readSince: readSince)
         } else {
             let next = answer.isSame ? same : different
             announce(Work(entry: entry, decision: next))

@@ -29,6 +29,7 @@ extension ItemExecutor {
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         defer { context.tracker.end(transfer) }
         for attempt in 1...Self.sourceAttempts {
+            let start = context.environment.now()
             let uploader = Uploader(
                 means: context.means,
                 key: entry.key,
@@ -39,7 +40,7 @@ extension ItemExecutor {
             )
             do {
                 let finished = try await uploader.run()
-                await recordUpload(entry, finished, transfer)
+                await recordUpload(entry, finished, transfer, readSince: start)
                 return
             } catch {
                 if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
@@ -60,7 +61,8 @@ extension ItemExecutor {
     private func recordUpload(
         _ entry: JoinedEntry,
         _ finished: FinishedUpload,
-        _ transfer: ProgressTracker.Transfer
+        _ transfer: ProgressTracker.Transfer,
+        readSince start: Timestamp
     ) async {
         let row = ManifestEntry(
             key: entry.key,
@@ -69,7 +71,7 @@ extension ItemExecutor {
             crc64: finished.checksum,
             lastModified: finished.lastModified,
             storageClass: entry.remote?.storageClass ?? .standard,
-            localModified: finished.source.modified,
+            localModified: recordedTime(finished.source, since: start),
             inode: finished.source.inode
         )
         var changes: [ManifestChange] = [.upsert(row)]
@@ -159,9 +161,10 @@ extension ItemExecutor {
         _ file: FileIdentity,
         _ path: RelativePath
     ) async -> RemoteCopy {
+        let start = context.environment.now()
         do {
             guard let row = try await remoteSource(entry, file, path) else { return .none }
-            return try await copyRemote(entry, file, from: row)
+            return try await copyRemote(entry, file, from: row, readSince: start)
         } catch {
             // A copy is a shortcut: whatever is wrong with it, the upload will tell or mend.
             return .none
@@ -205,7 +208,8 @@ extension ItemExecutor {
     private func copyRemote(
         _ entry: JoinedEntry,
         _ file: FileIdentity,
-        from row: ManifestEntry
+        from row: ManifestEntry,
+        readSince start: Timestamp
     ) async throws -> RemoteCopy {
         let copier = RemoteCopier(
             context: context,
@@ -229,7 +233,7 @@ extension ItemExecutor {
             crc64: row.crc64,
             lastModified: copy.lastModified,
             storageClass: row.storageClass,
-            localModified: file.modified,
+            localModified: recordedTime(file, since: start),
             inode: file.inode
         )
         // Also of a copy that is outdated by now: without a row it would be another writer's.

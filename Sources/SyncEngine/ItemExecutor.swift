@@ -68,9 +68,9 @@ struct ItemExecutor: Sendable {
         case .conflict(let kind, let resolution):
             await settle(entry, kind, resolution)
         case .adopt:
-            await adopt(entry, checksum: entry.base?.crc64, remote: nil)
+            await adopt(entry, checksum: entry.base?.crc64, remote: nil, readSince: nil)
         case .refresh:
-            await refresh(entry)
+            await refresh(entry, readSince: nil)
         case .deleteLocal, .deleteRemote:
             await planDeletion(decision, entry)
         case .keepLocalChange:
@@ -166,7 +166,14 @@ extension ItemExecutor {
 
 extension ItemExecutor {
     /// Both sides hold the same content: the row is written from what they are now.
-    func adopt(_ entry: JoinedEntry, checksum: CRC64?, remote: ObjectMetadata?) async {
+    ///
+    /// `start` is a moment before the file was read; nil if it was not.
+    func adopt(
+        _ entry: JoinedEntry,
+        checksum: CRC64?,
+        remote: ObjectMetadata?,
+        readSince start: Timestamp?
+    ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
         let checksum = object.size == 0 ? CRC64() : checksum
         let row = ManifestEntry(
@@ -176,7 +183,7 @@ extension ItemExecutor {
             crc64: checksum,
             lastModified: object.lastModified,
             storageClass: object.storageClass,
-            localModified: file.modified,
+            localModified: recordedTime(file, since: start),
             inode: file.inode
         )
         let changes: [ManifestChange] = [
@@ -188,7 +195,7 @@ extension ItemExecutor {
     }
 
     /// The file has the recorded content: the row gets its mtime and inode.
-    func refresh(_ entry: JoinedEntry) async {
+    func refresh(_ entry: JoinedEntry, readSince start: Timestamp?) async {
         guard let base = entry.base, let file = entry.local?.identity else { return }
         let row = ManifestEntry(
             key: base.key,
@@ -197,11 +204,15 @@ extension ItemExecutor {
             crc64: base.crc64,
             lastModified: base.lastModified,
             storageClass: base.storageClass,
-            localModified: file.modified,
+            localModified: recordedTime(file, since: start),
             inode: file.inode
         )
         await record([.upsert(row)], .adopt, entry)
         context.tracker.count { $0.unchanged += 1 }
+    }
+
+    func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {
+        RecordedTime.of(file, since: start, now: context.environment.now())
     }
 
     func planDeletion(_ decision: Decision, _ entry: JoinedEntry) async {

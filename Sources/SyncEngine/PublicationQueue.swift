@@ -169,6 +169,7 @@ actor PublicationQueue {
 
     private func publish(_ group: [PendingPublication]) async {
         let isFull = context.options.durability == .full
+        let start = context.environment.now()
         let outcomes: [PublicationOutcome]
         do {
             if !isFull { try await markUnsynchronized() }
@@ -185,7 +186,7 @@ actor PublicationQueue {
         for (item, outcome) in zip(group, outcomes) {
             switch outcome {
             case .published(let identity, let keptAs):
-                var changes: [ManifestChange] = [.upsert(Self.entry(item, identity))]
+                var changes: [ManifestChange] = [.upsert(entry(item, identity, since: start))]
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
                 published.append(Published(item: item, keptAs: keptAs, changes: changes))
             case .failed(let error):
@@ -246,9 +247,10 @@ actor PublicationQueue {
         await context.removePartial(item.publication.partialName)
     }
 
-    private static func entry(
+    private func entry(
         _ item: PendingPublication,
-        _ identity: FileIdentity
+        _ identity: FileIdentity,
+        since start: Timestamp
     ) -> ManifestEntry {
         ManifestEntry(
             key: item.key,
@@ -257,7 +259,11 @@ actor PublicationQueue {
             crc64: item.checksum,
             lastModified: item.lastModified,
             storageClass: item.storageClass,
-            localModified: identity.modified,
+            localModified: RecordedTime.of(
+                identity,
+                since: start,
+                now: context.environment.now()
+            ),
             inode: identity.inode
         )
     }

@@ -4,23 +4,28 @@ internal import Synchronization
 
 /// What a run did that is worth keeping: items that went wrong, were left alone or were deleted.
 ///
-/// Gathered here without waiting and written in batches; a run in which everything goes wrong
-/// keeps only the first of it, because a thousand runs are kept.
+/// Gathered here without waiting and written in batches. A run in which everything goes wrong keeps
+/// only the first of it: what is left alone in each run would fill the manifest.
 final class RunJournal: Sendable {
-    private static let limit = 10_000
+    private static let limit = 5_000
+    /// Of keys and messages.
+    private static let byteLimit = 1 << 20
 
     private struct State {
         var waiting: [RunItem] = []
         var count = 0
+        var bytes = 0
     }
 
     private let state = Mutex(State())
 
     func add(_ action: ItemAction, _ itemState: ItemState, _ key: ObjectKey, _ message: String?) {
         guard !key.isEmpty else { return }
+        let bytes = key.bytes.count + (message?.utf8.count ?? 0)
         state.withLock { state in
-            guard state.count < Self.limit else { return }
+            guard state.count < Self.limit, state.bytes < Self.byteLimit else { return }
             state.count += 1
+            state.bytes += bytes
             state.waiting.append(
                 RunItem(
                     key: key,
