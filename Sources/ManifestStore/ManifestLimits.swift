@@ -21,6 +21,10 @@ enum ManifestLimits {
     static let rangeCount = 1 << 20
     /// Runs that are kept; beginning one more drops the oldest.
     static let runs = 1_000
+    /// Runs whose items are kept: with the 5,000 that a run records at most, 100,000 rows.
+    static let runsWithItems = 20
+    /// Batches of ``rowsPerTransaction`` older items that the beginning of a run drops at most.
+    static let itemBatches = 16
     /// Rows changed by one transaction, so that a group never grows without bound.
     static let rowsPerTransaction = 4_096
 }

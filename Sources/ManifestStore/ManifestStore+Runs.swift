@@ -3,14 +3,14 @@ package import SyncModel
 extension ManifestStore {
     /// Begins a run and gives it the next number, which is never used again.
     ///
-    /// Drops runs beyond the last 1,000.
+    /// Drops runs beyond the last 1,000, and items of runs beyond the last 20.
     package func beginRun(
         direction: String,
         started: Timestamp,
         remote: String
     ) throws(ManifestError) -> RunID {
         try RunRow.check(direction: direction, remote: remote)
-        return try transaction { connection throws(ManifestError) in
+        let (id, isBacklog) = try transaction { connection throws(ManifestError) in
             // The last run is never dropped, so its successor's number was never used.
             let last = try connection.count(.selectLastRunID)
             let run = StoredRun(
@@ -23,8 +23,28 @@ extension ManifestStore {
             try connection.run(.insertRun, RunRow.values(of: run))
             let oldest = run.id.value - Int64(ManifestLimits.runs)
             try connection.run(.deleteRunsThrough, [.integer(oldest)])
-            return run.id
+            return (run.id, try Self.dropItems(before: run.id, connection))
         }
+        guard isBacklog else { return id }
+        // Earlier versions kept the items of all runs, which can be gigabytes.
+        for _ in 1..<ManifestLimits.itemBatches {
+            let isMore = try transaction { connection throws(ManifestError) in
+                try Self.dropItems(before: id, connection)
+            }
+            guard isMore else { break }
+        }
+        return id
+    }
+
+    /// Drops a batch of the items that are too old; true if it was full.
+    private static func dropItems(
+        before id: RunID,
+        _ connection: Connection
+    ) throws(ManifestError) -> Bool {
+        let last = id.value - Int64(ManifestLimits.runsWithItems)
+        let batch = ManifestLimits.rowsPerTransaction
+        try connection.run(.deleteItemsThrough, [.integer(last), .integer(Int64(batch))])
+        return connection.changeCount >= batch
     }
 
     /// Records how the run ended.

@@ -251,6 +251,12 @@ enum Query: String, CaseIterable, Sendable {
         INSERT INTO run_item (run_id, item_number, key, action, state, message, row_check)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """
+    case deleteItemsThrough = """
+        DELETE FROM run_item WHERE (run_id, item_number) IN (
+            SELECT run_id, item_number FROM run_item
+            WHERE run_id <= ? ORDER BY run_id, item_number LIMIT ?
+        )
+        """
     case selectLastItemNumber = "SELECT max(item_number) FROM run_item WHERE run_id = ?"
     case selectItems = """
         SELECT run_id, item_number, key, action, state, message, row_check

@@ -4,6 +4,9 @@
 //   PRETEND_NETWORK  1: every file system is NFS
 //   PRETEND_READONLY a file: once it is there, nothing can be changed any more (EROFS)
 //   PRETEND_TRACE    a file to which the directory and the name of each look at a path are added
+//   PRETEND_SECONDS  1: the file system keeps times in whole seconds
+//   PRETEND_SAVE     a path; another program saves PATH.saved there right before this one renames
+//                    something to or from its name
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -148,10 +151,19 @@ EXPORT int openat(int directory, const char *name, int flags, ...) {
     va_end(arguments);
     return (int)real(SYS_openat, directory, (long)folded(directory, name, buffer), flags, mode, 0);
 }
+/// A file system without fractions of seconds.
+static int seconds_only(int result, struct stat *status) {
+    if (result == 0 && getenv("PRETEND_SECONDS"))
+        status->st_atim.tv_nsec = status->st_mtim.tv_nsec = status->st_ctim.tv_nsec = 0;
+    return result;
+}
+EXPORT int fstat(int descriptor, struct stat *status) {
+    return seconds_only((int)real(SYS_fstat, descriptor, (long)status, 0, 0, 0), status);
+}
 EXPORT int fstatat(int directory, const char *restrict name, struct stat *restrict status, int flags) {
     char buffer[NAME];
-    return (int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer), (long)status,
-                     flags, 0);
+    return seconds_only((int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer),
+                                  (long)status, flags, 0), status);
 }
 EXPORT int unlinkat(int directory, const char *name, int flags) {
     char buffer[NAME];
@@ -163,9 +175,27 @@ EXPORT int mkdirat(int directory, const char *name, mode_t mode) {
     if (frozen()) return -1;
     return (int)real(SYS_mkdirat, directory, (long)folded(directory, name, buffer), mode, 0, 0);
 }
+static const char *last_part(const char *path) {
+    const char *last = strrchr(path, '/');
+    return last ? last + 1 : path;
+}
+
+/// What an editor does at the worst moment, once.
+static void save(const char *old, const char *new) {
+    const char *path = getenv("PRETEND_SAVE");
+    if (!path || (strcmp(last_part(path), last_part(old)) != 0
+                  && strcmp(last_part(path), last_part(new)) != 0)) return;
+    char saved[NAME];
+    int kept = errno;
+    snprintf(saved, sizeof saved, "%s.saved", path);
+    real(SYS_renameat2, AT_FDCWD, (long)saved, AT_FDCWD, (long)path, 0);
+    errno = kept;
+}
+
 EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
     char buffers[2][NAME];
     if (frozen()) return -1;
+    save(old, new);
     return (int)real(SYS_renameat2, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
 }

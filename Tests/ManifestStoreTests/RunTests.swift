@@ -57,6 +57,40 @@ struct RunTests {
         #expect(try await store.items(run: first, after: nil, limit: 9).isEmpty)
     }
 
+    @Test func `items are kept of the last twenty runs`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
+        for _ in 0..<30 {
+            let run = try await begin(store)
+            try await store.recordItems(run, Array(repeating: item, count: 3))
+        }
+        var kept: [Int64] = []
+        for number in Int64(1)...30 {
+            let count = try await store.items(run: RunID(number), after: nil, limit: 9).count
+            if count == 3 { kept.append(number) } else { #expect(count == 0) }
+        }
+        #expect(kept == Array(11...30))
+        #expect(try await store.runs(limit: 99).count == 30)
+    }
+
+    /// An earlier version kept the items of a thousand runs.
+    @Test func `many old items are dropped in several runs`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let first = try await begin(store)
+        let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
+        for _ in 0..<10 {
+            try await store.recordItems(first, Array(repeating: item, count: 10_000))
+        }
+        for _ in 0..<20 { _ = try await begin(store) }
+        // One beginning drops 16 batches of 4,096.
+        let left = try await store.items(run: first, after: nil, limit: 200_000)
+        #expect(left.count == 100_000 - 16 * 4_096)
+        _ = try await begin(store)
+        #expect(try await store.items(run: first, after: nil, limit: 9).isEmpty)
+    }
+
     @Test func `items are numbered in order and read by a cursor`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

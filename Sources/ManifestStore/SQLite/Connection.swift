@@ -151,6 +151,9 @@ extension Connection {
         try forEachRow(query, values) { _ in }
     }
 
+    /// Rows that the last statement changed.
+    var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
     /// The only column of the first row, nil if there is no row.
     func firstValue(_ query: Query, _ values: [SQLValue] = []) throws(ManifestError) -> SQLValue? {
         let statement = try prepared(query)
