@@ -66,17 +66,18 @@ extension ItemExecutor {
     }
 
     /// True if the copied file has the content of the new key's object.
+    ///
+    /// What the service says of that object alone decides. That its tag is the one of the object
+    /// that the file was made from proves nothing: a tag need not be a digest, and then two objects
+    /// may share it.
     private func isCopy(
         _ copy: OpenFile,
         _ checksum: CRC64,
-        of object: RemoteObject,
-        _ row: ManifestEntry,
-        _ metadata: ObjectMetadata
+        of metadata: ObjectMetadata
     ) async throws -> Bool {
-        if context.store.dialect.computesChecksum {
-            return checksum == (metadata.crc64 ?? row.crc64)
+        if context.store.dialect.computesChecksum, let expected = metadata.crc64 {
+            return checksum == expected
         }
-        if object.etag == row.etag, checksum == row.crc64 { return true }
         return try await context.means.hasContent(copy, checksum: checksum, of: metadata)
     }
 
@@ -171,7 +172,7 @@ extension ItemExecutor {
                 throw error
             }
         }
-        guard try await isCopy(copy, found, of: object, row, metadata) else {
+        guard try await isCopy(copy, found, of: metadata) else {
             try await context.disk.run { () throws(LocalError) in
                 try directory.removePartial(name)
             }
