@@ -81,7 +81,9 @@ extension StorageError {
             return "Get new temporary credentials"
         case "RequestTimeTooSkewed": return "Set this machine's clock"
         case "InvalidObjectState": return "Restore the object first"
-        case "NoSuchBucket": return "Check the bucket's name and region"
+        case "NoSuchBucket":
+            let name = bucket.map { " '\(displayText($0.utf8))'" } ?? ""
+            return "There is no bucket\(name) at this endpoint: check its name and region"
         case "PublicEndpointForbidden":
             return "This account can read and write data only through its own domain (CNAME) or"
                 + " the internal endpoint"

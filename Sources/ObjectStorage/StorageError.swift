@@ -23,6 +23,8 @@ package struct StorageError: Error, Sendable, Hashable {
     /// The operation's name as the service spells it, for example `GetObject`.
     package let operation: String
     package let key: ObjectKey?
+    /// The bucket that is missing, where that is what failed.
+    package internal(set) var bucket: String?
     /// OSS's precise cause, `dddd-dddddddd`.
     package internal(set) var ec: String?
     /// Escaped, at most 128 characters.

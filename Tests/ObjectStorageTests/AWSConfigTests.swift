@@ -170,6 +170,25 @@ struct AWSConfigTests {
         }
     }
 
+    @Test(arguments: [(0o644, true), (0o664, false), (0o646, false)] as [(Int, Bool)])
+    func `a command may be read by others, and not changed`(
+        mode: Int,
+        isTaken: Bool
+    ) async throws {
+        let text = "[default]\ncredential_process = /bin/true\n"
+        try await with(credentials: nil, config: text, mode: mode) { _, path in
+            let config = try #require(
+                try AWSConfig(credentialsPath: nil, configPath: path, profile: nil)
+            )
+            let source = try #require(try config.source())
+            if isTaken {
+                try config.requirePrivacy(of: source)
+            } else {
+                #expect(throws: CredentialsError.self) { try config.requirePrivacy(of: source) }
+            }
+        }
+    }
+
     @Test func `without files there is nothing`() async throws {
         try await with(credentials: nil, config: nil) { credentials, config in
             let found = try AWSConfig(

@@ -98,11 +98,12 @@ package struct AWSConfig: Sendable {
     /// Certificate authorities that the profile names.
     package var caFile: String? { value("ca_bundle") }
 
-    /// Throws unless only the user can read what `source` takes from the files.
+    /// Throws unless only the user can read the keys that `source` takes from the files, and change
+    /// the command; the command itself is no secret.
     func requirePrivacy(of source: ConfiguredSource) throws(CredentialsError) {
         switch source {
         case .keys: try keysFile?.requirePrivacy()
-        case .process: try configFile?.requirePrivacy()
+        case .process: try configFile?.requireIntegrity()
         case .uri, .instanceRole: break
         }
     }

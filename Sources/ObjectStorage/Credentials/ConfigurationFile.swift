@@ -10,6 +10,8 @@ package struct ConfigurationFile: Sendable {
     package let bytes: [UInt8]
     /// Why its secrets are not the user's alone; nil if they are.
     package let exposure: String?
+    /// Why others can change it; nil if they can't.
+    private let alteration: String?
 
     private static let maximumSize = 1 << 20
 
@@ -31,12 +33,24 @@ package struct ConfigurationFile: Sendable {
         bytes = try Self.read(descriptor, path: path)
         self.path = path
         exposure = Self.exposure(mode: status.st_mode, owner: status.st_uid)
+        alteration = Self.alteration(mode: status.st_mode, owner: status.st_uid)
     }
 
     /// Throws unless only the user can read and change the file: call it before a secret of it is
     /// used.
     package func requirePrivacy() throws(CredentialsError) {
         if let exposure { throw .exposedFile(path: path, reason: exposure) }
+    }
+
+    /// Throws unless only the user can change the file: call it before a command of it is run.
+    package func requireIntegrity() throws(CredentialsError) {
+        guard let alteration else { return }
+        throw .invalid(source: path, reason: alteration)
+    }
+
+    static func alteration(mode: mode_t, owner: uid_t) -> String? {
+        if owner != geteuid(), owner != 0 { return "it belongs to another user" }
+        return mode & 0o022 == 0 ? nil : "other users can change it; run: chmod go-w on it"
     }
 
     static func exposure(mode: mode_t, owner: uid_t) -> String? {
