@@ -233,6 +233,11 @@ extension ItemExecutor {
         _ kind: ConflictKind,
         _ resolution: ConflictResolution
     ) async {
+        if await isOwnEarlier(entry, kind) {
+            guard context.tracker.direction != .pull else { return keepLocalChange(entry) }
+            announce(Work(entry: entry, decision: .upload(.changed)))
+            return await upload(entry)
+        }
         context.tracker.count { $0.conflicts += 1 }
         let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
         let message = explanation(kind, resolution, entry)

@@ -192,6 +192,11 @@ private struct Preview: Sendable {
         case .deleteRemote(let reason):
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteRemote, entry, size: remoteSize, reason.message)
+        case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
+            guard context.tracker.direction != .pull else {
+                return executor.keepLocalChange(entry)
+            }
+            try await showUpload(entry, .changed)
         case .conflict(let kind, let resolution):
             context.tracker.count { $0.conflicts += 1 }
             let message = executor.explanation(kind, resolution, entry)

@@ -75,6 +75,7 @@ struct MirrorRun: Sendable {
         )
         let parts = parts(run)
         try await UnsynchronizedRun.settle(parts.context)
+        try await parts.context.means.uploads?.forgetOthers()
         try await Housekeeping(context: parts.context).sweepBefore()
         return parts
     }
@@ -89,7 +90,7 @@ struct MirrorRun: Sendable {
             byteBudget: Self.bytesInFlight,
             monotonic: settings.environment.monotonic
         )
-        let means = TransferMeans(
+        var means = TransferMeans(
             store: settings.store,
             prefix: settings.prefix,
             directory: session.directory,
@@ -102,6 +103,11 @@ struct MirrorRun: Sendable {
             disk: BlockingQueue(label: "osssync.disk", width: 4, threads: threads),
             hashing: BlockingQueue(label: "osssync.hash", width: 2, threads: threads),
             emit: onEvent
+        )
+        means.uploads = OwnUploads(
+            session.manifest,
+            settings.environment,
+            earlier: session.cutOffRuns
         )
         let context = TransferContext(
             means: means,
@@ -353,30 +359,17 @@ extension MirrorRun {
                         && parts.context.filter.isEmpty && parts.ledger.doubtfulFiles == 0
                 }
             if isSettled { try await UnsynchronizedRun.end(session.manifest) }
+            let isRecorded = failure == nil && summary.failed == 0
+            try await parts.context.means.uploads?.end(
+                isRecorded: isRecorded,
+                settlesAll: isRecorded && direction != .pull && summary.isInStep
+                    && parts.context.filter.isEmpty
+            )
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure
         } catch {
             return failure ?? SyncError(any: error)
         }
-    }
-}
-
-extension RunCounts {
-    init(_ summary: RunSummary) {
-        self.init()
-        transferred = Int64(summary.transferred)
-        transferredBytes = summary.bytes
-        resumedBytes = summary.bytesResumed
-        deleted = Int64(summary.deleted)
-        renamed = Int64(summary.renamed)
-        adopted = Int64(summary.adopted)
-        unchanged = Int64(summary.unchanged)
-        conflicts = Int64(summary.conflicts)
-        failed = Int64(summary.failed)
-        skipped = Int64(summary.skipped)
-        vanished = Int64(summary.vanished)
-        localChanges = Int64(summary.localChanges)
-        requests = Int64(summary.requests)
     }
 }

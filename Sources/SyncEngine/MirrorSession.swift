@@ -18,6 +18,8 @@ struct MirrorSession: Sendable {
     let doubt: Doubt?
     /// True if a run met two keys that are one name on this disk.
     let hasFoldedNames: Bool
+    /// Names of runs that ended before they had recorded all that they sent.
+    let cutOffRuns: [String]
     let warnings: [String]
 
     private enum Setting {
@@ -107,6 +109,8 @@ struct MirrorSession: Sendable {
             )
             var isRebuilt = false
             if case .recreated = outcome { isRebuilt = true }
+            let isKnown = known.isSame && !isRebuilt && !isRebound
+            let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
@@ -116,6 +120,7 @@ struct MirrorSession: Sendable {
                 ignored: ignored,
                 doubt: doubt,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
+                cutOffRuns: cutOff,
                 warnings: warnings(
                     outcome,
                     isNetwork: isNetwork,

@@ -25,10 +25,22 @@ struct TransferMeans: Sendable {
     var emit: @Sendable (SyncEvent) -> Void
     /// Called when what was there already is of no use.
     var onStartOver: @Sendable (StartOverReason) -> Void = { _ in }
+    /// Nil for a transfer that stands alone.
+    var uploads: OwnUploads?
 
     /// The whole key of an object, prefix included.
     func objectKey(_ key: ObjectKey) -> ObjectKey {
         ObjectKey(prefix.bytes + key.bytes)
+    }
+
+    /// What an upload of this key is known by.
+    func token(of key: ObjectKey) async throws(ItemFailure) -> String {
+        guard let uploads else { return environment.randomName(Uploader.tokenLength) }
+        do {
+            return try await uploads.token(of: key)
+        } catch {
+            throw ItemFailure(error)
+        }
     }
 
     /// Reads whole files on threads for that; `work` looks at the interruption, which is raised

@@ -103,7 +103,7 @@ struct Uploader: Sendable {
         guard let layout, source.size <= dialect.maximumObjectSize else {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
-        let token = means.environment.randomName(Self.tokenLength)
+        let token = try await means.token(of: key)
         var shell = Shell(file: file, source: source, token: token)
         var state: UploadState
         do {
@@ -121,12 +121,29 @@ struct Uploader: Sendable {
     private func open() async throws(ItemFailure) -> (OpenFile, FileIdentity) {
         let (directory, path) = (means.directory, path)
         do {
-            return try await means.disk.run { () throws(LocalError) in
+            let (file, source) = try await means.disk.run { () throws(LocalError) in
                 let file = try directory.openForReading(path)
                 return (file, try file.identity())
             }
+            if source.size == 0 { try await checkEmpty(file) }
+            return (file, source)
         } catch {
-            throw ItemFailure(error)
+            throw ItemFailure(any: error)
+        }
+    }
+
+    /// Refuses a file whose size is said to be 0 and that has content, as files of `/proc` do:
+    /// nobody can tell when all of it was read.
+    private func checkEmpty(_ file: OpenFile) async throws {
+        let content = try await means.disk.run { () throws(LocalError) in
+            try file.read(at: 0, length: 1)
+        }
+        guard try content.isEmpty || file.identity().size > 0 else {
+            throw ItemFailure.local(
+                message: "its size is said to be 0, but it has content; copy it to an ordinary file"
+                    + " and send that",
+                stops: nil
+            )
         }
     }
 

@@ -1,0 +1,110 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("Uploads that a run could not record")
+    struct OwnUploadTests {
+        /// A push of the second version of `f` that ends after the object is there and before it is
+        /// recorded.
+        private func cutOff(
+            _ fixture: MirrorFixture,
+            _ direction: SyncDirection = .sync
+        ) async throws {
+            try fixture.write("a/f", MirrorFixture.ramp(1_000, 1))
+            try await fixture.run("a", .sync)
+            try fixture.write("a/f", MirrorFixture.ramp(2_000, 2))
+            let engine = try fixture.engine("a") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "PutObject", call.moment == .after else { return }
+                    throw StorageError(kind: .cancelled, operation: call.operation)
+                }
+            }
+            await #expect(throws: SyncError.self) {
+                try await engine.run(direction, options: MirrorFixture.options()) { _ in }
+            }
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
+        }
+
+        private func setTime(_ fixture: MirrorFixture, _ path: String, _ date: Date) throws {
+            try FileManager.default.setAttributes(
+                [.modificationDate: date],
+                ofItemAtPath: fixture.directory(path)
+            )
+        }
+
+        @Test(arguments: [SyncDirection.sync, .push])
+        func `an edit after a run that was cut off is newer than what that run sent`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture, direction)
+            try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
+            // A pull sends nothing, and takes it for an edit as well.
+            let pull = try await fixture.run("a", .pull)
+            #expect(pull.conflicts == 0)
+            #expect(pull.localChanges == 1)
+            let next = try await fixture.run("a", direction)
+            #expect(next.conflicts == 0)
+            #expect(next.transferred == 1)
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(3_000, 3))
+            #expect(try fixture.tree("a") == ["f": MirrorFixture.ramp(3_000, 3)])
+            #expect(try await fixture.run("a", direction).requests == 1)
+        }
+
+        @Test func `a file that is older than what that run sent is a conflict`() async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture)
+            try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
+            try setTime(fixture, "a/f", Date(timeIntervalSince1970: 1_000_000))
+            let next = try await fixture.run("a", .sync)
+            #expect(next.conflicts == 1)
+            #expect(Set(try fixture.tree("a").values).contains(MirrorFixture.ramp(3_000, 3)))
+            #expect(fixture.content("a/f") == MirrorFixture.ramp(2_000, 2))
+        }
+
+        @Test func `what another directory's run sent is a conflict`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", MirrorFixture.ramp(1_000, 1))
+            try fixture.makeDirectory("b")
+            try await fixture.run("a", .sync)
+            try await fixture.run("b", .sync)
+            try await cutOff(fixture)
+            try fixture.write("b/f", MirrorFixture.ramp(3_000, 3))
+            let other = try await fixture.run("b", .push)
+            #expect(other.conflicts == 1)
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
+        }
+
+        @Test func `an object that was recorded after all is no unrecorded one`() async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture)
+            // The run after it finds the same content, and records that.
+            try await fixture.run("a", .push)
+            try await fixture.put("f", MirrorFixture.ramp(2_500, 4))
+            try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
+            let next = try await fixture.run("a", .push)
+            #expect(next.conflicts == 1)
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(2_500, 4))
+        }
+
+        @Test func `in a copy of the directory it is a conflict`() async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture)
+            try FileManager.default.copyItem(
+                atPath: fixture.directory("a"),
+                toPath: fixture.directory("b")
+            )
+            try fixture.write("b/f", MirrorFixture.ramp(3_000, 3))
+            for _ in 0..<2 {
+                let copy = try await fixture.run("b", .push)
+                #expect(copy.conflicts == 1)
+            }
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
+        }
+    }
+}
