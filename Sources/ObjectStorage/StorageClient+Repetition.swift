@@ -27,18 +27,21 @@ extension StorageClient {
             } catch let failure {
                 // Whatever an answer had to say passes here.
                 redaction.add(context)
-                let error = failure.redacted(by: redaction)
+                var error = failure.redacted(by: redaction)
+                if error.isNoSuchBucket { error.bucket = configuration.bucket }
                 let gained = (sink?.received ?? 0) - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {
                     state.madeProgress()
                     budget.refund()
                 }
-                guard isRepeatable || error.isCertainlyUndone else { throw error }
+                let isUndone = context.isLooking || error.isCertainlyUndone
+                guard isRepeatable || isUndone else { throw error }
                 try await prepareToRepeat(after: error, number, &state, &context)
                 number += 1
                 context.isRepetition = true
-                if error.mayHideSuccess { context.mayBeDone = true }
+                if !context.isLooking, error.mayHideSuccess { context.mayBeDone = true }
+                context.isLooking = false
             }
         }
     }

@@ -15,6 +15,10 @@ package final class StorageClient: ObjectStore {
     let place: Mutex<Endpoint>
     /// True once the service has said that it knows no conditions on writes.
     let ignoresConditions = Atomic(false)
+    /// True once the service has said that it wants the digest of every body.
+    let needsDigests = Atomic(false)
+    /// True once an object was replaced whose metadata could not all be kept.
+    let hasLeftOutMetadata = Atomic(false)
 
     /// Starts the client's thread; no request is made.
     package convenience init(
@@ -70,6 +74,8 @@ struct AttemptContext {
     var isRepetition = false
     /// True after a failure that may have hidden a success.
     var mayBeDone = false
+    /// True while the object is looked at that the request would replace: nothing was sent yet.
+    var isLooking = false
     var credentials: Credentials?
     /// The header that went out with the request.
     var authorization: String?
@@ -221,6 +227,11 @@ extension StorageClient {
     /// signature does: what it stores replaces the old object at once.
     func bodyDigest(of request: StorageRequest) async throws(StorageError) -> [UInt8]? {
         guard !dialect.signsPayload, endpoint.scheme == .http else { return nil }
+        return try await digest(of: request)
+    }
+
+    /// The MD5 of the body, which is read for it.
+    func digest(of request: StorageRequest) async throws(StorageError) -> [UInt8] {
         do throws(TransportError) {
             return try await request.body.md5()
         } catch {

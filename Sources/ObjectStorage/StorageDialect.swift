@@ -28,6 +28,10 @@ package struct StorageDialect: Sendable, Hashable {
     package let maximumKeyLength: Int
     package var minimumPartSize: Int64
     package let maximumObjectSize: Int64
+    /// Bytes of all user metadata of an object, names included.
+    let maximumMetadataSize: Int
+    /// The names of the storage classes that a write may ask for.
+    let writableClasses: Set<String>
 
     /// True if an upload that must not replace an object is refused where it begins; false if only
     /// where it ends.
@@ -57,6 +61,8 @@ package struct StorageDialect: Sendable, Hashable {
             maximumKeyLength: 1_023,
             minimumPartSize: PartLayout.minimumPartSize,
             maximumObjectSize: PartLayout.maximumObjectSize,
+            maximumMetadataSize: 8 << 10,
+            writableClasses: ["Standard", "IA", "Archive", "ColdArchive", "DeepColdArchive"],
             maximumCopySize: 1_000_000_000,
             restore: .oss,
             lostKeyByte: nil
@@ -83,6 +89,11 @@ package struct StorageDialect: Sendable, Hashable {
             maximumKeyLength: 1_024,
             minimumPartSize: 5 << 20,
             maximumObjectSize: 5 << 40,
+            maximumMetadataSize: 2 << 10,
+            writableClasses: [
+                "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY",
+                "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE",
+            ],
             maximumCopySize: 5 << 30,
             restore: .s3,
             lostKeyByte: provider?.lostKeyByte

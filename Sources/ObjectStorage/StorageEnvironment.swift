@@ -35,6 +35,8 @@ package enum StorageObservation: Sendable {
     /// The service knows no conditions on writes: what another writer puts at the same time may be
     /// overwritten.
     case conditionsUnsupported
+    /// An object was replaced, and not all that another tool put on it could be kept.
+    case metadataLeftOut(ObjectKey)
     /// An attempt failed and is about to be repeated; attempts count from 1.
     case retrying(StorageError, attempt: Int)
 }

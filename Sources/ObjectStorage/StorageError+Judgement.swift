@@ -129,6 +129,16 @@ extension StorageError {
             || words.firstIndex(ofBytes: "if-match".utf8) != nil
     }
 
+    /// The service takes no body without the digest of it, as for a bucket with Object Lock.
+    var asksForDigest: Bool {
+        guard case .service(400, let code) = kind else { return false }
+        if code == "MissingContentMD5" { return true }
+        guard ["InvalidArgument", "InvalidRequest"].contains(code),
+            let words = serviceMessage?.lowercased().utf8
+        else { return false }
+        return words.firstIndex(ofBytes: "content-md5".utf8) != nil
+    }
+
     package var isCancelled: Bool {
         switch kind {
         case .cancelled, .transport(.cancelled): true

@@ -9,6 +9,8 @@ struct StorageRequest: Sendable {
     var query: [(String, String)] = []
     var headers: [(String, String)] = []
     var body: RequestBody = .none
+    /// The version that is replaced, which is looked at first.
+    var replaced: ReplacedVersion?
     /// False: not sent again once it may have reached the server.
     var isRepeatable = true
     /// The answer may take minutes.

@@ -215,17 +215,7 @@ extension ItemExecutor {
             context: context,
             largestWholeCopy: context.store.dialect.maximumCopySize
         )
-        let isSameTime =
-            file.modified.nanosecondsSince1970 == row.localModified.nanosecondsSince1970
-        guard
-            let copy = try await copier.copy(
-                row,
-                of: file,
-                to: entry.key,
-                // The copy keeps its source's metadata where that is right already.
-                modified: isSameTime ? nil : file.modified
-            )
-        else { return .none }
+        guard let copy = try await copier.copy(row, of: file, to: entry.key) else { return .none }
         let record = ManifestEntry(
             key: entry.key,
             size: row.size,

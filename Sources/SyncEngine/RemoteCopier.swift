@@ -12,23 +12,24 @@ struct RemoteCopier: Sendable {
 
     /// Copies the object that `row` records, if it is still that version.
     ///
-    /// With `modified` the copy's metadata notes that mtime; nil keeps the source's. `source` is
-    /// the file that the copy stands for. The result is what the copy is, confirmed by its headers;
+    /// `source` is the file that the copy stands for; the copy notes its mtime, and keeps what
+    /// other tools put on the object. The result is what the copy is, confirmed by its headers;
     /// nil if the source is gone or another version, or the destination is another's.
     func copy(
         _ row: ManifestEntry,
         of source: FileIdentity,
-        to key: ObjectKey,
-        modified: Timestamp?
+        to key: ObjectKey
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         var isAnswered = true
         do {
+            let original = try await context.withConnection { () throws(StorageError) in
+                try await context.store.head(context.objectKey(row.key), versionID: nil)
+            }
+            guard original.etag == row.etag else { return nil }
             if row.size <= largestWholeCopy {
-                try await copyWhole(row, to: key, modified: modified)
+                try await copyWhole(row, original, of: source, to: key)
             } else {
-                guard try await copyParts(row, of: source, to: key, modified: modified) else {
-                    return nil
-                }
+                guard try await copyParts(row, original, of: source, to: key) else { return nil }
             }
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
@@ -51,14 +52,20 @@ struct RemoteCopier: Sendable {
         return (etag, metadata.lastModified)
     }
 
-    /// What replaces the source's metadata, where its mtime is not the file's.
+    /// True if the object's own metadata give a file made from it this one's mtime.
+    private func hasTime(of file: FileIdentity, _ original: ObjectMetadata) -> Bool {
+        let noted = original.userMetadata[ModificationTime.metadataName]
+            .flatMap { ModificationTime.parse($0) }
+        return noted?.nanosecondsSince1970 == file.modified.nanosecondsSince1970
+    }
+
+    /// What osssync itself writes on the copy.
     private func metadata(
         _ row: ManifestEntry,
-        _ modified: Timestamp?
-    ) -> [(name: String, value: String)]? {
-        guard let modified else { return nil }
+        _ file: FileIdentity
+    ) -> [(name: String, value: String)] {
         var metadata = [
-            (name: ModificationTime.metadataName, value: ModificationTime.text(modified))
+            (name: ModificationTime.metadataName, value: ModificationTime.text(file.modified))
         ]
         if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
             let name = StorageDialect.checksumMetadataName
@@ -67,19 +74,30 @@ struct RemoteCopier: Sendable {
         return metadata
     }
 
+    /// What other tools put on the source; a type that its name alone gave it is not their word.
+    private func kept(_ original: ObjectMetadata, _ row: ManifestEntry) -> ObjectMetadata {
+        var kept = original
+        if kept.contentType == ContentType.guess(for: row.key) { kept.contentType = nil }
+        return kept
+    }
+
     private func copyWhole(
         _ row: ManifestEntry,
-        to key: ObjectKey,
-        modified: Timestamp?
+        _ original: ObjectMetadata,
+        of file: FileIdentity,
+        to key: ObjectKey
     ) async throws {
-        let request = CopyRequest(
+        let isRight = hasTime(of: file, original)
+        var request = CopyRequest(
             source: context.objectKey(row.key),
             sourceETag: row.etag,
             destination: context.objectKey(key),
-            userMetadata: metadata(row, modified),
-            contentType: modified == nil ? nil : ContentType.guess(for: key),
+            // The copy keeps its source's metadata where they are right already.
+            userMetadata: isRight ? nil : metadata(row, file),
+            contentType: isRight ? nil : ContentType.guess(for: key),
             forbidsOverwrite: true
         )
+        request.kept = kept(original, row)
         try await context.limiter.acquire(bytes: 0)
         defer { context.limiter.release(bytes: 0) }
         _ = try await context.store.copy(request)
@@ -87,14 +105,13 @@ struct RemoteCopier: Sendable {
 
     private func copyParts(
         _ row: ManifestEntry,
+        _ original: ObjectMetadata,
         of file: FileIdentity,
-        to key: ObjectKey,
-        modified: Timestamp?
+        to key: ObjectKey
     ) async throws -> Bool {
         let layout = PartLayout(objectSize: row.size, preferredPartSize: Self.preferredPartSize)
         guard let layout else { return false }
         let (source, destination) = (context.objectKey(row.key), context.objectKey(key))
-        let time = modified ?? row.localModified
         // The row by which a run that was killed here leaves no upload behind.
         let checkpoint = UploadCheckpoint(
             key: key,
@@ -105,15 +122,15 @@ struct RemoteCopier: Sendable {
             started: context.environment.now(),
             parts: []
         )
-        let upload = try await UploadCleaner(means: context.means).initiate(
-            PutRequest(
-                key: destination,
-                contentType: ContentType.guess(for: key),
-                userMetadata: metadata(row, time) ?? [],
-                forbidsOverwrite: true
-            ),
-            checkpoint
+        var request = PutRequest(
+            key: destination,
+            contentType: ContentType.guess(for: key),
+            userMetadata: metadata(row, file),
+            forbidsOverwrite: true
         )
+        request.source = kept(original, row)
+        let cleaner = UploadCleaner(means: context.means)
+        let upload = try await cleaner.initiate(request, checkpoint)
         do {
             var parts: [UploadedPart] = []
             for index in 0..<layout.partCount {

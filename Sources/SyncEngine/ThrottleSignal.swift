@@ -1,4 +1,5 @@
 package import ObjectStorage
+internal import SyncModel
 internal import Synchronization
 
 /// Carries what the storage client observes to the run that is under way.
@@ -58,6 +59,12 @@ package final class ThrottleSignal: Sendable {
             listeners.withLock { $0.onWarning }?(
                 "the service knows no conditions on writes: what another writer puts there during "
                     + "this run may be overwritten"
+            )
+        case .metadataLeftOut(let key):
+            listeners.withLock { $0.onWarning }?(
+                "some metadata that another tool put on '\(key.display)' could not be kept with "
+                    + "its new version, and perhaps on other objects: they are not printable ASCII,"
+                    + " or too many"
             )
         case .retrying:
             break

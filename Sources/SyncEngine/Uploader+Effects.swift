@@ -73,6 +73,7 @@ extension Uploader {
             callback: callback
         )
         request.isUnseen = details.isUnseen
+        request.keepsMetadata = true
         return request
     }
 
@@ -294,6 +295,8 @@ extension Uploader {
         if failure == .sourceKeepsChanging { return .sourceChanged }
         // A repeated request may meet the object that its own lost first attempt made.
         if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
+        // What was asked first was not answered: nothing was sent.
+        if error.operation == "HeadObject" { return .other(failure) }
         // The content that arrived is not the file's: no look can make it right.
         if case .integrity = error.kind { return .other(failure) }
         // Also an error of the server's own, which may have come after it had done its work.

@@ -300,7 +300,7 @@ extension EngineRuns {
                 largestWholeCopy: inParts ? 0 : Int64.max
             )
             let source = try #require(try await executor.identity(of: "f"))
-            let copy = try? await copier.copy(row, of: source, to: "g", modified: nil)
+            let copy = try? await copier.copy(row, of: source, to: "g")
             try await session.manifest.checkpointAndClose()
             return copy?.etag
         }

@@ -43,6 +43,7 @@ extension StorageClient {
         let parts = request.parts.map { (number: $0.number, etag: $0.etag) }
         wire.body = .bytes(encodeCompleteUpload(parts))
         wire.isRepeatable = false
+        wire.replaced = request.replaced.map { ReplacedVersion(etag: $0, keepsMetadata: false) }
         wire.isSlow = true
         return try await conditionally(
             wire,
@@ -58,7 +59,9 @@ extension StorageClient {
         _ completing: StorageRequest,
         hasCallback: Bool
     ) async throws(StorageError) -> PutResult {
-        try await repeating(isRepeatable: false) { (context) throws(StorageError) in
+        var wire = completing
+        return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
+            try await self.inspect(&wire, &context)
             let response = try await self.send(completing, &context)
             guard !hasCallback, response.head.status != callbackFailureStatus else {
                 return try self.result(completing, response, sent: nil, hasCallback: true)

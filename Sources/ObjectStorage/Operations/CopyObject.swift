@@ -9,6 +9,9 @@ package struct CopyRequest: Sendable {
     /// Nil: that of the source; else it replaces the source's.
     package var userMetadata: [(name: String, value: String)]?
     package var contentType: String?
+    /// What is known of the source: the copy keeps its class and, beside `userMetadata`, what other
+    /// tools put on it.
+    package var kept: ObjectMetadata?
     package var forbidsOverwrite: Bool
     /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
     package var isUnseen = false
@@ -36,13 +39,16 @@ extension StorageClient {
         wire.headers = sourceHeaders(request.source, request.sourceETag)
         if let metadata = request.userMetadata {
             wire.headers.append((dialect.header("metadata-directive"), "REPLACE"))
-            wire.headers += objectHeaders(
-                PutRequest(
-                    key: request.destination,
-                    contentType: request.contentType,
-                    userMetadata: metadata
-                )
+            var made = PutRequest(
+                key: request.destination,
+                contentType: request.contentType,
+                userMetadata: metadata
             )
+            made.source = request.kept
+            wire.headers += objectHeaders(made)
+        } else if let kept = request.kept, dialect.writableClasses.contains(kept.storageClass.name)
+        {
+            wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))
         }
         wire.isSlow = true
         return try await conditionally(

@@ -18,6 +18,8 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var versionID: VersionID?
     package var contentType: String?
     package var contentEncoding: String?
+    /// Headers of HTTP that are stored with the object, by names in lower case.
+    package var contentHeaders: [String: String] = [:]
     /// As sent: Base64.
     package var contentMD5: String?
     /// Names in lower case without the dialect's prefix, values as sent.
@@ -131,5 +133,6 @@ extension ObjectMetadata {
             userMetadata: userMetadata,
             requestID: dialect.requestID(head)
         )
+        contentHeaders = Self.contentHeaders(head, dialect)
     }
 }

@@ -12,6 +12,15 @@ extension StorageClient {
             wire.headers.append((dialect.header("forbid-overwrite"), "true"))
         }
         wire.isRepeatable = false
+        wire.replaced = request.replacedVersion
+        if wire.replaced != nil {
+            // Whoever replaces another version learns it before the first part is sent.
+            wire = try await repeating { (context) throws(StorageError) in
+                var inspected = wire
+                try await self.inspect(&inspected, &context)
+                return inspected
+            }
+        }
         let initiating = wire
         return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
             let response = try await self.send(initiating, &context)

@@ -16,6 +16,10 @@ package struct PutRequest: Sendable {
     package var isUnseen = false
     /// The version that is replaced; any other is an error where the service can tell.
     package var replaced: ETag?
+    /// What other tools put on the replaced version stays.
+    package var keepsMetadata = false
+    /// The object whose metadata a copy takes over beside these.
+    package var source: ObjectMetadata?
     package var callback: UploadCallback?
 
     package init(
@@ -47,6 +51,12 @@ package struct UploadCallback: Sendable, Hashable {
     package init(parameters: String, variables: String? = nil) {
         self.parameters = parameters
         self.variables = variables
+    }
+}
+
+extension PutRequest {
+    var replacedVersion: ReplacedVersion? {
+        replaced.map { ReplacedVersion(etag: $0, keepsMetadata: keepsMetadata) }
     }
 }
 
@@ -98,6 +108,7 @@ extension StorageClient {
         var wire = StorageRequest("PutObject", .put, request.key)
         wire.headers = objectHeaders(request) + callbackHeaders(request.callback)
         wire.body = body
+        wire.replaced = request.replacedVersion
         if let digest = try await bodyDigest(of: wire) {
             wire.headers.append(("content-md5", Base64.encode(digest)))
         }
@@ -175,6 +186,7 @@ extension StorageClient {
         if let storageClass = request.storageClass {
             headers.append((dialect.header("storage-class"), storageClass.name))
         }
+        if let source = request.source { _ = dialect.keep(source, in: &headers) }
         return headers
     }
 
@@ -239,9 +251,10 @@ extension StorageClient {
                 onProgress(Int(wire.body.length))
                 return found
             }
-            let uploading = request
+            try await self.inspect(&request, &context)
             do throws(StorageError) {
-                let response = try await self.send(uploading, &context)
+                let response = try await self.sendBody(&request, &context, progress)
+                let uploading = request
                 guard let sent = response.sent else {
                     throw uploading.failure(.transport(.connectionLost))
                 }
@@ -252,6 +265,32 @@ extension StorageClient {
                 throw error
             }
         }
+    }
+
+    /// Sends a request with a body, once more with its digest if the store asks for that, as it
+    /// does for a bucket with Object Lock; what follows then carries it at once.
+    private func sendBody(
+        _ request: inout StorageRequest,
+        _ context: inout AttemptContext,
+        _ progress: UploadProgress
+    ) async throws(StorageError) -> HTTPResponse {
+        let isAsked = needsDigests.load(ordering: .relaxed)
+        if isAsked { try await addDigest(to: &request) }
+        let hasDigest = request.headers.contains { $0.0 == "content-md5" }
+        do throws(StorageError) {
+            return try await send(request, &context)
+        } catch {
+            guard error.asksForDigest, !hasDigest else { throw error }
+            needsDigests.store(true, ordering: .relaxed)
+            progress.takeBack()
+            try await addDigest(to: &request)
+            return try await send(request, &context)
+        }
+    }
+
+    private func addDigest(to request: inout StorageRequest) async throws(StorageError) {
+        guard !request.headers.contains(where: { $0.0 == "content-md5" }) else { return }
+        request.headers.append(("content-md5", Base64.encode(try await digest(of: request))))
     }
 
     /// The CRC-64 decides; the ETag where there is none, or where it is an MD5 for sure.

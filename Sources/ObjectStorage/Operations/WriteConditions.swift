@@ -54,6 +54,7 @@ extension StorageClient {
         let names = [dialect.header("forbid-overwrite"), "if-none-match", "if-match"]
         let count = wire.headers.count
         wire.headers.removeAll { names.contains($0.0) }
+        if wire.replaced != nil { wire.replaced?.etag = etag }
         guard wire.headers.count < count, dialect.conditions == .preconditions else { return }
         wire.headers.append(("if-match", etag.quoted))
     }
