@@ -2,8 +2,9 @@ internal import OSSSync
 
 /// The exit statuses that scripts and timers rely on.
 enum ExitCode: Int32, CaseIterable, Sendable {
-    case inStep = 0
-    /// Finished, but some items failed, conflicted or were left alone as unsafe.
+    /// Everything that was asked for is done.
+    case success = 0
+    /// Finished, but some items failed, conflicted, were left alone as unsafe or are damaged.
     case incomplete = 1
     case usage = 2
     case refused = 3
@@ -15,7 +16,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case terminated = 143
 
     init(_ summary: RunSummary) {
-        self = summary.isInStep ? .inStep : .incomplete
+        self = summary.isComplete ? .success : .incomplete
     }
 
     /// `signal` is what ended the run, for an error that says it was cancelled.

@@ -43,7 +43,7 @@ enum Main {
     /// Writes a short text and ends the process.
     private static func say(_ text: String) -> Never {
         let isWritten = OutputStream.standardOutput.write(text)
-        exit((isWritten ? ExitCode.inStep : .incomplete).rawValue)
+        exit((isWritten ? ExitCode.success : .incomplete).rawValue)
     }
 
     private static func complain(_ message: String) {

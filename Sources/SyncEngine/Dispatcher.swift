@@ -31,7 +31,7 @@ struct Dispatcher {
         let decision = executor.doubting(item.decision, entry)
         switch decision {
         case .nothing(let reason):
-            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+            executor.leave(reason, entry)
         case .forget, .deleteRemote:
             // What the walk could not take is not what the user deleted.
             guard !executor.issues.hides(entry.key) else { return }

@@ -45,7 +45,7 @@ struct ItemExecutor: Sendable {
         let fetches = context.tracker.direction != .push && context.options.trashDays > 0
         return switch decision {
         case .keepLocalChange, .conflict(.bothNew, .downloadKeepingLocal),
-            .conflict(.bothChanged, .downloadKeepingLocal):
+            .conflict(.bothChanged, .downloadKeepingLocal), .skip(.damaged):
             fetches ? .download(.replacesLocalChange) : decision
         case .upload, .conflict(_, .upload):
             fetches ? .download(.replacesLocalChange) : .conflict(.bothChanged, .leaveBoth)
@@ -75,6 +75,8 @@ struct ItemExecutor: Sendable {
             await planDeletion(decision, entry)
         case .keepLocalChange:
             keepLocalChange(entry)
+        case .skip(let reason) where reason.isDamage:
+            reportDamage(entry, reason)
         case .skip(let reason):
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .resolveLink:
@@ -84,7 +86,7 @@ struct ItemExecutor: Sendable {
                 message: "the link object's target is missing, a link too, or not to be read"
             )
         case .nothing(let reason):
-            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+            leave(reason, entry)
         case .forget, .makeDirectory, .downloadAfterDeletions:
             break
         }
@@ -109,6 +111,18 @@ extension ItemExecutor {
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         reports.skip(key, size: size, message: message)
+    }
+
+    func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
+        reports.leave(reason, entry, isHidden: issues.hides(entry.key))
+    }
+
+    /// Reports a file that the disk changed; as long as it is there, nothing is deleted.
+    private func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) {
+        context.tracker.count { $0.damaged += 1 }
+        ledger.countSkipped()
+        let size = entry.local?.identity?.size ?? 0
+        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
     }
 
     /// Leaves alone what would go where the walk could not look.

@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import SyncModel
+internal import SyncPlanner
 
 /// Counts and reports what was not done.
 ///
@@ -72,11 +73,26 @@ struct ItemReports: Sendable {
         context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
+    /// Counts what is left as it is because nothing was asked for it.
+    func leave(_ reason: QuietReason, _ entry: JoinedEntry, isHidden: @autoclosure () -> Bool) {
+        if reason == .unchanged { return context.tracker.count { $0.unchanged += 1 } }
+        guard reason.isDifference(of: entry), !isHidden() else { return }
+        context.tracker.count { summary in
+            switch reason {
+            case .onlyLocal: summary.onlyLocal += 1
+            case .onlyRemote: summary.onlyRemote += 1
+            case .deletedLocally: summary.deletedHere += 1
+            case .deletedRemotely: summary.deletedThere += 1
+            case .unchanged, .impliedDirectory, .prefixItself: break
+            }
+        }
+    }
+
     /// Reports what the walk could not take.
     ///
-    /// Links, special files and osssync's own are left out by design: they are named, and the run
-    /// is in step without them. Anything else that the walk could not take is missing from the
-    /// mirror.
+    /// Links, special files and osssync's own are left out by design: they are named, and counted
+    /// at the end as what only the directory has. Anything else that the walk could not take is
+    /// missing from the mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {

@@ -35,6 +35,7 @@ extension MirrorEngine {
         let issues = IssueTexts(limit: Self.issueLimit)
         let selection = Selection(run.filter, .sync, deletesExcluded: false)
         let hidden = ScanIssues { issues.add($0.message) }
+        var differences = DifferenceCounter(hidden)
         var pull = WorkCounter(.pull, options, prefix: settings.prefix, hidden)
         var push = WorkCounter(.push, options, prefix: settings.prefix, hidden)
         var sync = WorkCounter(.sync, options, prefix: settings.prefix, hidden)
@@ -46,6 +47,7 @@ extension MirrorEngine {
                 pull.add(entry)
                 push.add(entry)
                 sync.add(entry)
+                differences.add(entry)
                 hidden.planReached(entry.key)
             }
         )
@@ -65,6 +67,7 @@ extension MirrorEngine {
             pull: pull.work,
             push: push.work,
             sync: sync.work,
+            differences: differences.counted(selection),
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
             recorded: rows,
             issues: issues.texts
@@ -176,6 +179,53 @@ private final class IssueTexts: Sendable {
 
     func add(_ text: String) {
         collected.withLock { if $0.count < limit { $0.append(text) } }
+    }
+}
+
+/// Counts what differs, whatever a run would do about it.
+private struct DifferenceCounter {
+    private let issues: ScanIssues
+    private var found = Differences()
+
+    init(_ issues: ScanIssues) {
+        self.issues = issues
+    }
+
+    func counted(_ selection: Selection) -> Differences {
+        var found = found
+        found.onlyLocal += issues.leftOutCount
+        found.excluded = selection.excludedCount
+        return found
+    }
+
+    mutating func add(_ entry: JoinedEntry) {
+        guard !entry.key.isEmpty else { return }
+        var hasEntries = false
+        if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
+        switch (entry.base, entry.local, entry.remote) {
+        case (_, nil, nil): break
+        case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
+        case (nil, nil, .some): if !issues.hides(entry.key) { found.onlyRemote += 1 }
+        case (nil, .some, .some): if !entry.key.isDirectoryMarker { found.unknown += 1 }
+        case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
+        case (.some, nil, .some): if !issues.hides(entry.key) { found.deletedHere += 1 }
+        case (let base?, let local?, let remote?): addChanges(base, local, remote)
+        }
+    }
+
+    private mutating func addChanges(
+        _ base: ManifestEntry,
+        _ local: LocalEntry,
+        _ remote: RemoteObject
+    ) {
+        if remote.kind != .symlink, RemoteChange(of: remote, since: base) == .changed {
+            found.remoteChanges += 1
+        }
+        switch LocalChange(of: local, since: base, judgesInodes: true) {
+        case .changed: found.localChanges += 1
+        case .touched: found.unknown += 1
+        case .absent, .same: break
+        }
     }
 }
 

@@ -21,7 +21,7 @@ extension MirrorRun {
         let preview = Preview(parts: parts)
         do {
             let rows = try await session.manifest.entryCount()
-            let findings = try await plan(rows: rows, preview.executor.issues) { item in
+            let findings = try await plan(rows: rows, parts) { item in
                 try await preview.show(item)
             }
             if let error = findings.listingFailure { throw error }
@@ -48,9 +48,10 @@ extension MirrorRun {
     /// Plans without workers: every item goes to `body`, in key order.
     func plan(
         rows: Int,
-        _ issues: ScanIssues,
+        _ parts: Parts,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
+        let (selection, issues) = (selection, parts.executor.issues)
         let policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         var decider = PrefixConflicts(policy: policy)
         var reserved = ReservedObjects()
@@ -72,6 +73,11 @@ extension MirrorRun {
         )
         decider.finish()
         try await settle()
+        parts.context.tracker.count { summary in
+            summary.excluded = selection.excludedCount
+            summary.notMirrored = issues.leftOutCount
+            summary.onlyLocal += issues.leftOutCount
+        }
         for message in [issues.unnamedMessage, reserved.message] {
             if let message { onEvent(.warning(message: message)) }
         }
@@ -98,8 +104,11 @@ extension MirrorRun {
             batch: settings.limits.batch,
             expecting: mounted,
             leavingOut: { path, isDirectory in
-                isExcluded(path, isDirectory)
-                    || (isDirectory && unmounted.contains { $0.elementsEqual(path) })
+                if isExcluded(path, isDirectory) {
+                    selection.countExcluded()
+                    return true
+                }
+                return isDirectory && unmounted.contains { $0.elementsEqual(path) }
             },
             reportingTo: issues
         )
@@ -170,7 +179,7 @@ private struct Preview: Sendable {
         let decision = executor.doubting(decision, entry)
         switch decision {
         case .nothing(let reason):
-            if reason == .unchanged { context.tracker.count { $0.unchanged += 1 } }
+            executor.leave(reason, entry)
         case .forget, .refresh:
             context.tracker.count { $0.unchanged += 1 }
         case .download(let reason), .downloadAfterDeletions(let reason):

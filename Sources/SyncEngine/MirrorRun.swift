@@ -227,7 +227,7 @@ extension MirrorRun {
         return try await withThrowingTaskGroup(of: Findings?.self) { group in
             group.addTask {
                 var dispatcher = Dispatcher(executor: executor, queue: queue)
-                let findings = try await plan(rows: rows, executor.issues) { item in
+                let findings = try await plan(rows: rows, parts) { item in
                     try await dispatcher.dispatch(item)
                 }
                 try await dispatcher.flush()
@@ -337,7 +337,7 @@ extension MirrorRun {
     ) async -> SyncError? {
         let outcome: RunOutcome =
             switch failure?.code {
-            case nil: summary.isInStep ? .complete : .incomplete
+            case nil: summary.isComplete ? .complete : .incomplete
             case .cancelled?: .cancelled
             case .refused?: .refused
             default: .failed
@@ -355,7 +355,8 @@ extension MirrorRun {
                 if session.doubt == nil {
                     await parts.publications.mayRemoveMark
                 } else {
-                    failure == nil && summary.failed == 0 && summary.skipped == 0 && pulls
+                    failure == nil && summary.failed == 0 && summary.skipped == 0
+                        && summary.damaged == 0 && pulls
                         && parts.context.filter.isEmpty && parts.ledger.doubtfulFiles == 0
                 }
             if isSettled { try await UnsynchronizedRun.end(session.manifest) }

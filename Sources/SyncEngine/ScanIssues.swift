@@ -34,6 +34,9 @@ final class ScanIssues: Sendable {
     /// True if the walk read every directory.
     var isScanProven: Bool { !state.withLock { $0.isIncomplete } }
 
+    /// Links, special files and reserved names so far.
+    var leftOutCount: Int { state.withLock { $0.leftOut } }
+
     /// What is said of the links, special files and reserved names that were not named; nil if all
     /// were.
     var unnamedMessage: String? {

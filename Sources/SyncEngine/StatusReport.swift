@@ -38,6 +38,36 @@ public struct InterruptedTransfer: Sendable, Hashable {
     public var bytesFinished: Int64
 }
 
+/// What differs between the two sides and what the last run left, whatever a run would do about it.
+public struct Differences: Sendable, Hashable {
+    /// What only the directory has, symbolic links and special files included.
+    public var onlyLocal = 0
+    /// What only the remote has.
+    public var onlyRemote = 0
+    /// Files that were changed since the last run.
+    public var localChanges = 0
+    /// Objects that were changed since the last run.
+    public var remoteChanges = 0
+    /// What was deleted in the directory and is in the remote.
+    public var deletedHere = 0
+    /// What was deleted in the remote and is in the directory.
+    public var deletedThere = 0
+    /// Names that the filters leave out, of objects and of files; an excluded directory is one.
+    public var excluded = 0
+    /// Names on both sides of which nobody knows without reading them whether they differ: those
+    /// that were never recorded, and files whose time moved.
+    public var unknown = 0
+
+    /// Makes no differences.
+    public init() {}
+
+    /// True if nothing differs or may differ; what is excluded does not count.
+    public var isEmpty: Bool {
+        onlyLocal == 0 && onlyRemote == 0 && localChanges == 0 && remoteChanges == 0
+            && deletedHere == 0 && deletedThere == 0 && unknown == 0
+    }
+}
+
 /// What pull, push and sync would do, and what was interrupted.
 public struct StatusReport: Sendable, Hashable {
     /// What a pull would do.
@@ -46,12 +76,17 @@ public struct StatusReport: Sendable, Hashable {
     public var push: PlannedWork
     /// What a sync would do.
     public var sync: PlannedWork
+    /// What differs.
+    public var differences: Differences
     /// Transfers that the next run goes on with, at most 1,000.
     public var interrupted: [InterruptedTransfer]
     /// Files that the manifest records.
     public var recorded: Int
     /// What the walk of the directory could not take, safe to print; at most 100.
     public var issues: [String]
+
+    /// True if both sides are equal, but for what the filters leave out.
+    public var isInStep: Bool { differences.isEmpty && issues.isEmpty && sync.skipped == 0 }
 }
 
 /// What dropping checkpoints removed.

@@ -175,6 +175,21 @@ public struct RunSummary: Sendable, Hashable {
     public var vanished = 0
     /// Local changes that a pull kept.
     public var localChanges = 0
+    /// Files whose content is not the recorded one though their size and time are, found by
+    /// comparing content; they were left as they are.
+    public var damaged = 0
+    /// What only the directory has and was left there, ``notMirrored`` included.
+    public var onlyLocal = 0
+    /// Of those, what no run sends: symbolic links, special files, reserved names.
+    public var notMirrored = 0
+    /// What only the remote has and was left there.
+    public var onlyRemote = 0
+    /// What was deleted in the directory and kept in the remote.
+    public var deletedHere = 0
+    /// What was deleted in the remote and kept in the directory.
+    public var deletedThere = 0
+    /// Names that the filters left out, of objects and of files; an excluded directory is one.
+    public var excluded = 0
     /// How long the run took.
     public var seconds: Double = 0
     /// HTTP requests sent, retries included.
@@ -190,13 +205,22 @@ public struct RunSummary: Sendable, Hashable {
         self.direction = direction
     }
 
-    /// True if both sides agree now, as far as the direction and the options ask.
+    /// True if everything that was asked for is done.
     ///
     /// What vanished from the remote is what a pull would not have fetched a moment later; a push
     /// would have sent it.
-    public var isInStep: Bool {
-        stopped == nil && failed == 0 && conflicts == 0 && skipped == 0
+    public var isComplete: Bool {
+        stopped == nil && failed == 0 && conflicts == 0 && skipped == 0 && damaged == 0
             && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
+    }
+
+    /// True if both sides are equal now, but for what the filters leave out.
+    ///
+    /// A complete run need not leave them so: without being asked to, it deletes nothing, a pull
+    /// sends nothing, and a push fetches nothing. The counts say what differs.
+    public var isInStep: Bool {
+        isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
+            && deletedHere == 0 && deletedThere == 0
     }
 }
 

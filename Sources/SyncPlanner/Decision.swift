@@ -85,10 +85,10 @@ package enum Comparison: Sendable, Hashable {
 /// Where the row has no CRC-64, the file is compared with the object if that is still the recorded
 /// one; otherwise it counts as changed, which never loses it.
 ///
-/// **`--checksum`** treats every unchanged-looking file like a touched one. A file whose content
-/// was altered behind its mtime thereby becomes "changed" (kept by a pull, sent by a push), and one
-/// whose content is as recorded costs a read and no transfer. The remote needs no such care: its
-/// ETag changes with its content.
+/// **`--checksum`** compares the content of every unchanged-looking file, too. One whose content
+/// is as recorded costs a read and no transfer. Other content under the recorded size and time is
+/// damage: it is reported, and replaces no object that is as recorded without `--force`. The remote
+/// needs no such care: its ETag changes with its content.
 ///
 /// **Changed tags** are not always changed content: an object rewritten in other parts has another
 /// ETag. Equal content is never a conflict and not worth a transfer, so where sizes are equal and
@@ -222,6 +222,19 @@ private struct FileTable {
         }
     }
 
+    /// The file has other content than recorded, under the recorded size, mtime and inode.
+    ///
+    /// Nobody edits like that: what the disk or the memory did must not replace the object. Where
+    /// the object changed, too, both are kept as in any conflict.
+    private func damaged(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
+        if policy.replacesLocalChanges { return changed(base, remote) }
+        return switch (remote, policy.direction) {
+        case (.same, _): .skip(.damaged(isObjectThere: true))
+        case (.absent, .pull) where !policy.deletes: .skip(.damaged(isObjectThere: false))
+        default: changed(base, remote)
+        }
+    }
+
     /// Content decides between the cells "same" and "changed".
     private func touched(
         _ base: ManifestEntry,
@@ -229,7 +242,7 @@ private struct FileTable {
         isSuspected: Bool
     ) -> Decision {
         let unaltered = same(base, remote)
-        let altered = changed(base, remote)
+        let altered = isSuspected ? changed(base, remote) : damaged(base, remote)
         if case .upload = unaltered, case .upload = altered { return altered }
         let settled: Decision
         if isSuspected, case .nothing = unaltered {

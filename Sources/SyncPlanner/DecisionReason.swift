@@ -19,6 +19,19 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     /// A segment of the key is a name of osssync's own files, which belong to one machine.
     case reservedName
 
+    /// True if the two sides differ by what is left.
+    ///
+    /// A directory that has entries is there for their sake, whatever became of its marker.
+    package func isDifference(of entry: JoinedEntry) -> Bool {
+        switch self {
+        case .unchanged, .impliedDirectory, .prefixItself: return false
+        case .onlyLocal, .onlyRemote, .deletedLocally: return true
+        case .deletedRemotely:
+            if case .directory(isEmpty: false)? = entry.local?.kind { return false }
+            return true
+        }
+    }
+
     package var message: String {
         switch self {
         case .unchanged: "both sides are as recorded"
@@ -104,6 +117,13 @@ package enum SkipReason: Sendable, Hashable {
     case fileTooLarge(size: Int64)
     /// No store can hold what the listing says.
     case impossibleSize(Int64)
+    /// The file has other content under the recorded size and time.
+    case damaged(isObjectThere: Bool)
+
+    /// True for a file that is damaged rather than left out.
+    package var isDamage: Bool {
+        if case .damaged = self { true } else { false }
+    }
 
     /// What is in the way and what the user can do; safe to print.
     package var message: String {
@@ -133,6 +153,13 @@ package enum SkipReason: Sendable, Hashable {
             "the file has \(size) bytes, and an object can have \(PartLayout.maximumObjectSize)"
         case .impossibleSize(let size):
             "the store says that the object has \(size) bytes, which no object can have"
+        case .damaged(true):
+            "damaged: its content is not the recorded one, and its size and time are; the object"
+                + " is unchanged. 'pull --checksum --force' fetches it again,"
+                + " 'push --checksum --force' sends the file as it is"
+        case .damaged(false):
+            "damaged: its content is not the recorded one, and its size and time are; the object"
+                + " was deleted, so the file is left as it is"
         }
     }
 }

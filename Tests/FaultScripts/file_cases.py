@@ -18,7 +18,12 @@ def _(place):
     with open(place.path("f"), "r+b") as file:
         file.write(b"changed")
     os.utime(place.path("f"), ns=(10**18, 10**18))
-    place.in_step(place.push("--checksum"))
+    for command in (place.pull, place.push, lambda *options: place.run("sync", *options)):
+        result = command("--checksum")
+        equal((result.status, result.count("damaged")), (1, 1), f"what was said of it: {result}")
+        expect("damaged" in result.said("f"), f"no word on it: {result}")
+        equal(place.get("f"), OLD, "the object")
+    place.in_step(place.push("--checksum", "--force"))
     equal(place.get("f"), b"changed" + OLD[7:], "the object")
 
 

@@ -13,6 +13,12 @@ LATER_KEYS = [f"{KEY}-{number}" for number in range(1, 10)]
 # A run that asks more often than this does not end by itself.
 REQUEST_LIMIT = 400
 
+# What of a summary is never so where all that was asked for is done.
+UNDONE = ["failed", "conflicts", "skipped", "damaged", "deletions_held_back", "stopped"]
+# What differs then, if anything.
+DIFFERING = ["vanished", "local_changes", "only_local", "only_remote", "deleted_here",
+             "deleted_there"]
+
 
 class Result:
     """What one run of osssync left behind."""
@@ -65,7 +71,11 @@ class Result:
         expect(self.status >= 0, f"a signal ended it: {self}")
         expect("Fatal error" not in self.errors, f"it trapped: {self}")
         if self.summary:
-            wanted = self.status == 0
+            undone = [name for name in UNDONE if self.summary.get(name)]
+            expect(self.status != 0 or not undone,
+                   f"exit status and summary disagree on {undone}: {self}")
+            differing = [name for name in DIFFERING if self.summary.get(name)]
+            wanted = self.status == 0 and not differing
             expect(self.summary["in_step"] is wanted,
                    f"exit status and summary disagree (in_step {self.summary['in_step']}): {self}")
             expect(self.summary["requests"] <= most, f"too many requests: {self}")

@@ -64,7 +64,10 @@ struct ArgumentParserTests {
         (["pull", "--delte", "D"], "there is no option '--delte'; did you mean '--delete'?"),
         (["pull", "--frobnicate"], "there is no option '--frobnicate'; see 'osssync help'"),
         (["pull", "-x"], "there is no option '-x'; see 'osssync help'"),
-        (["push", "--force", "D"], "'--force' is not an option of push, only of pull, get, put"),
+        (
+            ["status", "--force", "D"],
+            "'--force' is not an option of status, only of pull, push, sync, get, put"
+        ),
         (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push, sync"),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),

@@ -25,11 +25,11 @@ struct ExitCodeTests {
         #expect(ExitCode(.cancelled, signal: signal).rawValue == status)
     }
 
-    @Test func `0 means that both sides agree`() {
+    @Test func `0 means that everything that was asked for is done`() {
         var summary = RunSummary(direction: .push)
-        #expect(ExitCode(summary) == .inStep)
+        #expect(ExitCode(summary) == .success)
         let changes: [@Sendable (inout RunSummary) -> Void] = [
-            { $0.skipped = 1 }, { $0.failed = 1 }, { $0.conflicts = 1 }, { $0.vanished = 1 },
+            { $0.skipped = 1 }, { $0.damaged = 1 }, { $0.failed = 1 }, { $0.conflicts = 1 }, { $0.vanished = 1 },
             { $0.deletionsHeldBack = "why" }, { $0.stopped = "why" },
         ]
         for change in changes {
@@ -40,6 +40,25 @@ struct ExitCodeTests {
         // What is gone from the remote is nothing that a pull has left undone.
         summary = RunSummary(direction: .pull)
         summary.vanished = 1
-        #expect(ExitCode(summary) == .inStep)
+        #expect(ExitCode(summary) == .success)
+    }
+
+    @Test func `what differs and was not asked for is no failure, and not in step`() {
+        #expect(RunSummary(direction: .sync).isInStep)
+        let changes: [@Sendable (inout RunSummary) -> Void] = [
+            { $0.onlyLocal = 1 }, { $0.onlyRemote = 1 }, { $0.localChanges = 1 },
+            { $0.deletedHere = 1 }, { $0.deletedThere = 1 },
+        ]
+        for direction in [SyncDirection.pull, .push, .sync] {
+            for change in changes {
+                var summary = RunSummary(direction: direction)
+                change(&summary)
+                #expect(ExitCode(summary) == .success)
+                #expect(!summary.isInStep)
+            }
+            var summary = RunSummary(direction: direction)
+            summary.excluded = 1
+            #expect(summary.isInStep)
+        }
     }
 }

@@ -79,7 +79,7 @@ extension EngineRuns {
             for number in 0..<2 {
                 let log = EventLog()
                 let pull = try await fixture.run("b", .pull, log) { $0.trashDays = 0 }
-                #expect(pull.isInStep, "run \(number)")
+                #expect(pull.isComplete, "run \(number)")
                 #expect(log.warnings.count == 1, "run \(number)")
                 #expect(!fixture.exists("b/u"), "run \(number)")
                 #expect(!fixture.exists("b/.osssync/trash/2"))
@@ -240,7 +240,7 @@ extension EngineRuns {
                 #expect(run.isInStep == isMended)
                 // What was not settled stays in doubt.
                 let pull = try await engine.run(.pull, options: MirrorFixture.options()) { _ in }
-                #expect(pull.isInStep)
+                #expect(pull.isComplete)
                 #expect(fixture.content("b/f") == ramp(500))
                 #expect(fixture.content("b/g") == ramp(600, 1))
                 let later = try await openManifest(fixture)

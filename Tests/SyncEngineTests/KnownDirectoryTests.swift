@@ -194,7 +194,7 @@ extension EngineRuns {
             #expect(try await fixture.objects().count == 3)
             // Gone on purpose.
             let rebound = try await fixture.run("a", .pull) { $0.allowsRebinding = true }
-            #expect(rebound.isInStep)
+            #expect(rebound.isComplete)
             #expect(try fixture.tree("a").values.filter { !$0.isEmpty }.count == 3)
             #expect(try await fixture.run("a", .push, EventLog(), deleting).isInStep)
         }

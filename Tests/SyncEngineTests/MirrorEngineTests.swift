@@ -108,7 +108,7 @@ extension EngineRuns {
             try replace("a/a.sig", with: ramp(32, 2), as: "a/b.sig", fixture)
             fixture.server.clearRequestLog()
             let push = try await fixture.run("a", .push)
-            #expect(push.isInStep)
+            #expect(push.isComplete)
             #expect(push.renamed == 0)
             #expect(fixture.operations == ["PutObject"])
             #expect(try await fixture.object("b.sig") == ramp(32, 2))

@@ -172,7 +172,15 @@ extension EngineRuns {
             try file.close()
             try FileManager.default.setAttributes([.modificationDate: whole], ofItemAtPath: path)
             #expect(try await fixture.run("a", .push).transferred == 0)
-            let push = try await fixture.run("a", .push) { $0.comparesContent = true }
+            for direction in [SyncDirection.pull, .push, .sync] {
+                let found = try await fixture.run("a", direction) { $0.comparesContent = true }
+                #expect((found.transferred, found.damaged) == (0, 1))
+                #expect(!found.isComplete)
+            }
+            let push = try await fixture.run("a", .push) {
+                $0.comparesContent = true
+                $0.replacesLocalChanges = true
+            }
             #expect(push.transferred == 1)
             #expect(push.unchanged == 1)
             #expect(try await fixture.object("f") == fixture.content("a/f"))

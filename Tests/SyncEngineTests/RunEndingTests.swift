@@ -93,7 +93,7 @@ extension EngineRuns {
             #expect(fixture.content("b/f36") == MirrorFixture.ramp(100, 36))
             let again = try await fixture.run("b", .pull) { $0.deletesKnown = true }
             #expect(again.deleted == 3)
-            #expect(again.isInStep)
+            #expect(again.isComplete)
         }
 
         @Test func `a remote that cannot be listed is not called an empty directory`() async throws

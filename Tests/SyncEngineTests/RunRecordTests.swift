@@ -145,7 +145,7 @@ extension EngineRuns {
             try fixture.setFaults(vanish)
             let pull = try await fixture.run("b", .pull)
             #expect((pull.vanished, pull.failed) == (1, 0))
-            #expect(pull.isInStep)
+            #expect(pull.isComplete)
             try fixture.write("a/f", MirrorFixture.ramp(30))
             try await fixture.run("a", .push)
             // With --delete the file should go, and may not yet.

@@ -332,9 +332,9 @@ let contentFileCells: [FileCell] = [
         .known,
         .same,
         .same,
-        pull: sameFile(.nothing(.unchanged), .keepLocalChange),
-        push: sameFile(.nothing(.unchanged), .upload(.changed)),
-        sync: sameFile(.nothing(.unchanged), .upload(.changed))
+        pull: sameFile(.nothing(.unchanged), .skip(.damaged(isObjectThere: true))),
+        push: sameFile(.nothing(.unchanged), .skip(.damaged(isObjectThere: true))),
+        sync: sameFile(.nothing(.unchanged), .skip(.damaged(isObjectThere: true)))
     ),
     FileCell(
         .known,
@@ -362,7 +362,7 @@ let contentFileCells: [FileCell] = [
         .known,
         .same,
         .absent,
-        pull: sameFile(.nothing(.deletedRemotely), .keepLocalChange),
+        pull: sameFile(.nothing(.deletedRemotely), .skip(.damaged(isObjectThere: false))),
         push: .upload(.changed),
         sync: sameFile(
             .nothing(.deletedRemotely),

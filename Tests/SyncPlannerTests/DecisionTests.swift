@@ -79,6 +79,24 @@ struct DecisionTests {
         )
     }
 
+    @Test func `with --force what is damaged counts as changed`() {
+        let unchanged = entry(base: row(), local: file(), remote: object())
+        let changes: [(Direction, Decision)] = [
+            (.pull, .download(.replacesLocalChange)), (.push, .upload(.changed)),
+            (.sync, .upload(.changed)),
+        ]
+        for (direction, change) in changes {
+            #expect(
+                decide(unchanged, policy(direction, force: true, checksum: true))
+                    == .compare(
+                        .fileWithRow(Recorded.crc64),
+                        same: .nothing(.unchanged),
+                        different: change
+                    )
+            )
+        }
+    }
+
     @Test func `two different MD5s are a new version without a question`() {
         let other = ETag(wire: "\"FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF\"")
         let changed = entry(base: row(), local: file(), remote: object(etag: other))

@@ -49,7 +49,7 @@ struct PhotoBackupExample {
                 environment: ProcessInfo.processInfo.environment
             )
             let summary = try await example.run(arguments[1])
-            exit(summary?.isInStep == false ? 1 : 0)
+            exit(summary?.isComplete == false ? 1 : 0)
         } catch {
             print("photo-backup: \((error as? SyncError)?.message ?? String(describing: error))")
             exit(1)
@@ -71,7 +71,7 @@ struct PhotoBackupExample {
                 print("\(item.action.rawValue) \(item.key)")
             }
         }
-        if !summary.isInStep {
+        if !summary.isComplete {
             print("\(summary.failed) failed, \(summary.conflicts) in conflict")
         }
         print("\(summary.transferred) moved, \(summary.unchanged) unchanged")

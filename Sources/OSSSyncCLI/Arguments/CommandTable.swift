@@ -170,7 +170,7 @@ enum CommandTable {
                 + "reported; see --on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
-        options: runOptions,
+        options: [.force] + runOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
@@ -192,7 +192,7 @@ enum CommandTable {
                 + "--delete-extra.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
-        options: runOptions,
+        options: [.force] + runOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link, and bring both in step"),
             ("osssync sync --delete ~/Notes", "removals go over, too"),
@@ -206,9 +206,12 @@ enum CommandTable {
         discussion: ["Changes nothing, neither under DIR nor in the bucket."],
         options: [
             .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,
-            .checksum, .jobs, .stateDirectory,
+            .checksum, .exitCode, .jobs, .stateDirectory,
         ] + commonOptions,
-        examples: [("osssync status ~/Photos", "is anything left to do?")]
+        examples: [
+            ("osssync status ~/Photos", "is anything left to do?"),
+            ("osssync status --exit-code ~/Photos", "the same for a script"),
+        ]
     )
 
     private static let cancel = CommandSpecification(

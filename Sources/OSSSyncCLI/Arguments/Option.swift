@@ -14,6 +14,7 @@ enum Option: String, CaseIterable, Sendable {
     case jobs
     case partSize = "part-size"
     case checksum
+    case exitCode = "exit-code"
     case durability
     case trashDays = "trash-days"
     case progress

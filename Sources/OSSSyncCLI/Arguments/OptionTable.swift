@@ -62,7 +62,8 @@ enum OptionTable {
             .force,
             .run,
             "replace what is there: local changes by a pull, whose old versions go to the "
-                + "trash, the file by a get, the object by a put"
+                + "trash, an object by a file that --checksum finds damaged, the file by a get, "
+                + "the object by a put"
         ),
         OptionSpecification(
             .onConflict,
@@ -73,7 +74,13 @@ enum OptionTable {
         OptionSpecification(
             .checksum,
             .run,
-            "compare content, not size and modification time, to find local changes"
+            "compare content, not size and modification time, to find local changes; a file whose "
+                + "content alone changed is damaged: it is reported and not sent without --force"
+        ),
+        OptionSpecification(
+            .exitCode,
+            .run,
+            "end with 1 if the two sides differ, or may differ"
         ),
         OptionSpecification(
             .trashDays,

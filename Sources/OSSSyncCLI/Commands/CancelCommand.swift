@@ -31,6 +31,6 @@ struct CancelCommand: Sendable {
             )
             context.say("dropped \(downloads) and \(uploads), \(sizeText(report.bytesDropped))")
         }
-        return .inStep
+        return .success
     }
 }

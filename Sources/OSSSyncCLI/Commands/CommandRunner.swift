@@ -16,7 +16,7 @@ enum CommandRunner {
         do {
             let code = try await run(context)
             // Whoever reads the results has not seen all of them.
-            return code == .inStep && context.hasLostOutput ? .incomplete : code
+            return code == .success && context.hasLostOutput ? .incomplete : code
         } catch let error as UsageError {
             context.complain(error.message)
             return .usage
@@ -42,7 +42,7 @@ enum CommandRunner {
         case .uploads: try await UploadsCommand(context: context).run()
         case .cancel: try await CancelCommand(context: context).run()
         case .doctor: await DoctorCommand(context: context).run()
-        case .help: .inStep
+        case .help: .success
         }
     }
 

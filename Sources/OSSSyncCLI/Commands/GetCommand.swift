@@ -37,7 +37,7 @@ struct GetCommand: Sendable {
         }
         guard case .finished(let file) = outcome else { return .interrupted }
         tell(file, report)
-        return report.hasLostOutput ? .incomplete : .inStep
+        return report.hasLostOutput ? .incomplete : .success
     }
 
     /// What is fetched, what messages call it, and where it goes.

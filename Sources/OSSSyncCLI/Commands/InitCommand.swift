@@ -16,6 +16,6 @@ struct InitCommand: Sendable {
         } else if !context.output.isQuiet {
             context.say("linked '\(displayText(mirror.directory))' with \(mirror.remote.display)")
         }
-        return .inStep
+        return .success
     }
 }

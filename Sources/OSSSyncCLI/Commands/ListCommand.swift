@@ -10,7 +10,7 @@ struct ListCommand: Sendable {
         try await client.list { object in
             context.output.isJSON ? writeJSON(object) : writeText(object)
         }
-        return .inStep
+        return .success
     }
 
     private func writeText(_ object: ListedObject) -> Bool {

@@ -29,7 +29,7 @@ struct PresignCommand: Sendable {
         } else {
             context.say(url)
         }
-        return .inStep
+        return .success
     }
 
     private static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(7 * 86_400)

@@ -46,7 +46,7 @@ struct PutCommand: Sendable {
         guard case .finished(let made) = outcome else { return .interrupted }
         tell(made, object, report)
         if case .failed = made.callback { return .incomplete }
-        return report.hasLostOutput ? .incomplete : .inStep
+        return report.hasLostOutput ? .incomplete : .success
     }
 
     private func places() throws -> (file: String, object: ObjectReference) {

@@ -13,7 +13,8 @@ struct StatusCommand: Sendable {
         } else {
             writeText(report, mirror)
         }
-        return .inStep
+        if context.arguments.has(.exitCode), !report.isInStep { return .incomplete }
+        return .success
     }
 
     private func writeText(_ report: StatusReport, _ mirror: Mirror) {
@@ -22,6 +23,7 @@ struct StatusCommand: Sendable {
         context.say("  pull would: " + Self.text(report.pull, verb: "download"))
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
         context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
+        context.say("  differences: " + Self.text(report.differences))
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
             context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
@@ -46,6 +48,22 @@ struct StatusCommand: Sendable {
         return parts.isEmpty ? "do nothing" : parts.joined(separator: ", ")
     }
 
+    static func text(_ differences: Differences) -> String {
+        var parts: [String] = []
+        func add(_ count: Int, _ ending: String) {
+            if count > 0 { parts.append("\(count) " + ending) }
+        }
+        add(differences.onlyLocal, "only here")
+        add(differences.onlyRemote, "only in the bucket")
+        add(differences.localChanges, "changed here")
+        add(differences.remoteChanges, "changed in the bucket")
+        add(differences.deletedHere, "deleted here")
+        add(differences.deletedThere, "deleted in the bucket")
+        add(differences.unknown, "to be compared")
+        add(differences.excluded, "excluded")
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+
     private func writeJSON(_ report: StatusReport) {
         for issue in report.issues {
             context.say(EventJSON.warning(issue, time: WallClock.text()))
@@ -55,6 +73,15 @@ struct StatusCommand: Sendable {
         line.add("pull", Self.json(report.pull))
         line.add("push", Self.json(report.push))
         line.add("sync", Self.json(report.sync))
+        line.add("in_step", report.isInStep)
+        line.add("only_local", report.differences.onlyLocal)
+        line.add("only_remote", report.differences.onlyRemote)
+        line.add("local_changes", report.differences.localChanges)
+        line.add("remote_changes", report.differences.remoteChanges)
+        line.add("deleted_here", report.differences.deletedHere)
+        line.add("deleted_there", report.differences.deletedThere)
+        line.add("unknown", report.differences.unknown)
+        line.add("excluded", report.differences.excluded)
         line.add(
             "interrupted",
             report.interrupted.map { transfer in

@@ -42,7 +42,7 @@ struct UploadsCommand: Sendable {
             let kept = rest > 0 ? "; \(rest) younger" : ""
             context.say("aborted \(count)\(kept)")
         }
-        return failures == 0 ? .inStep : .incomplete
+        return failures == 0 ? .success : .incomplete
     }
 
     private func say(_ upload: IncompleteUpload, isAborted: Bool) {

@@ -73,7 +73,8 @@ enum EventText {
             open.append(countText(summary.conflicts, "conflict", "conflicts"))
         }
         if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
-        if !open.isEmpty { lines.append("not in step: " + open.joined(separator: ", ")) }
+        if summary.damaged > 0 { open.append("\(summary.damaged) damaged") }
+        if !open.isEmpty { lines.append("not done: " + open.joined(separator: ", ")) }
         if summary.vanished > 0 {
             let objects = countText(summary.vanished, "object", "objects")
             lines.append("\(objects) vanished from the remote meanwhile; the next run settles it")
@@ -82,6 +83,24 @@ enum EventText {
             let changes = countText(summary.localChanges, "local change", "local changes")
             lines.append("kept \(changes); --force replaces them")
         }
+        return lines + differences(summary)
+    }
+
+    /// What differs and was left as it is, each with what would change that.
+    private static func differences(_ summary: RunSummary) -> [String] {
+        var lines: [String] = []
+        func add(_ count: Int, _ ending: String) {
+            guard count > 0 else { return }
+            lines.append("\(countText(count, "item", "items")) \(ending)")
+        }
+        add(summary.deletedHere, "deleted here and kept in the bucket; --delete removes them there")
+        add(summary.deletedThere, "deleted in the bucket and kept here; --delete removes them here")
+        add(summary.onlyRemote, "only in the bucket; a pull or sync fetches them")
+        add(summary.onlyLocal - summary.notMirrored, "only here; a push or sync sends them")
+        add(
+            summary.notMirrored,
+            "only here and not mirrored: symbolic links, special files or reserved names"
+        )
         return lines
     }
 

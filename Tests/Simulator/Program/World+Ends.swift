@@ -138,16 +138,17 @@ extension World {
         }
     }
 
-    /// A run that says "in step" leaves both sides equal, but for what it named.
+    /// A run that did all that it was asked for leaves its side as the other one, and one that says
+    /// "in step" leaves both sides equal, but for what it named.
     private func judgeSummary(_ run: RunState) {
         if run.rootIsGone, run.summary?.isInStep == true {
             report(.truthfulSummary, "in step, and the directory is gone")
         }
-        guard let summary = run.summary, summary.isInStep, !run.hadCompany,
+        guard let summary = run.summary, summary.isComplete, !run.hadCompany,
             !run.options.isDryRun, run.dice.counts[.staleListing] == nil
         else { return }
-        for problem in differences(run) {
-            report(.truthfulSummary, "in step, but \(problem)")
+        for problem in differences(run, bothWays: summary.isInStep) {
+            report(.truthfulSummary, "\(summary.isInStep ? "in step" : "done"), but \(problem)")
         }
     }
 
@@ -159,10 +160,10 @@ extension World {
     }
 
     /// Keys that differ on the two sides without a word of the run about them.
-    func differences(_ run: RunState) -> [String] {
+    func differences(_ run: RunState, bothWays: Bool = false) -> [String] {
         let remote = effectiveRemote()
         var found: [String] = []
-        if run.options.direction != .push {
+        if bothWays || run.options.direction != .push {
             for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
                 if run.names(path) || run.excludes(path) { continue }
@@ -171,7 +172,7 @@ extension World {
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
             }
         }
-        if run.options.direction != .pull {
+        if bothWays || run.options.direction != .pull {
             for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
                 guard case .file(let content) = entry, isMirrored(path) else { continue }
                 if let content, remote[path] == content { continue }

@@ -26,7 +26,7 @@ extension World {
         for problem in differences(second) { report(.convergence, problem) }
         guard violations.isEmpty, let forced = quietRun(isForced: true) else { return }
         // What a link leads to may have been replaced by the run itself.
-        if forced.summary?.isInStep == false {
+        if forced.summary?.isComplete == false {
             guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
         }
         guard violations.isEmpty, let last = quietRun(isForced: true), violations.isEmpty else {
