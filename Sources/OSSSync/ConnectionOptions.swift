@@ -24,8 +24,13 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// The longest time in which nothing moves before a request is given up; nil: 30 s.
     public var timeout: Duration?
     /// How often a request is repeated at most; nil: 7 times.
+    ///
+    /// Without a connection all requests wait together, for about two minutes in all.
     public var retries: Int?
-    /// The longest pause before a repetition, whatever the service asks for; nil: 20 s, and up to
+    /// True if the very first request is to be given up after three tries without a connection,
+    /// because somebody waits and the address may be misspelt.
+    public var givesUpSoon = false
+    /// The longest pause before a repetition, whatever the service asks for; nil: 30 s, and up to
     /// 120 s where the service asks for it.
     public var retryWait: Duration?
 

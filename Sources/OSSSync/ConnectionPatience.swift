@@ -8,10 +8,13 @@ struct ConnectionPatience: Sendable {
         attempts: 8,
         base: .milliseconds(200),
         throttleBase: .seconds(1),
-        cap: .seconds(20),
+        cap: .seconds(30),
         retryAfterCap: .seconds(120),
         runBudget: 1_000
     )
+
+    /// Attempts where somebody waits for the first answer.
+    private static let hastyAttempts = 3
 
     private var longestConnecting = Duration.seconds(10)
 
@@ -21,6 +24,7 @@ struct ConnectionPatience: Sendable {
     init(_ options: ConnectionOptions) {
         if let given = options.timeout { timeout = given }
         if let retries = options.retries { retry.attempts = retries + 1 }
+        if options.givesUpSoon { retry.firstAttempts = Self.hastyAttempts }
         if let longest = options.retryWait {
             retry.cap = longest
             retry.retryAfterCap = longest

@@ -187,11 +187,39 @@ public struct Mirror: Sendable {
         if direction != .pull { try MirrorLink.require(directory: directory) }
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
-            try await bucketClient().checkAccess()
+            let client = try bucketClient()
+            let isEmpty = try await !client.hasObjects()
+            if isEmpty, direction == .pull || direction == .sync && !hasFiles {
+                throw await nothingThere(client)
+            }
             try writeLink()
         }
         let engine = try engine(connectionLimit: options.connectionLimit)
         return try await engine.run(direction, options: options, onEvent: onEvent)
+    }
+
+    /// True if the directory has something that a run could send.
+    private var hasFiles: Bool {
+        MirrorLink.hasFiles(directory: directory, stateDirectory: stateDirectory)
+    }
+
+    /// Why nothing is linked with a prefix that holds nothing.
+    private func nothingThere(_ client: BucketClient) async -> SyncError {
+        let address = remote.display
+        var object = address[...]
+        if object.last == "/" { object = object.dropLast() }
+        if !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast()) {
+            return SyncError(
+                code: .notFound,
+                message: "'\(object)' is an object and no prefix; nothing was linked. "
+                    + "'osssync get' fetches it"
+            )
+        }
+        return SyncError(
+            code: .notFound,
+            message: "there is nothing below '\(address)'; nothing was linked. Check its name; "
+                + "'osssync init' links with a prefix that is empty on purpose"
+        )
     }
 
     /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes

@@ -86,9 +86,11 @@ public struct ConnectionSettings: Sendable, Hashable {
     /// The longest time in which nothing, or less than 1 KiB a second, moves: 30 s.
     public var stallTimeout = Duration.seconds(30)
     /// How often a request is repeated at most: 7 times.
+    ///
+    /// Without a connection all requests wait together, for about two minutes in all.
     public var retries = 7
-    /// The longest pause before a repetition, if the service does not ask for more: 20 s.
-    public var longestRetryPause = Duration.seconds(20)
+    /// The longest pause before a repetition, if the service does not ask for more: 30 s.
+    public var longestRetryPause = Duration.seconds(30)
     /// The largest number of requests in flight: 16.
     public var connectionLimit = 16
     /// The largest number of bytes that all requests together move in a second, both ways; nil for

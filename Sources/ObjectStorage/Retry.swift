@@ -7,8 +7,7 @@ package enum RetryClass: Sendable, Hashable {
     case transient
     /// Repeat at most so many times after a pause: what damaged the answer will likely do so again.
     case limited(retries: Int)
-    /// There is no connection at all: repeat twice after longer pauses. Every request of the run
-    /// meets the same, and a user who waits wants to be told.
+    /// There is no connection at all: all requests wait until one of them has found it again.
     case unreachable
     /// Repeat after a longer pause, and ask for less at once.
     case throttled(retryAfter: Duration?)

@@ -14,6 +14,9 @@ package struct RetryPolicy: Sendable, Hashable {
     package var retryAfterCap: Duration
     /// Repetitions of all requests of a run that are not made up for by successes.
     package var runBudget: Int
+    /// Attempts before the service has answered anything, where that is fewer: somebody waits, and
+    /// the address may be misspelt.
+    package var firstAttempts: Int?
 
     package init(
         attempts: Int,
@@ -36,10 +39,19 @@ package struct RetryPolicy: Sendable, Hashable {
         attempts: 8,
         base: .milliseconds(200),
         throttleBase: .seconds(1),
-        cap: .seconds(20),
+        cap: .seconds(30),
         retryAfterCap: .seconds(120),
         runBudget: 512
     )
+
+    /// The pause before a try for all requests, which grows to ``cap``; `random` is from 0 to
+    /// below 1.
+    func outagePause(beforeTry number: Int, isHasty: Bool, random: Double) -> Duration {
+        let grown = throttleBase * (1 << min(number, 16))
+        let longest = min(isHasty ? grown / 4 : grown, cap)
+        // There is only one that tries, so that most of the pause can be kept.
+        return longest * (0.75 + 0.25 * random)
+    }
 }
 
 /// What to do after a failed attempt.
@@ -56,8 +68,6 @@ package enum RetryStep: Sendable, Hashable {
 
 /// The attempts of one request so far.
 package struct RetryState: Sendable {
-    private static let connectRetries = 2
-
     private let policy: RetryPolicy
     /// Since bytes last arrived.
     private(set) var failures = 0
@@ -85,10 +95,8 @@ package struct RetryState: Sendable {
             limitedFailures += 1
             guard limitedFailures <= retries else { return .giveUp }
             return pause(policy.base, atLeast: .zero, random)
-        case .unreachable:
-            limitedFailures += 1
-            guard limitedFailures <= Self.connectRetries else { return .giveUp }
-            return pause(policy.throttleBase, atLeast: .zero, random)
+        // Judged for all requests together.
+        case .unreachable: return .giveUp
         case .throttled(let retryAfter):
             let least = min(max(retryAfter ?? .zero, .zero), policy.retryAfterCap)
             return pause(policy.throttleBase, atLeast: least, random)

@@ -20,7 +20,11 @@ extension StorageClient {
         while true {
             let before = sink?.received ?? 0
             do throws(StorageError) {
+                if context.probe == nil, case .giveUp(let error) = await outage.enter() {
+                    throw error
+                }
                 let value = try await attempt(&context)
+                outage.answered()
                 budget.refund()
                 environment.observe(.succeeded)
                 return value
@@ -35,15 +39,74 @@ extension StorageClient {
                     state.madeProgress()
                     budget.refund()
                 }
+                if gained > 0 || error.isAnswer { outage.answered() }
                 let isUndone = context.isLooking || error.isCertainlyUndone
-                guard isRepeatable || isUndone else { throw error }
-                try await prepareToRepeat(after: error, number, &state, &context)
-                number += 1
+                guard !error.isOutage, isRepeatable || isUndone else {
+                    outage.abandon(context.probe)
+                    throw error
+                }
+                if try await !waitForConnection(after: error, &context) {
+                    outage.abandon(context.probe)
+                    context.probe = nil
+                    try await prepareToRepeat(after: error, number, &state, &context)
+                    number += 1
+                }
                 context.isRepetition = true
                 if !context.isLooking, error.mayHideSuccess { context.mayBeDone = true }
                 context.isLooking = false
             }
         }
+    }
+
+    /// True if there was no connection, and the request is to be made again now; false if the error
+    /// is one of this request alone.
+    private func waitForConnection(
+        after error: StorageError,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> Bool {
+        guard case .transport(let failure) = error.kind else { return false }
+        switch failure.retryClass {
+        case .unreachable: break
+        case .transient:
+            guard outage.countsLoss(of: error.key, probe: context.probe) else { return false }
+        default: return false
+        }
+        context.needsFreshConnection = true
+        switch await outage.failed(error, probe: context.probe) {
+        case .giveUp:
+            var error = error
+            error.isOutage = true
+            throw error
+        case .retry:
+            context.probe = nil
+        case .probe(let probe, let attempt):
+            context.probe = probe
+            let pause = configuration.retry.outagePause(
+                beforeTry: attempt,
+                isHasty: outage.isHasty,
+                random: environment.randomUnit()
+            )
+            environment.observe(
+                .retrying(
+                    RetryNotice(
+                        error: error,
+                        attempt: attempt,
+                        limit: outage.limit - 1,
+                        pause: pause,
+                        isOutage: true
+                    )
+                )
+            )
+            guard (try? await environment.sleep(pause)) != nil else {
+                outage.abandon(probe)
+                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+            }
+        }
+        if Task.isCancelled {
+            outage.abandon(context.probe)
+            throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+        }
+        return true
     }
 
     /// Throws `error` if there is to be no other attempt, and else returns when it may begin.
@@ -64,7 +127,17 @@ extension StorageClient {
             throw error
         case .wait(let pause):
             guard budget.spend() else { throw error }
-            environment.observe(.retrying(error, attempt: number))
+            environment.observe(
+                .retrying(
+                    RetryNotice(
+                        error: error,
+                        attempt: number,
+                        limit: configuration.retry.attempts - 1,
+                        pause: pause,
+                        isOutage: false
+                    )
+                )
+            )
             guard (try? await environment.sleep(pause)) != nil else {
                 // All that ends a pause early is the task's end.
                 throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
@@ -126,6 +199,16 @@ extension StorageClient {
 }
 
 extension StorageError {
+    /// Something answered, whatever it said.
+    fileprivate var isAnswer: Bool {
+        switch kind {
+        case .service, .integrity, .protocolViolation: true
+        case .transport(.bodyTooLong), .transport(.malformedResponse), .transport(.bodyTooShort):
+            true
+        case .transport, .credentials, .localIO, .cancelled, .invalidRequest: false
+        }
+    }
+
     /// The request may have had its effect, and the service did not refuse it for being busy.
     fileprivate var mayHideSuccess: Bool {
         if case .throttled = retryClass { return false }

@@ -11,6 +11,7 @@ package final class StorageClient: ObjectStore {
     private let signer: V4Signer
     let clock: ServerClock
     let budget: RetryBudget
+    let outage: OutageGate
     /// The configured endpoint, or that of the region where the bucket was found to be.
     let place: Mutex<Endpoint>
     /// True once the service has said that it knows no conditions on writes.
@@ -60,6 +61,7 @@ package final class StorageClient: ObjectStore {
             now: environment.now
         )
         budget = RetryBudget(configuration.retry.runBudget)
+        outage = OutageGate(configuration.retry)
     }
 
     package var dialect: StorageDialect { configuration.dialect }
@@ -72,6 +74,8 @@ struct AttemptContext {
     /// True after a failure: no connection is used again.
     var needsFreshConnection = false
     var isRepetition = false
+    /// Set while this request tries for all.
+    var probe: UInt64?
     /// True after a failure that may have hidden a success.
     var mayBeDone = false
     /// True while the object is looked at that the request would replace: nothing was sent yet.

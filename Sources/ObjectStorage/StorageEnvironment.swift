@@ -37,6 +37,17 @@ package enum StorageObservation: Sendable {
     case conditionsUnsupported
     /// An object was replaced, and not all that another tool put on it could be kept.
     case metadataLeftOut(ObjectKey)
-    /// An attempt failed and is about to be repeated; attempts count from 1.
-    case retrying(StorageError, attempt: Int)
+    /// An attempt failed and is repeated after a pause.
+    case retrying(RetryNotice)
+}
+
+/// An attempt that failed and is repeated.
+package struct RetryNotice: Sendable {
+    package let error: StorageError
+    /// Which repetition it is, from 1, and how many there may be.
+    package let attempt: Int
+    package let limit: Int
+    package let pause: Duration
+    /// True if all requests wait for it, because there is no connection.
+    package let isOutage: Bool
 }

@@ -18,6 +18,15 @@ extension StorageError {
         return text
     }
 
+    /// Why it failed, in a few words.
+    package var cause: String {
+        switch kind {
+        case .service(let status, let code):
+            "the service answered \(status)" + (code.isEmpty ? "" : " \(displayText(code.utf8))")
+        default: reason
+        }
+    }
+
     private var reason: String {
         switch kind {
         case .service(let status, let code):

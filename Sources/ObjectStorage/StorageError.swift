@@ -37,6 +37,8 @@ package struct StorageError: Error, Sendable, Hashable {
     package internal(set) var regionHint: String?
     /// How long the service asks to wait, clamped to the policy's limit when it is obeyed.
     package let retryAfter: Duration?
+    /// True if there was no connection for so long that no other request need be tried.
+    package internal(set) var isOutage = false
     /// The service's clock, for a request whose time it refused.
     package let serverTime: Timestamp?
 

@@ -42,7 +42,8 @@ extension ItemFailure {
 
     /// A refused object is one item's failure; refused credentials and a dead remote are the run's.
     private static func stop(_ error: StorageError) -> RunStop? {
-        switch error.kind {
+        if error.isOutage { return .unreachable }
+        return switch error.kind {
         case .credentials: .credentials
         case .service(_, let code):
             switch code {

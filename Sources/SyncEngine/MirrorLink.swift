@@ -43,6 +43,20 @@ package enum MirrorLink {
         }
     }
 
+    /// True if there is anything in the directory but its own state.
+    package static func hasFiles(directory: String, stateDirectory: String?) -> Bool {
+        let mirror = try? MirrorDirectory.look(
+            at: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: nil,
+            calls: .standard
+        )
+        guard let mirror else { return false }
+        defer { mirror.removeStandIn() }
+        let walk = mirror.walk(leavingOut: { _, _ in false })
+        return (try? walk.next(limit: 1).entries.isEmpty) == false
+    }
+
     /// Refuses a directory that does not exist: what is not there is not to be pushed, and most
     /// likely its name is mistyped or its disk not mounted.
     package static func require(directory: String) throws(SyncError) {

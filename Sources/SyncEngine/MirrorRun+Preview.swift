@@ -8,8 +8,10 @@ extension MirrorRun {
     /// A dry run: everything is listed, walked and compared, nothing is changed.
     func preview() async throws(SyncError) -> RunSummary {
         let started = settings.environment.monotonic()
-        let requestsBefore = settings.signal.requestCount
+        let before = SignalCounts(settings.signal)
         let parts = parts(RunID(0))
+        attachSignal(parts)
+        defer { settings.signal.detach() }
         onEvent(
             .started(
                 direction: direction,
@@ -35,7 +37,7 @@ extension MirrorRun {
         }
         var summary = parts.context.tracker.summary
         summary.seconds = seconds(since: started)
-        summary.requests = settings.signal.requestCount - requestsBefore
+        SignalCounts(settings.signal).add(to: &summary, since: before)
         onEvent(.finished(summary))
         return summary
     }

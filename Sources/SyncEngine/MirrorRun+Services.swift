@@ -1,4 +1,5 @@
 internal import ManifestStore
+internal import ObjectStorage
 internal import SyncModel
 
 /// What goes on beside the transfers.
@@ -19,6 +20,17 @@ extension MirrorRun {
                 return
             }
         }
+    }
+
+    /// What the store observes of this run's requests becomes its events.
+    func attachSignal(_ parts: Parts) {
+        let (prefix, onEvent) = (settings.prefix, onEvent)
+        settings.signal.attach(
+            limiter: parts.context.limiter,
+            clocks: parts.context.clocks,
+            onWarning: { onEvent(.warning(message: $0)) },
+            onRetry: { onEvent(.retry(RetryEvent($0, prefix: prefix))) }
+        )
     }
 
     /// Runs `body` beside the regular publication and the progress reports.
@@ -45,5 +57,41 @@ extension MirrorRun {
             try await body()
         }
         onEvent(.progress(tracker.snapshot()))
+    }
+}
+
+/// How often requests were made, so far.
+struct SignalCounts {
+    private let requests: Int
+    private let retries: Int
+    private let throttled: Int
+
+    init(_ signal: ThrottleSignal) {
+        requests = signal.requestCount
+        retries = signal.retryCount
+        throttled = signal.throttledCount
+    }
+
+    func add(to summary: inout RunSummary, since before: SignalCounts) {
+        summary.requests = requests - before.requests
+        summary.retries = retries - before.retries
+        summary.throttled = throttled - before.throttled
+    }
+}
+
+extension RetryEvent {
+    init(_ notice: RetryNotice, prefix: ObjectKey) {
+        let key = notice.error.key.map { key in
+            key.hasPrefix(prefix) ? ObjectKey(key.bytes.dropFirst(prefix.bytes.count)) : key
+        }
+        self.init(
+            operation: notice.error.operation,
+            key: key?.display,
+            attempt: notice.attempt,
+            limit: notice.limit,
+            wait: notice.pause / .seconds(1),
+            cause: notice.error.cause,
+            isOutage: notice.isOutage
+        )
     }
 }

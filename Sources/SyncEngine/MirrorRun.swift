@@ -28,7 +28,7 @@ struct MirrorRun: Sendable {
 
     func perform() async throws(SyncError) -> RunSummary {
         let started = settings.environment.monotonic()
-        let requestsBefore = settings.signal.requestCount
+        let before = SignalCounts(settings.signal)
         let parts: Parts
         do {
             parts = try await begin()
@@ -36,9 +36,7 @@ struct MirrorRun: Sendable {
             throw SyncError(any: error)
         }
         announce(session.warnings)
-        settings.signal.attach(limiter: parts.context.limiter, clocks: parts.context.clocks) {
-            onEvent(.warning(message: $0))
-        }
+        attachSignal(parts)
         var failure: SyncError?
         do {
             try await withServices(parts) { try await transferAndDelete(parts) }
@@ -52,7 +50,7 @@ struct MirrorRun: Sendable {
         var summary = parts.context.tracker.summary
         summary.runID = parts.context.run.value
         summary.seconds = seconds(since: started)
-        summary.requests = settings.signal.requestCount - requestsBefore
+        SignalCounts(settings.signal).add(to: &summary, since: before)
         failure = await close(parts, summary, failure)
         summary.stopped = failure?.message
         onEvent(.finished(summary))

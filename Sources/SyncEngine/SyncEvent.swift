@@ -194,6 +194,10 @@ public struct RunSummary: Sendable, Hashable {
     public var seconds: Double = 0
     /// HTTP requests sent, retries included.
     public var requests = 0
+    /// Requests that failed and were made again.
+    public var retries = 0
+    /// Answers that asked for fewer requests.
+    public var throttled = 0
     /// Why deletions were held back, nil if they were not; safe to print.
     public var deletionsHeldBack: String?
 
@@ -224,6 +228,24 @@ public struct RunSummary: Sendable, Hashable {
     }
 }
 
+/// A request that failed and is made again after a pause.
+public struct RetryEvent: Sendable, Hashable {
+    /// The request, as the service calls it.
+    public var operation: String
+    /// The key relative to the remote's prefix, safe to print; nil for a listing.
+    public var key: String?
+    /// Which repetition it is, from 1.
+    public var attempt: Int
+    /// How many repetitions there may be.
+    public var limit: Int
+    /// The pause before it, in seconds.
+    public var wait: Double
+    /// Why the request failed, safe to print.
+    public var cause: String
+    /// True if there is no connection, so that all requests wait for this one.
+    public var isOutage: Bool
+}
+
 /// Something a run says while it goes on, and at its end.
 public enum SyncEvent: Sendable {
     /// The run began; both texts are safe to print.
@@ -234,6 +256,8 @@ public enum SyncEvent: Sendable {
     case progress(RunProgress)
     /// Something the user should know that is no failure.
     case warning(message: String)
+    /// A request failed and is made again.
+    case retry(RetryEvent)
     /// The end.
     case finished(RunSummary)
 }

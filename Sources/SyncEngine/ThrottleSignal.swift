@@ -10,10 +10,13 @@ package final class ThrottleSignal: Sendable {
         var limiter: ConnectionLimiter?
         var clocks: RunClocks?
         var onWarning: (@Sendable (String) -> Void)?
+        var onRetry: (@Sendable (RetryNotice) -> Void)?
         var hasWarnedOfClock = false
     }
 
     private let requests = Atomic<Int>(0)
+    private let retries = Atomic<Int>(0)
+    private let throttlings = Atomic<Int>(0)
     private let listeners = Mutex(Listeners())
 
     package init() {}
@@ -21,13 +24,24 @@ package final class ThrottleSignal: Sendable {
     /// Requests sent so far, retries included.
     package var requestCount: Int { requests.load(ordering: .relaxed) }
 
+    /// Requests that failed and were made again, so far.
+    var retryCount: Int { retries.load(ordering: .relaxed) }
+    /// Answers that asked for less, so far.
+    var throttledCount: Int { throttlings.load(ordering: .relaxed) }
+
     func attach(
         limiter: ConnectionLimiter,
         clocks: RunClocks,
-        onWarning: @escaping @Sendable (String) -> Void
+        onWarning: @escaping @Sendable (String) -> Void,
+        onRetry: @escaping @Sendable (RetryNotice) -> Void
     ) {
         listeners.withLock {
-            $0 = Listeners(limiter: limiter, clocks: clocks, onWarning: onWarning)
+            $0 = Listeners(
+                limiter: limiter,
+                clocks: clocks,
+                onWarning: onWarning,
+                onRetry: onRetry
+            )
         }
     }
 
@@ -45,6 +59,7 @@ package final class ThrottleSignal: Sendable {
         case .serviceTime(let time):
             listeners.withLock { $0.clocks }?.learn(time)
         case .throttled:
+            throttlings.add(1, ordering: .relaxed)
             listeners.withLock { $0.limiter }?.throttled()
         case .clockCorrected(let seconds):
             let warn = listeners.withLock { listeners in
@@ -66,8 +81,9 @@ package final class ThrottleSignal: Sendable {
                     + "its new version, and perhaps on other objects: they are not printable ASCII,"
                     + " or too many"
             )
-        case .retrying:
-            break
+        case .retrying(let notice):
+            retries.add(1, ordering: .relaxed)
+            listeners.withLock { $0.onRetry }?(notice)
         }
     }
 }

@@ -24,7 +24,7 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     /// A directory that has entries is there for their sake, whatever became of its marker.
     package func isDifference(of entry: JoinedEntry) -> Bool {
         switch self {
-        case .unchanged, .impliedDirectory, .prefixItself: return false
+        case .unchanged, .impliedDirectory, .prefixItself, .reservedName: return false
         case .onlyLocal, .onlyRemote, .deletedLocally: return true
         case .deletedRemotely:
             if case .directory(isEmpty: false)? = entry.local?.kind { return false }

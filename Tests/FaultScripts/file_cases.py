@@ -10,7 +10,7 @@ from stage import ramp
 from wire import KEEP
 
 
-@case("F080", "a change behind size and mtime is found by its content")
+@case("F080 F178", "a change behind size and mtime is found by its content")
 def _(place):
     place.write("f", OLD)
     os.utime(place.path("f"), ns=(10**18, 10**18))

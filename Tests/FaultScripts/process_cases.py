@@ -258,3 +258,23 @@ def _(place):
     expect(result.status in (0, 5), f"with {enough} threads: {result}")
     place.in_step(under(place, wrapper, "pull", "--delete"))
     equal(place.tree(), tree, "the tree")
+
+
+@case("F188", "signals that were ignored at the start do not end a run")
+def _(place):
+    tree = pulled(place)
+    between = place.wire()
+    between.on("GetObject", lambda request, forward: [1.0, forward().bytes(), KEEP], "victim")
+    ignoring = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh"]
+    process = subprocess.Popen([*ignoring, *arguments(place, "pull", "--delete")],
+                               env=place.full_environment(), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        until(lambda: between.seen("GetObject", "victim"), "the request")
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 0, f"the exit status: {errors.decode()}")
+    equal(place.tree(), tree, "the tree")

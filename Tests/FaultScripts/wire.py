@@ -98,6 +98,7 @@ class Wire:
         self.rules = []
         self.requests = []
         self.connections = 0
+        self.is_away = False
         self.lock = threading.Lock()
         self.ended = threading.Event()
         self.context = certificate
@@ -119,8 +120,22 @@ class Wire:
                 if (operation is None or request.operation == operation)
                 and (key is None or request.key == key)]
 
+    def leave(self):
+        """Goes away with all connections: what comes now is refused."""
+        self.is_away = True
+        self.shut()
+
+    def come_back(self):
+        """Listens at the same port again."""
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        self.is_away = False
+        threading.Thread(target=self.accept, daemon=True).start()
+
     def close(self):
         self.ended.set()
+        self.shut()
+
+    def shut(self):
         try:
             # Closing alone leaves the thread in accept(), which takes one more connection.
             self.listener.shutdown(socket.SHUT_RDWR)
@@ -129,9 +144,10 @@ class Wire:
         self.listener.close()
 
     def accept(self):
+        listener = self.listener
         while not self.ended.is_set():
             try:
-                connection, _ = self.listener.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
             self.connections += 1
@@ -191,6 +207,9 @@ class Wire:
         return None
 
     def answer(self, connection, request):
+        if self.is_away:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return CLOSE
         rule = self.rule(request)
         steps = rule["effect"](request, lambda: self.forward(request)) if rule else None
         if steps is None:

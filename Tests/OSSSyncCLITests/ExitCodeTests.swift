@@ -29,7 +29,8 @@ struct ExitCodeTests {
         var summary = RunSummary(direction: .push)
         #expect(ExitCode(summary) == .success)
         let changes: [@Sendable (inout RunSummary) -> Void] = [
-            { $0.skipped = 1 }, { $0.damaged = 1 }, { $0.failed = 1 }, { $0.conflicts = 1 }, { $0.vanished = 1 },
+            { $0.skipped = 1 }, { $0.damaged = 1 },
+            { $0.failed = 1 }, { $0.conflicts = 1 }, { $0.vanished = 1 },
             { $0.deletionsHeldBack = "why" }, { $0.stopped = "why" },
         ]
         for change in changes {

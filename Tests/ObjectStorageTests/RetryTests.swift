@@ -96,16 +96,14 @@ struct RetryTests {
         #expect(state.next(.limited(retries: 1), random: 0) == .giveUp)
     }
 
-    @Test func `without a connection there are three tries`() {
-        let wait = RetryStep.wait(.milliseconds(500))
-        for error in [TransportError.dnsFailed, .connectFailed(reason: "refused")] {
-            var state = RetryState(policy)
-            #expect(state.next(error.retryClass, random: 0.5) == wait)
-            state.madeProgress()
-            #expect(state.next(error.retryClass, random: 0.5) == wait)
-            state.madeProgress()
-            #expect(state.next(error.retryClass, random: 0.5) == .giveUp)
+    @Test func `the pauses without a connection come to about two minutes`() {
+        let policy = RetryPolicy.standard
+        let pauses = (1..<policy.attempts).map {
+            policy.outagePause(beforeTry: $0, isHasty: false, random: 1)
         }
+        #expect(pauses == [2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+        #expect(policy.outagePause(beforeTry: 1, isHasty: true, random: 1) == .milliseconds(500))
+        #expect(policy.outagePause(beforeTry: 3, isHasty: false, random: 0) == .seconds(6))
     }
 
     @Test(arguments: [

@@ -113,13 +113,24 @@ public struct BucketClient: Sendable {
     ///
     /// - Throws: `SyncError`.
     public func checkAccess() async throws(SyncError) {
+        _ = try await hasObjects()
+    }
+
+    /// True if there is an object beneath the remote's prefix.
+    func hasObjects() async throws(SyncError) -> Bool {
         do throws(StorageError) {
-            _ = try await store.list(
+            let page = try await store.list(
                 ListRequest(prefix: remote.prefixKey, delimiter: nil, maximumKeys: 1)
             )
+            return !page.objects.isEmpty || page.next != nil
         } catch {
             throw SyncError(error)
         }
+    }
+
+    /// True if there is an object of that key; false also if nobody can tell.
+    func isObject(_ key: some Sequence<UInt8>) async -> Bool {
+        (try? await store.head(ObjectKey([UInt8](key)), versionID: nil)) != nil
     }
 }
 

@@ -208,7 +208,7 @@ enum OptionTable {
             value: .text("SECONDS"),
             .connection,
             "wait at most SECONDS before a request is made again "
-                + "(default 20, or up to 120 if the service asks for it)"
+                + "(default 30, or up to 120 if the service asks for it)"
         ),
         OptionSpecification(.help, short: "h", .other, "show this help"),
     ]

@@ -32,6 +32,8 @@ struct CommandContext: Sendable {
         options.allowsInsecureHTTP = arguments.has(.insecureHTTP)
         options.stateDirectory = arguments.values[.stateDirectory]
         try options.setPatience(arguments)
+        // Whoever looks on has perhaps misspelt the address; a timer waits for the network.
+        options.givesUpSoon = isatty(STDERR_FILENO) != 0 || arguments.command == .doctor
         sources = ConfigurationSources(
             options: options,
             environment: environment,

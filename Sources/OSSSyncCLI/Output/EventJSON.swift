@@ -77,6 +77,18 @@ enum EventJSON {
         return line
     }
 
+    static func retry(_ retry: RetryEvent, time: String) -> JSONLine {
+        var line = line("retry", time: time)
+        line.add("operation", retry.operation)
+        line.add("key", ifPresent: retry.key)
+        line.add("attempt", retry.attempt)
+        line.add("limit", retry.limit)
+        line.add("wait", retry.wait)
+        line.add("cause", retry.cause)
+        line.add("outage", retry.isOutage)
+        return line
+    }
+
     static func summary(_ summary: RunSummary, time: String) -> JSONLine {
         var line = line("summary", time: time)
         addCounts(of: summary, to: &line)
@@ -108,6 +120,8 @@ enum EventJSON {
         line.add("excluded", summary.excluded)
         line.add("seconds", summary.seconds)
         line.add("requests", summary.requests)
+        line.add("retries", summary.retries)
+        line.add("throttled", summary.throttled)
         line.add("in_step", summary.isInStep)
         line.add("deletions_held_back", ifPresent: summary.deletionsHeldBack)
         line.add("stopped", ifPresent: summary.stopped)

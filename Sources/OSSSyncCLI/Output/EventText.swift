@@ -37,6 +37,17 @@ enum EventText {
         }
     }
 
+    /// What failed, and when it is tried again.
+    static func retry(_ retry: RetryEvent) -> String {
+        let what = retry.operation + (retry.key.map { " of \($0)" } ?? "") + ": "
+        return (retry.isOutage ? "" : what) + waiting(retry, retry.wait)
+    }
+
+    /// Why requests wait, and until when.
+    static func waiting(_ retry: RetryEvent, _ seconds: Double) -> String {
+        "\(retry.cause): try \(retry.attempt) of \(retry.limit) in \(elapsedText(seconds))"
+    }
+
     /// The lines of a summary.
     static func summary(
         _ summary: RunSummary,

@@ -12,12 +12,18 @@ struct ProgressView: Sendable {
     var elapsed: Duration
     /// False for a command that has one item only.
     var showsItems = true
+    /// Why requests wait; nil if they do not.
+    var waiting: String?
 
     /// The bar of the whole and a line for each active transfer, none wider than `width`, in
     /// at most `height` lines.
     func bar(width: Int, height: Int) -> [String] {
         let active = progress.active.prefix(max(0, height - 1))
         var lines = [wholeLine(width: width)] + active.map { activeLine($0, width: width) }
+        if let waiting, height > 1 {
+            lines = Array(lines.prefix(height - 1))
+            lines.insert(fitted("  waiting: " + waiting, to: width), at: 1)
+        }
         let hidden = progress.active.count - active.count
         if hidden > 0, lines.count > 1 {
             lines[lines.count - 1] = fitted("  and \(hidden + 1) more", to: width)
@@ -27,7 +33,7 @@ struct ProgressView: Sendable {
 
     /// One line for a log.
     var plain: String {
-        "\(title): " + pieces.joined(separator: ", ")
+        "\(title): " + (pieces + (waiting.map { ["waiting: " + $0] } ?? [])).joined(separator: ", ")
     }
 
     private func wholeLine(width: Int) -> String {

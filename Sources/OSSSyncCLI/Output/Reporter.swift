@@ -23,6 +23,9 @@ final class Reporter: Sendable {
         /// Lines of the bar on the screen.
         var drawnLines = 0
         var lastPlainLine = Duration.zero
+        /// What is waited for, and until when.
+        var retry: RetryEvent?
+        var retryEnd = Duration.zero
         var hasLostOutput = false
         var isFinished = false
     }
@@ -90,6 +93,10 @@ final class Reporter: Sendable {
         state.withLock { state in
             if case .progress(let progress) = event, !state.isFinished { note(progress, &state) }
             if case .started(let direction, _, _) = event { state.title = direction.rawValue }
+            if case .retry(let retry) = event, retry.isOutage || state.retry?.isOutage != true {
+                state.retry = retry
+                state.retryEnd = screen.monotonic() + .seconds(retry.wait)
+            }
             if options.isJSON {
                 for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
             } else {
@@ -122,19 +129,27 @@ final class Reporter: Sendable {
     }
 
     private func note(_ progress: RunProgress, _ state: inout State) {
+        // What moves does not wait.
+        if let before = state.latest, before.bytesFinished != progress.bytesFinished {
+            state.retry = nil
+        }
         state.latest = progress
         let keys = Set(progress.active.map(\.key))
         state.active = state.active.filter { keys.contains($0.key) }
     }
 
     private func view(of latest: RunProgress, _ state: State, _ now: Duration) -> ProgressView {
-        ProgressView(
+        let left = (state.retryEnd - now) / .seconds(1)
+        return ProgressView(
             title: state.title,
             progress: latest,
             rate: state.whole.bytesPerSecond,
             activeRates: state.active.compactMapValues(\.bytesPerSecond),
             elapsed: now,
-            showsItems: !isSingle
+            showsItems: !isSingle,
+            waiting: state.retry.flatMap { retry in
+                left > 0 ? EventText.waiting(retry, left) : nil
+            }
         )
     }
 
@@ -184,6 +199,11 @@ final class Reporter: Sendable {
         case .progress: return
         case .warning(let message):
             print("osssync: warning: " + message + "\n", to: \.errors, &state)
+        case .retry(let retry):
+            // The bar shows it; a log needs a line where nothing goes on at all.
+            let isShown = retry.isOutage && progress != .bar && !options.isQuiet
+            guard isShown || options.verbosity >= 1 else { return }
+            print("osssync: " + EventText.retry(retry) + "\n", to: \.errors, &state)
         case .finished(let summary):
             // What ends the run is said at its end.
             if let reason = summary.deletionsHeldBack, reason != summary.stopped {
@@ -214,6 +234,7 @@ final class Reporter: Sendable {
             state.lastPlan = progress
             return [EventJSON.plan(progress, time: time), line]
         case .warning(let message): return [EventJSON.warning(message, time: time)]
+        case .retry(let retry): return [EventJSON.retry(retry, time: time)]
         case .finished(let summary): return [EventJSON.summary(summary, time: time)]
         }
     }

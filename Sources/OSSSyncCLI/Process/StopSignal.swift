@@ -31,6 +31,7 @@ enum StopSignals {
 
     /// From now on the first stop signal calls `onStop`, on a queue of its own.
     ///
+    /// Those that were ignored before stay ignored.
     /// Writing to a closed pipe becomes an error of the write. Children get the usual actions of
     /// all these signals, because handlers, unlike ignored signals, do not outlive `exec`.
     static func install(onStop: @escaping @Sendable () -> Void) {
@@ -48,10 +49,21 @@ enum StopSignals {
             onStop()
         }
         source.activate()
-        for signal in StopSignal.allCases { handle(signal.rawValue, with: stopped) }
+        for signal in StopSignal.allCases where !isIgnored(signal.rawValue) {
+            handle(signal.rawValue, with: stopped)
+        }
         handle(SIGPIPE, with: ignored)
         // A file size limit becomes an error of the write, too.
         handle(SIGXFSZ, with: ignored)
+    }
+
+    /// True if whoever started this process wants it to go on, as `nohup` and shells do for what
+    /// runs in the background.
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        let handler = unsafe action.__sigaction_handler.sa_handler
+        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private static func handle(

@@ -1,0 +1,152 @@
+internal import SyncModel
+internal import Synchronization
+
+/// Lets all requests of a client wait together while the network is away.
+///
+/// The first request that finds no connection tries again after growing pauses; all others wait
+/// for what it finds, and none of them spends tries of its own. A connection that is lost counts
+/// only where it happens to several objects in a row without an answer in between: one object
+/// alone may be what the connection breaks at.
+final class OutageGate: Sendable {
+    /// What a request does after a failure.
+    enum Verdict: Sendable {
+        /// Try for all, after a pause; tries count from 1.
+        case probe(UInt64, attempt: Int)
+        /// Try again: the network was perhaps found.
+        case retry
+        /// It is not found.
+        case giveUp(StorageError)
+    }
+
+    private struct State {
+        /// Failed tries since the last answer.
+        var failures = 0
+        var hasAnswered = false
+        /// The one that tries for all.
+        var probe: UInt64?
+        var nextTicket: UInt64 = 0
+        var waiting: [UInt64: CheckedContinuation<Verdict, Never>] = [:]
+        var losses = 0
+        /// The object that the first loss happened to; nil inside for a listing.
+        var firstLost: ObjectKey??
+        var isLossShared = false
+    }
+
+    /// Losses in a row of several objects that are an outage.
+    private static let lossLimit = 3
+
+    private let attempts: Int
+    private let firstAttempts: Int
+    private let state = Mutex(State())
+    /// True while an answer changes anything: the usual request only looks at this.
+    private let isDisturbed = Atomic(true)
+
+    init(_ policy: RetryPolicy) {
+        attempts = max(1, policy.attempts)
+        firstAttempts = max(1, min(policy.attempts, policy.firstAttempts ?? policy.attempts))
+    }
+
+    /// How often is tried in all.
+    var limit: Int { state.withLock { limit($0) } }
+
+    /// True while a first answer is waited for by somebody.
+    var isHasty: Bool { firstAttempts < attempts && !state.withLock(\.hasAnswered) }
+
+    private func limit(_ state: borrowing State) -> Int {
+        state.hasAnswered ? attempts : firstAttempts
+    }
+
+    /// The service answered, whatever it said: those who wait go on.
+    func answered() {
+        guard isDisturbed.load(ordering: .relaxed) else { return }
+        finish(.retry) { state in
+            state.failures = 0
+            state.losses = 0
+            state.firstLost = nil
+            state.isLossShared = false
+            state.hasAnswered = true
+            isDisturbed.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// The one that tried for all ended without knowing: another one tries.
+    func abandon(_ probe: UInt64?) {
+        guard let probe, state.withLock({ $0.probe == probe }) else { return }
+        finish(.retry) { _ in }
+    }
+
+    private func finish(_ verdict: Verdict, _ change: (inout State) -> Void) {
+        let waiting = state.withLock { state in
+            change(&state)
+            state.probe = nil
+            defer { state.waiting = [:] }
+            return state.waiting.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for waiter in waiting { waiter.resume(returning: verdict) }
+    }
+
+    /// True if a lost connection is one of several in a row, so that it is an outage.
+    func countsLoss(of key: ObjectKey?, probe: UInt64?) -> Bool {
+        isDisturbed.store(true, ordering: .relaxed)
+        return state.withLock { state in
+            state.losses += 1
+            if let first = state.firstLost {
+                if first != key { state.isLossShared = true }
+            } else {
+                state.firstLost = .some(key)
+            }
+            if state.probe != nil { return true }
+            return state.isLossShared && state.losses >= Self.lossLimit
+        }
+    }
+
+    /// Waits while another request tries for all.
+    func enter() async -> Verdict {
+        guard isDisturbed.load(ordering: .relaxed) else { return .retry }
+        return await wait { state in state.probe == nil ? .retry : nil }
+    }
+
+    /// A request found no connection.
+    func failed(_ error: StorageError, probe: UInt64?) async -> Verdict {
+        isDisturbed.store(true, ordering: .relaxed)
+        let verdict = await wait { state in
+            if let current = state.probe, current != probe { return nil }
+            state.failures += 1
+            guard state.failures < limit(state) else { return .giveUp(error) }
+            if state.probe == nil {
+                state.nextTicket += 1
+                state.probe = state.nextTicket
+            }
+            return .probe(state.probe ?? 0, attempt: state.failures)
+        }
+        // All that waited for it end with it.
+        if case .giveUp(let found) = verdict, found == error {
+            finish(verdict) { $0.failures = 0 }
+        }
+        return verdict
+    }
+
+    /// The verdict of `judge`, or that of the request that tries for all where it has none.
+    private func wait(_ judge: (inout State) -> Verdict?) async -> Verdict {
+        let (verdict, ticket): (Verdict?, UInt64) = state.withLock { state in
+            if let verdict = judge(&state) { return (verdict, 0) }
+            state.nextTicket += 1
+            return (nil, state.nextTicket)
+        }
+        if let verdict { return verdict }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // It may have ended since, or this task.
+                    guard state.probe != nil, !Task.isCancelled else { return true }
+                    state.waiting[ticket] = continuation
+                    return false
+                }
+                if isOver { continuation.resume(returning: .retry) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiting.removeValue(forKey: ticket) }
+            waiter?.resume(returning: .retry)
+        }
+    }
+}
