@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #else
 #include <sys/mount.h>
@@ -36,6 +37,58 @@ void osssync_error_text(int code, char *buffer, size_t size) {
     strncpy(buffer, text, size - 1);
     buffer[size - 1] = 0;
 }
+
+static int plain_status(int directory, const char *name, int flags, struct osssync_status *status) {
+    struct stat raw;
+    int result = *name ? fstatat(directory, name, &raw, flags) : fstat(directory, &raw);
+    if (result != 0) return result;
+    memset(status, 0, sizeof *status);
+    status->mode = raw.st_mode;
+    status->owner = raw.st_uid;
+    status->links = raw.st_nlink;
+    status->size = raw.st_size;
+    status->inode = raw.st_ino;
+    status->device = (uint64_t)raw.st_dev;
+#if defined(__linux__)
+    struct timespec modified = raw.st_mtim, changed = raw.st_ctim;
+#else
+    struct timespec modified = raw.st_mtimespec, changed = raw.st_ctimespec;
+#endif
+    status->modified_seconds = modified.tv_sec;
+    status->modified_nanoseconds = modified.tv_nsec;
+    status->changed_seconds = changed.tv_sec;
+    status->changed_nanoseconds = changed.tv_nsec;
+    return 0;
+}
+
+#if defined(__linux__) && defined(STATX_MNT_ID)
+int osssync_status_at(int directory, const char *name, int flags, struct osssync_status *status) {
+    struct statx raw;
+    // fstatat mounts nothing on demand either.
+    int asked = flags | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+    if (statx(directory, name, asked, STATX_BASIC_STATS | STATX_MNT_ID, &raw) != 0) {
+        // A kernel or a sandbox of before there was this call.
+        if (errno != ENOSYS && errno != EPERM) return -1;
+        return plain_status(directory, name, flags, status);
+    }
+    status->mode = raw.stx_mode;
+    status->owner = raw.stx_uid;
+    status->links = raw.stx_nlink;
+    status->size = (int64_t)raw.stx_size;
+    status->inode = raw.stx_ino;
+    status->device = makedev(raw.stx_dev_major, raw.stx_dev_minor);
+    status->mount = raw.stx_mask & STATX_MNT_ID ? raw.stx_mnt_id : 0;
+    status->modified_seconds = raw.stx_mtime.tv_sec;
+    status->modified_nanoseconds = raw.stx_mtime.tv_nsec;
+    status->changed_seconds = raw.stx_ctime.tv_sec;
+    status->changed_nanoseconds = raw.stx_ctime.tv_nsec;
+    return 0;
+}
+#else
+int osssync_status_at(int directory, const char *name, int flags, struct osssync_status *status) {
+    return plain_status(directory, name, flags, status);
+}
+#endif
 
 #if defined(__linux__)
 int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
@@ -102,6 +155,24 @@ int osssync_is_network_file_system(int descriptor) {
         return 0;
     }
 }
+
+int osssync_keeps_inode_numbers(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    switch ((uint32_t)status.f_type) {
+    case MSDOS_SUPER_MAGIC: // FAT
+    case 0x2011BAB0u: // exFAT
+    case 0x65735546u: // FUSE: sshfs, ntfs-3g, rclone mount
+    case SMB_SUPER_MAGIC:
+    case 0xFF534D42u: // CIFS
+    case 0xFE534D42u: // SMB2
+    case 0x7366746Eu: // NTFS3
+    case 0x786F4256u: // shared folders of VirtualBox
+        return 0;
+    default:
+        return 1;
+    }
+}
 #else
 int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
     (void)directory; (void)path; (void)flags; (void)mode;
@@ -145,5 +216,15 @@ int osssync_is_network_file_system(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return -1;
     return (status.f_flags & MNT_LOCAL) == 0;
+}
+
+int osssync_keeps_inode_numbers(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    static const char *const without[] = {"msdos", "exfat", "smbfs", "ntfs", "macfuse", "osxfuse"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        if (strcmp(status.f_fstypename, without[i]) == 0) return 0;
+    }
+    return 1;
 }
 #endif

@@ -46,10 +46,8 @@ package final class DirectoryWalk: Sendable {
         return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }
     }
 
-    /// Where other file systems begin, as far as the walk came; nil if there are too many to know.
-    package var mountPoints: [[UInt8]]? {
-        state.withLock { $0.mountPoints.count > State.maximumMountPoints ? nil : $0.mountPoints }
-    }
+    /// Directories and files where other mounts begin, as far as the walk came.
+    package var mountPoints: [[UInt8]] { state.withLock { $0.mountPoints } }
 }
 
 extension MirrorDirectory {
@@ -78,9 +76,6 @@ extension DirectoryWalk {
     fileprivate struct State {
         /// Descriptors that deep trees may hold at a time.
         static let maximumOpenLevels = 8
-
-        /// On a disk with more of them, each directory may be one.
-        static let maximumMountPoints = 64
 
         /// By one of them a state directory is known.
         static let stateFiles: [StaticString] = ["marker", "config", "manifest.db"]
@@ -232,6 +227,9 @@ extension DirectoryWalk.State {
             }
             switch status.kind {
             case .file:
+                if let around = levels.last, status.isMountPoint(in: around.status) {
+                    mountPoints.append(path)
+                }
                 batch.entries.append(
                     LocalEntry(path: ObjectKey(path), kind: .file(status.identity))
                 )
@@ -271,9 +269,7 @@ extension DirectoryWalk.State {
                     kind: .directory(isEmpty: names.elements.isEmpty)
                 )
             )
-            if status.identity.device != levels.last?.status.identity.device,
-                mountPoints.count <= Self.maximumMountPoints
-            {
+            if let around = levels.last, status.isMountPoint(in: around.status) {
                 mountPoints.append(path)
             }
             guard !names.elements.isEmpty else { return }

@@ -1,3 +1,4 @@
+internal import CSystem
 package import SyncModel
 
 #if canImport(Glibc)
@@ -50,24 +51,24 @@ struct FileStatus: Sendable, Hashable {
     let linkCount: UInt64
     /// The twelve permission bits.
     let permissions: UInt32
+    /// The mount that it is seen through; 0 where the kernel does not tell.
+    let mount: UInt64
+}
 
-    init(_ raw: stat) {
-        kind = Self.kind(ofMode: raw.st_mode)
-        #if canImport(Glibc)
-        let (modified, changed) = (raw.st_mtim, raw.st_ctim)
-        #else
-        let (modified, changed) = (raw.st_mtimespec, raw.st_ctimespec)
-        #endif
+extension FileStatus {
+    init(_ raw: osssync_status) {
+        kind = Self.kind(ofMode: mode_t(raw.mode))
         identity = FileIdentity(
-            size: Int64(raw.st_size),
-            modified: Timestamp(modified),
-            changed: Timestamp(changed),
-            inode: UInt64(raw.st_ino),
-            device: UInt64(truncatingIfNeeded: raw.st_dev)
+            size: raw.size,
+            modified: Timestamp(raw.modified_seconds, raw.modified_nanoseconds),
+            changed: Timestamp(raw.changed_seconds, raw.changed_nanoseconds),
+            inode: raw.inode,
+            device: raw.device
         )
-        owner = raw.st_uid
-        linkCount = UInt64(raw.st_nlink)
-        permissions = UInt32(raw.st_mode) & 0o7777
+        owner = raw.owner
+        linkCount = raw.links
+        permissions = raw.mode & 0o7777
+        mount = raw.mount
     }
 
     private static func kind(ofMode mode: mode_t) -> Kind {
@@ -91,6 +92,23 @@ struct FileStatus: Sendable, Hashable {
         }
     }
 
+    /// True if a rename reaches from one directory to the other.
+    ///
+    /// It does not from mount to mount, even of one file system, nor to a part of a mount with a
+    /// device number of its own, such as a subvolume.
+    func isSameMount(as other: FileStatus) -> Bool {
+        mount == other.mount && identity.device == other.identity.device
+    }
+
+    /// True if something begins here that may not be there in the next run: another mount than that
+    /// of the directory around it.
+    ///
+    /// Single files are mounted, too; their device numbers say nothing, because an overlay gives
+    /// them others than directories.
+    func isMountPoint(in directory: FileStatus) -> Bool {
+        kind == .directory ? !isSameMount(as: directory) : mount != directory.mount
+    }
+
     /// True if both are the same object of the file system, whatever its content.
     func isSameObject(as other: FileStatus) -> Bool {
         identity.inode == other.identity.inode && identity.device == other.identity.device
@@ -107,10 +125,10 @@ struct FileStatus: Sendable, Hashable {
 
 extension Timestamp {
     /// A file system may hand out nanoseconds beyond a second; they are clamped, not trapped on.
-    init(_ time: timespec) {
+    init(_ seconds: Int64, _ nanoseconds: Int64) {
         self.init(
-            seconds: Int64(time.tv_sec),
-            nanoseconds: Int32(min(max(Int(time.tv_nsec), 0), 999_999_999))
+            seconds: seconds,
+            nanoseconds: Int32(min(max(nanoseconds, 0), 999_999_999))
         )
     }
 }

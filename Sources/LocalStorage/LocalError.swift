@@ -53,7 +53,7 @@ package enum LocalError: Error, Sendable, Hashable {
     case targetChanged(RelativePath)
     /// The file system takes the path's name and `other`, which is there, for one.
     case nameTaken(RelativePath, by: String)
-    /// The path is on another file system than the temporary files, so a rename cannot reach it.
+    /// The path is on another mount than the temporary files, so a rename cannot reach it.
     case otherFileSystem(RelativePath)
     /// A temporary file is gone or is not the one that we made.
     case unusablePartial(name: String)
@@ -91,8 +91,8 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path.display)' and '\(other)' are one name on this disk; the file that is there is"
                 + " left alone. Rename one of them, or mirror to a disk that tells them apart."
         case .otherFileSystem(let path):
-            "'\(path.display)' is on another file system than the mirror's temporary files;"
-                + " mirror that file system with a run of its own."
+            "'\(path.display)' is on another disk or mount than the mirror's temporary files;"
+                + " mirror that one with a run of its own."
         case .unusablePartial(let name):
             "The temporary file '\(name)' is gone or was replaced; the transfer starts over."
         case .sizeChanged(let path, let expected):

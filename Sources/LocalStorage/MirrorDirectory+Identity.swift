@@ -82,14 +82,19 @@ extension MirrorDirectory {
         }
     }
 
-    /// True if another file system than that of the directory around it begins at `path`.
+    /// False if files have other inode numbers after the next mount, as far as that is known.
+    package func keepsInodeNumbers() throws(LocalError) -> Bool {
+        try calls.keepsInodeNumbers(root.descriptor)
+    }
+
+    /// True if another mount than that of the directory around it begins at `path`.
     ///
     /// - Throws: What keeps it from being looked at; that it is absent is no error.
     package func isMountPoint(_ path: RelativePath) throws(LocalError) -> Bool {
         do throws(LocalError) {
             let parent = try parent(of: path)
             guard let status = try parent.status(of: PathBytes(path.name)) else { return false }
-            return try status.identity.device != parent.status().identity.device
+            return try status.isMountPoint(in: parent.status())
         } catch {
             switch error {
             case .absent, .parentIsFile, .symlinkInPath: return false

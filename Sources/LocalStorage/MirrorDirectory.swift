@@ -20,7 +20,7 @@ package final class MirrorDirectory: Sendable {
     let calls: SystemCalls
     let root: OpenDirectory
     let state: OpenDirectory
-    /// Holds `partial` and `trash`; on the file system of the root, where renames reach.
+    /// Holds `partial` and `trash`; on the mount of the root, where renames reach.
     let work: OpenDirectory
     /// Where the state is of a mirror that has none.
     private let scratch: ScratchDirectory?
@@ -41,8 +41,8 @@ package final class MirrorDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - path: May lead over symbolic links, being the user's own word.
-    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. On another file
-    ///     system, temporary files and trash stay in `.osssync`, because renames must reach.
+    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. On another
+    ///     mount, temporary files and trash stay in `.osssync`, because renames must reach.
     ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
     ///   - createsIfMissing: Makes the last component of both; their parents must exist.
     /// - Throws: `missingDirectory`, `notADirectory`, `refusedDirectory` for places that no mirror
@@ -99,7 +99,7 @@ package final class MirrorDirectory: Sendable {
                 reason: "the state would be mirrored; choose a place outside the mirror"
             )
         }
-        if stateStatus.identity.device == rootStatus.identity.device {
+        if stateStatus.isSameMount(as: rootStatus) {
             work = state
         } else {
             work = try PrivateDirectory.open(

@@ -142,6 +142,11 @@ extension SystemCalls {
         try check("fstatfs") { osssync_is_network_file_system(descriptor) } == 1
     }
 
+    /// False if the file system is known to give files other inode numbers from time to time.
+    func keepsInodeNumbers(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_keeps_inode_numbers(descriptor) } == 1
+    }
+
     /// The names in a directory but "." and "..", in no order.
     func names(
         in directory: Int32,

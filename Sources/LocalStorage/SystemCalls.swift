@@ -107,9 +107,11 @@ extension SystemCalls {
 
     /// Nil if there is no such name; links are not followed.
     func status(at directory: Int32, _ name: PathBytes) throws(LocalError) -> FileStatus? {
-        var raw = stat()
+        var raw = osssync_status()
         let (_, code) = attempt("fstatat") {
-            unsafe name.withPointer { unsafe fstatat(directory, $0, &raw, AT_SYMLINK_NOFOLLOW) }
+            unsafe name.withPointer {
+                unsafe osssync_status_at(directory, $0, AT_SYMLINK_NOFOLLOW, &raw)
+            }
         }
         if code == ENOENT { return nil }
         guard code == 0 else { throw failure("fstatat", code, name) }
@@ -118,16 +120,18 @@ extension SystemCalls {
 
     /// Of a path that is no part of a mirror; nil if it cannot be looked at.
     func statusFollowingLinks(_ path: PathBytes) -> FileStatus? {
-        var raw = stat()
+        var raw = osssync_status()
         let (_, code) = attempt("fstatat") {
-            unsafe path.withPointer { unsafe fstatat(Self.workingDirectory, $0, &raw, 0) }
+            unsafe path.withPointer {
+                unsafe osssync_status_at(Self.workingDirectory, $0, 0, &raw)
+            }
         }
         return code == 0 ? FileStatus(raw) : nil
     }
 
     func status(of descriptor: Int32) throws(LocalError) -> FileStatus {
-        var raw = stat()
-        try check("fstat") { unsafe fstat(descriptor, &raw) }
+        var raw = osssync_status()
+        try check("fstat") { unsafe osssync_status_at(descriptor, "", 0, &raw) }
         return FileStatus(raw)
     }
 
@@ -137,7 +141,7 @@ extension SystemCalls {
         var nanoseconds: Int64 = 0
         unsafe osssync_birth_time(descriptor, &seconds, &nanoseconds)
         guard seconds != 0 || nanoseconds != 0 else { return nil }
-        return Timestamp(timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)))
+        return Timestamp(seconds, nanoseconds)
     }
 
     /// The identifier of the file system that holds it; nil where that has none.

@@ -19,7 +19,7 @@ package struct WalkIssue: Sendable, Hashable {
         case unreadableEntry(errno: Int32)
         /// It became a directory, or stopped being one, during the walk.
         case changedDuringWalk
-        /// Another file system began here in the last run, and none does now.
+        /// Another mount began here in the last run, and none does now.
         case notMounted
     }
 
@@ -87,9 +87,9 @@ package struct WalkIssue: Sendable, Hashable {
         case .changedDuringWalk:
             return "'\(name)' changed during the scan; nothing is deleted in this run."
         case .notMounted:
-            return "'\(name)' was another disk in the last run and is none now: what is beneath is"
-                + " left alone and nothing is deleted in this run. Mount it; if it is gone on"
-                + " purpose, say --rebind."
+            return "'\(name)' was another disk or mount in the last run and is none now: what is"
+                + " beneath is left alone and nothing is deleted in this run. Mount it; if it is"
+                + " gone on purpose, say --rebind."
         }
     }
 }

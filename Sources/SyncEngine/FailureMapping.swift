@@ -122,6 +122,7 @@ extension SyncError {
         switch error {
         case .interrupted: self = .interrupted
         case .lockHeld: self.init(code: .locked, message: error.message, underlying: error)
+        case .refusedDirectory: self.init(code: .refused, message: error.message, underlying: error)
         default: self.init(code: .localState, message: error.message, underlying: error)
         }
     }

@@ -20,7 +20,7 @@ struct KnownDirectory: Sendable, Hashable {
     private let root: RootIdentity
     /// True if the manifest knows it as just this one.
     private let isRecorded: Bool
-    /// Paths where other file systems began when the manifest last saw the whole directory.
+    /// Paths where other mounts began when the manifest last saw the whole directory.
     private let mountPoints: [[UInt8]]
     /// Those of them where none begins now.
     let unmounted: [[UInt8]]
@@ -75,7 +75,8 @@ struct KnownDirectory: Sendable, Hashable {
     ) async throws(ManifestError) {
         if !isRecorded { try await manifest.setSetting(Setting.root, root.text) }
         guard let found else { return }
-        let known = found + mountPoints.filter { !found.contains($0) && isExcluded($0, true) }
+        let here = Set(found)
+        let known = found + mountPoints.filter { !here.contains($0) && isExcluded($0, true) }
         guard known != mountPoints else { return }
         try await manifest.setSetting(
             Setting.mountPoints,

@@ -35,10 +35,14 @@ extension MirrorEngine {
         let issues = IssueTexts(limit: Self.issueLimit)
         let selection = Selection(run.filter, .sync, deletesExcluded: false)
         let hidden = ScanIssues { issues.add($0.message) }
-        var differences = DifferenceCounter(hidden)
-        var pull = WorkCounter(.pull, options, prefix: settings.prefix, hidden)
-        var push = WorkCounter(.push, options, prefix: settings.prefix, hidden)
-        var sync = WorkCounter(.sync, options, prefix: settings.prefix, hidden)
+        let judgesInodes = try session.directory.keepsInodeNumbers()
+        var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
+        func counter(_ direction: SyncDirection) -> WorkCounter {
+            var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
+            policy.judgesInodes = judgesInodes
+            return WorkCounter(policy, hidden)
+        }
+        var (pull, push, sync) = (counter(.pull), counter(.push), counter(.sync))
         let loop = try await run.join(
             rows: rows,
             selection,
@@ -185,10 +189,12 @@ private final class IssueTexts: Sendable {
 /// Counts what differs, whatever a run would do about it.
 private struct DifferenceCounter {
     private let issues: ScanIssues
+    private let judgesInodes: Bool
     private var found = Differences()
 
-    init(_ issues: ScanIssues) {
+    init(_ issues: ScanIssues, judgesInodes: Bool) {
         self.issues = issues
+        self.judgesInodes = judgesInodes
     }
 
     func counted(_ selection: Selection) -> Differences {
@@ -221,7 +227,7 @@ private struct DifferenceCounter {
         if remote.kind != .symlink, RemoteChange(of: remote, since: base) == .changed {
             found.remoteChanges += 1
         }
-        switch LocalChange(of: local, since: base, judgesInodes: true) {
+        switch LocalChange(of: local, since: base, judgesInodes: judgesInodes) {
         case .changed: found.localChanges += 1
         case .touched: found.unknown += 1
         case .absent, .same: break
@@ -236,14 +242,9 @@ private struct WorkCounter {
     private(set) var work = PlannedWork()
     private(set) var reserved = ReservedObjects()
 
-    init(
-        _ direction: SyncDirection,
-        _ options: RunOptions,
-        prefix: ObjectKey,
-        _ issues: ScanIssues
-    ) {
+    init(_ policy: DecisionPolicy, _ issues: ScanIssues) {
         self.issues = issues
-        decider = PrefixConflicts(policy: DecisionPolicy(direction, options, prefix: prefix))
+        decider = PrefixConflicts(policy: policy)
     }
 
     mutating func add(_ entry: JoinedEntry) {

@@ -54,7 +54,8 @@ extension MirrorRun {
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
         let (selection, issues) = (selection, parts.executor.issues)
-        let policy = DecisionPolicy(direction, options, prefix: settings.prefix)
+        var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
+        policy.judgesInodes = try session.directory.keepsInodeNumbers()
         var decider = PrefixConflicts(policy: policy)
         var reserved = ReservedObjects()
         func settle() async throws {
@@ -95,7 +96,7 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let isExcluded = selection.isExcludedFromWalk
-        let unmounted = session.known.unmounted.filter { !isExcluded($0, true) }
+        let unmounted = Set(session.known.unmounted.filter { !isExcluded($0, true) })
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
         let mounted = session.known.mounted.filter { !isExcluded($0, true) }
@@ -110,7 +111,7 @@ extension MirrorRun {
                     selection.countExcluded()
                     return true
                 }
-                return isDirectory && unmounted.contains { $0.elementsEqual(path) }
+                return !unmounted.isEmpty && unmounted.contains(path)
             },
             reportingTo: issues
         )

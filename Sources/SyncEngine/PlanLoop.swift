@@ -137,7 +137,7 @@ final class LocalScan: Sendable {
             }
             let found = walk.mountPoints
             issues.mountPoints = found
-            try await reportUnmounted(found)
+            reportUnmounted(found)
             batches.finish()
         } catch {
             batches.finish(throwing: error)
@@ -147,20 +147,11 @@ final class LocalScan: Sendable {
 
     /// What was there when the session was opened, and was not when the walk came by: the walk
     /// waits for the listing, and a disk may go meanwhile.
-    private func reportUnmounted(_ found: [[UInt8]]?) async throws {
-        let (directory, expected) = (directory, expected)
-        let missing = try await queue.run { () throws(LocalError) in
-            var missing: [[UInt8]] = []
-            for path in expected {
-                var isThere = found?.contains(path)
-                if isThere == nil, let path = try? RelativePath(key: ObjectKey(path)) {
-                    isThere = try directory.isMountPoint(path)
-                }
-                if isThere == false { missing.append(path) }
-            }
-            return missing
+    private func reportUnmounted(_ found: [[UInt8]]) {
+        let found = Set(found)
+        for path in expected where !found.contains(path) {
+            issues.report(WalkIssue(path: path, reason: .notMounted))
         }
-        for path in missing { issues.report(WalkIssue(path: path, reason: .notMounted)) }
     }
 
     func next() async throws -> [LocalEntry]? {

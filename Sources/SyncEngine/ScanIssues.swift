@@ -16,7 +16,7 @@ final class ScanIssues: Sendable {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
-        /// Where other file systems begin; nil until the walk has ended, or if there are too many.
+        /// Where other mounts begin; nil until the walk has ended.
         var mountPoints: [[UInt8]]?
         /// How many of them are worth a look for those that are passed.
         var sweepAt = smallestSweep
@@ -75,7 +75,7 @@ final class ScanIssues: Sendable {
         }
     }
 
-    /// Where the whole walk found other file systems; nil if it does not know.
+    /// Where the whole walk found other mounts; nil until it has ended.
     var mountPoints: [[UInt8]]? {
         get { state.withLock { $0.mountPoints } }
         set { state.withLock { $0.mountPoints = newValue } }

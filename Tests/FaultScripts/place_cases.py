@@ -4,7 +4,7 @@ import os
 import shutil
 
 from case_table import case, equal, expect
-from machine import Running
+from machine import Disk, Running, pretending
 from stage import ramp
 
 FATES = {
@@ -44,3 +44,116 @@ def _(place):
             equal(place.get(f"f{index:02}"), ramp(100, index), f"the object f{index:02}")
         for path in (place.directory, place.directory + ".away"):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def volumes(place, disk):
+    """A directory beneath which other things are mounted: the paths at which they are."""
+    outside = os.path.join(place.folder, "outside")
+    os.makedirs(outside)
+    for index in range(6):
+        with open(os.path.join(outside, f"photo{index}.jpg"), "wb") as file:
+            file.write(ramp(300, index))
+    with open(os.path.join(outside, "one.txt"), "wb") as file:
+        file.write(ramp(200, 9))
+    place.write("kept", ramp(100))
+    place.write("single.txt", b"")
+    os.makedirs(place.path("photos"))
+    disk.mount("--bind", outside, place.path("photos"))
+    disk.mount("--bind", os.path.join(outside, "one.txt"), place.path("single.txt"))
+    return ["photos", "single.txt"]
+
+
+@case("F173", "what is merely not mounted is not deleted, be it a directory or file of this very disk")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    paths = volumes(place, disk)
+    place.in_step(disk.run("push"))
+    objects = {f"photos/photo{index}.jpg": ramp(300, index) for index in range(6)}
+    objects["single.txt"] = ramp(200, 9)
+    for path in paths:
+        disk.unmount(place.path(path))
+    for command, *options in (("push", "--delete", "--max-delete", "100%"),
+                              ("sync", "--delete", "--max-delete", "100%"),
+                              ("push", "--delete-extra", "--max-delete", "100%"), ("pull",)):
+        result = disk.run(command, *options)
+        equal((result.status, result.count("deleted"), result.count("transferred")), (1, 0, 0),
+              f"{command}: {result}")
+        for path in paths:
+            expect("was another disk or mount in the last run" in result.said(path), f"{result}")
+        for key, content in objects.items():
+            equal(place.get(key), content, f"the object {key} after {command}")
+    disk.mount("--bind", os.path.join(place.folder, "outside"), place.path("photos"))
+    disk.mount("--bind", os.path.join(place.folder, "outside", "one.txt"), place.path("single.txt"))
+    result = place.in_step(disk.run("push", "--delete"))
+    equal((result.count("deleted"), result.count("transferred")), (0, 0), f"{result}")
+
+
+@case("F173", "of a hundred mounts each is remembered")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    names = [f"volume{index:03}" for index in range(100)]
+    for name in names:
+        disk.memory(place.path(name), "size=64k")
+    with disk.inside() as seen:
+        for name in names:
+            seen.write(f"{name}/f", name.encode())
+    place.in_step(disk.run("push"))
+    gone = names[::3]
+    for name in gone:
+        disk.unmount(place.path(name))
+    result = disk.run("push", "--delete")
+    equal((result.status, result.count("deleted"), result.count("skipped")), (1, 0, len(gone)),
+          f"{result}")
+    for name in names:
+        equal(place.get(f"{name}/f"), name.encode(), f"the object {name}/f")
+    # Who says that they are gone on purpose is believed.
+    result = disk.run("push", "--delete", "--rebind")
+    equal((result.status, result.count("deleted")), (0, len(gone)), f"{result}")
+
+
+@case("F182", "a state that is another mount of the same file system serves for everything")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    for name in ("data", "state"):
+        os.makedirs(os.path.join(place.folder, "volume", name))
+    state = os.path.join(place.folder, "state")
+    os.makedirs(state)
+    os.makedirs(place.directory)
+    disk.mount("--bind", os.path.join(place.folder, "volume", "data"), place.directory)
+    disk.mount("--bind", os.path.join(place.folder, "volume", "state"), state)
+    tree = {"f": ramp(70_000), "d/g": ramp(500, 1), "gone": ramp(30, 2)}
+    for key, content in tree.items():
+        place.put(key, content)
+    place.in_step(disk.run("pull", "--state-dir", state))
+    equal(disk.tree(), tree, "the tree")
+    place.put("f", ramp(80_000, 5))
+    place.delete("gone")
+    result = place.in_step(disk.run("pull", "--delete", "--state-dir", state))
+    equal((result.count("transferred"), result.count("deleted")), (1, 1), f"{result}")
+    equal(disk.tree(), {"f": ramp(80_000, 5), "d/g": ramp(500, 1)}, "the tree")
+
+
+@case("F193", "where inode numbers change with the mount no file is read for that")
+def _(place):
+    for index in range(3):
+        place.write(f"f{index}", ramp(2_000, index))
+    if not pretending(place, fuse="1", inodes="0"):
+        return
+    place.in_step(place.push())
+    # What is read would be found to be another content of the same size and time.
+    status = os.stat(place.path("f1"))
+    place.write("f1", ramp(2_000, 7))
+    os.utime(place.path("f1"), ns=(status.st_atime_ns, status.st_mtime_ns))
+    pretending(place, fuse="1", inodes="1000000")
+    for command in (place.push, place.pull):
+        result = place.in_step(command())
+        equal((result.count("transferred"), result.count("unchanged")), (0, 3), f"{result}")
+    # Elsewhere another number is a reason to look.
+    pretending(place, inodes="1000000")
+    equal(place.in_step(place.push()).count("transferred"), 1, "what a look finds")

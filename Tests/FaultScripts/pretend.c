@@ -7,6 +7,8 @@
 //   PRETEND_SECONDS  1: the file system keeps times in whole seconds
 //   PRETEND_SAVE     a path; another program saves PATH.saved there right before this one renames
 //                    something to or from its name
+//   PRETEND_FUSE     1: every file system is one of FUSE
+//   PRETEND_INODES   a number that is added to all inode numbers that the program sees
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -74,6 +76,7 @@ EXPORT time_t time(time_t *now) {
 EXPORT int fstatfs(int descriptor, struct statfs *status) {
     int result = (int)real(SYS_fstatfs, descriptor, (long)status, 0, 0, 0);
     if (result == 0 && getenv("PRETEND_NETWORK")) status->f_type = NFS_SUPER_MAGIC;
+    if (result == 0 && getenv("PRETEND_FUSE")) status->f_type = 0x65735546;
     return result;
 }
 
@@ -164,6 +167,17 @@ EXPORT int fstatat(int directory, const char *restrict name, struct stat *restri
     char buffer[NAME];
     return seconds_only((int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer),
                                   (long)status, flags, 0), status);
+}
+EXPORT int statx(int directory, const char *restrict name, int flags, unsigned mask,
+                 struct statx *restrict status) {
+    char buffer[NAME];
+    const char *found = *name ? folded(directory, name, buffer) : name;
+    int result = (int)real(SYS_statx, directory, (long)found, flags, mask, (long)status);
+    const char *moved = getenv("PRETEND_INODES");
+    if (result == 0 && moved) status->stx_ino += strtoull(moved, NULL, 10);
+    if (result == 0 && getenv("PRETEND_SECONDS"))
+        status->stx_atime.tv_nsec = status->stx_mtime.tv_nsec = status->stx_ctime.tv_nsec = 0;
+    return result;
 }
 EXPORT int unlinkat(int directory, const char *name, int flags) {
     char buffer[NAME];

@@ -71,8 +71,8 @@ struct MessageTests {
         ),
         Example(
             error: .otherFileSystem(path),
-            message: "'a/\\x1Bb' is on another file system than the mirror's temporary files;"
-                + " mirror that file system with a run of its own."
+            message: "'a/\\x1Bb' is on another disk or mount than the mirror's temporary files;"
+                + " mirror that one with a run of its own."
         ),
         Example(
             error: .unusablePartial(name: "0f"),

@@ -11,6 +11,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/// The part of `struct stat` that decisions are made from.
+struct osssync_status {
+    uint32_t mode;
+    uint32_t owner;
+    uint64_t links;
+    int64_t size;
+    uint64_t inode;
+    uint64_t device;
+    /// The mount that it is seen through; 0 where the kernel does not tell.
+    uint64_t mount;
+    int64_t modified_seconds, modified_nanoseconds;
+    int64_t changed_seconds, changed_nanoseconds;
+};
+/// What is at `name`, or with an empty one `directory` itself. `flags` are those of fstatat.
+int osssync_status_at(int directory, const char *name, int flags, struct osssync_status *status);
+
 int osssync_openat(int directory, const char *path, int flags, unsigned int mode);
 /// Opens beneath `directory`, refusing symbolic links and `..` escapes in every component; fails with ENOSYS where the
 /// kernel has no openat2.
@@ -31,6 +47,9 @@ int osssync_preallocate(int descriptor, int64_t size);
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
 /// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
 int osssync_is_network_file_system(int descriptor);
+/// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
+/// errno.
+int osssync_keeps_inode_numbers(int descriptor);
 /// The system's sentence for an error number, cut to fit and ended with NUL.
 void osssync_error_text(int code, char *buffer, size_t size);
 
