@@ -8,11 +8,10 @@ internal import Darwin
 
 extension MirrorDirectory {
     private static let markerName: StaticString = "marker"
-    private static let maximumMarkerLength = 256
 
-    /// The text that ``writeMarker(_:)`` left in this very directory, wherever the state is kept;
-    /// nil if there is none, as on a disk that is not mounted.
-    package func marker() throws(LocalError) -> String? {
+    /// What ``writeMarker(_:)`` left in this very directory, wherever the state is kept; nil if
+    /// there is none, as on a disk that is not mounted.
+    package func marker() throws(LocalError) -> DirectoryMarker? {
         do throws(LocalError) {
             let holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
             let descriptor = try calls.open(
@@ -22,10 +21,10 @@ extension MirrorDirectory {
                 mode: 0
             )
             let file = OpenFile(adopting: descriptor, name: "marker", calls: calls)
-            guard try file.status().kind == .file else { return nil }
-            let bytes = try file.read(at: 0, length: Self.maximumMarkerLength)
-            let text = displayText(bytes.prefix { $0 != UInt8(ascii: "\n") })
-            return text.isEmpty ? nil : text
+            let status = try file.status()
+            guard status.kind == .file else { return nil }
+            let length = min(Int(clamping: status.identity.size), DirectoryMarker.maximumLength)
+            return DirectoryMarker(content: try file.read(at: 0, length: length))
         } catch {
             switch error.errno {
             case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
@@ -34,20 +33,44 @@ extension MirrorDirectory {
         }
     }
 
-    /// Marks the directory with `text`, one line of at most 255 bytes, in place of any marker
-    /// before.
-    package func writeMarker(_ text: String) throws(LocalError) {
-        let holder = try PrivateDirectory.open(
+    /// Puts a marker in place of any before, durably; the first time that a manifest asks for it
+    /// with the directories that lead to it.
+    ///
+    /// A power cut must not take the marker and leave the manifest elsewhere, which asks for it.
+    package func writeMarker(_ marker: DirectoryMarker, isFirst: Bool) throws(LocalError) {
+        let holder = try markerDirectory(makes: true)
+        try replaceFile(in: holder, PathBytes(Self.markerName), marker.content)
+        guard isFirst, try !holder.status().isSameObject(as: state.status()) else { return }
+        try calls.synchronizeFileSystem(root.descriptor)
+    }
+
+    /// Why nothing can be written beneath the directory; nil if it can.
+    ///
+    /// With `makes`, the directory of the marker is made where it is missing.
+    package func writingRefusal(makes: Bool) throws(LocalError) -> LocalError? {
+        do throws(LocalError) {
+            let holder = try markerDirectory(makes: makes)
+            return calls.writingRefusal(
+                holder.descriptor,
+                path + "/" + RelativePath.stateDirectoryName
+            )
+        } catch {
+            switch error {
+            case .missingDirectory: return calls.writingRefusal(root.descriptor, path)
+            case .systemCall(let call) where call.isWriteRefused: return error
+            case .unsafeDirectory: return error
+            default: throw error
+            }
+        }
+    }
+
+    private func markerDirectory(makes: Bool) throws(LocalError) -> OpenDirectory {
+        try PrivateDirectory.open(
             at: root.descriptor,
             PathBytes(RelativePath.stateDirectoryName.utf8),
             path: path + "/" + RelativePath.stateDirectoryName,
-            createsIfMissing: true,
+            createsIfMissing: makes,
             calls: calls
         )
-        try replaceFile(in: holder, PathBytes(Self.markerName), [UInt8]((text + "\n").utf8))
-        guard try !holder.status().isSameObject(as: state.status()) else { return }
-        // With the directories that lead to it: a power cut must not take the marker and leave the
-        // manifest elsewhere, which asks for it.
-        try calls.synchronizeFileSystem(root.descriptor)
     }
 }

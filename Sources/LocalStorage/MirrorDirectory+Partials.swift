@@ -116,7 +116,7 @@ extension MirrorDirectory {
     /// All temporary files there are, in no order; none of single files, which others may own.
     package func partialNames() throws(LocalError) -> [String] {
         var names: [String] = []
-        guard !keepsPartialsBeside else { return names }
+        guard !keepsPartialsBeside, hasWork else { return names }
         try unsafe calls.names(in: try partials.descriptor) { name, _ in
             // Every name of ours is ASCII; a mended one is not a name of ours.
             let text = unsafe String(decoding: name, as: UTF8.self)

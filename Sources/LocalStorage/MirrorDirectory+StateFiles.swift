@@ -49,8 +49,11 @@ extension MirrorDirectory {
         do throws(LocalError) {
             holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
         } catch {
-            if error.errno == ENOENT { return }
-            throw error
+            switch error.errno {
+            // The last one is of another user's state.
+            case ENOENT, EACCES: return
+            default: throw error
+            }
         }
         try sweepUnfinished(in: holder)
     }

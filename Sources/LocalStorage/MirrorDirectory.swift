@@ -22,6 +22,9 @@ package final class MirrorDirectory: Sendable {
     let state: OpenDirectory
     /// Holds `partial` and `trash`; on the mount of the root, where renames reach.
     let work: OpenDirectory
+    /// Why there is no such place, which a directory that is only read does not need; nil if there
+    /// is one.
+    let workRefusal: LocalError?
     /// Where the state is of a mirror that has none.
     private let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
@@ -35,6 +38,7 @@ package final class MirrorDirectory: Sendable {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
         var fileMode: UInt32?
+        var standIn: ScratchDirectory?
     }
 
     /// Opens `path` and its state directory.
@@ -100,11 +104,10 @@ package final class MirrorDirectory: Sendable {
             )
         }
         if stateStatus.isSameMount(as: rootStatus) {
-            work = state
+            (work, workRefusal) = (state, nil)
         } else {
-            work = try PrivateDirectory.open(
-                at: root.descriptor,
-                PathBytes(defaultName.utf8),
+            (work, workRefusal) = try Self.openWork(
+                root,
                 path: path + "/" + defaultName,
                 createsIfMissing: createsIfMissing,
                 calls: calls
@@ -163,7 +166,7 @@ package final class MirrorDirectory: Sendable {
         device = rootStatus.identity.device
         state = try scratch.makeDirectory("state")
         stateDirectoryPath = scratch.path + "/state"
-        work = state
+        (work, workRefusal) = (state, nil)
     }
 
     /// Opens an ordinary directory to put single files into it, or to read them.
@@ -178,7 +181,7 @@ package final class MirrorDirectory: Sendable {
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         device = try root.status().identity.device
         state = root
-        work = root
+        (work, workRefusal) = (root, nil)
         stateDirectoryPath = path
     }
 
@@ -186,6 +189,19 @@ package final class MirrorDirectory: Sendable {
     /// in whatever way leaves nothing behind.
     package func removeStandIn() {
         scratch?.remove()
+        let standIn = opened.withLock { $0.standIn.take() }
+        standIn?.remove()
+    }
+
+    /// The path of an empty private directory outside the mirror, for a manifest that is only
+    /// looked at; it stays until ``removeStandIn()``.
+    package func makeStandIn() throws(LocalError) -> String {
+        try opened.withLock { opened throws(LocalError) in
+            opened.standIn?.remove()
+            let directory = try ScratchDirectory(calls: calls)
+            opened.standIn = directory
+            return directory.path
+        }
     }
 
     /// Refuses a directory that does not exist, without opening more of it.
@@ -275,7 +291,8 @@ extension MirrorDirectory {
     }
 
     private func privateDirectory(_ name: StaticString) throws(LocalError) -> OpenDirectory {
-        try PrivateDirectory.open(
+        if let workRefusal { throw workRefusal }
+        return try PrivateDirectory.open(
             at: work.descriptor,
             PathBytes(name),
             path: stateDirectoryPath + "/" + name.description,

@@ -92,11 +92,15 @@ extension SystemCalls {
         try check("fsync") { fsync(descriptor) }
     }
 
-    /// False if this user, or nobody, may make files in the directory.
-    func isWritable(_ directory: Int32) -> Bool {
+    /// Why this user, or nobody, may make files in the directory; nil if it may.
+    func writingRefusal(_ directory: Int32, _ path: String) -> LocalError? {
         let (_, code) = attempt("faccessat") { unsafe faccessat(directory, ".", W_OK, 0) }
-        return ![EROFS, EACCES, EPERM].contains(code)
+        let error = SystemCallError(call: "faccessat", errno: code, path: path)
+        return error.isWriteRefused ? .systemCall(error) : nil
     }
+
+    /// False if this user, or nobody, may make files in the directory.
+    func isWritable(_ directory: Int32) -> Bool { writingRefusal(directory, "") == nil }
 
     /// Writes out the whole file system that holds `descriptor`.
     func synchronizeFileSystem(_ descriptor: Int32) throws(LocalError) {

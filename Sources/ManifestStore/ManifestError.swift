@@ -20,6 +20,8 @@ package enum ManifestError: Error, Sendable, Hashable {
     case rejected(String)
     /// The checkpoint was dropped or replaced while its transfer went on.
     case checkpointGone(ObjectKey)
+    /// The directory's marker could not be written, which comes before the first change.
+    case notMarked(reason: String)
     /// The store was closed.
     case closed
 
@@ -70,6 +72,8 @@ package enum ManifestError: Error, Sendable, Hashable {
             "The manifest refused a change: \(displayText(detail.utf8))."
         case .checkpointGone(let key):
             "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
+        case .notMarked(let reason):
+            "Nothing is recorded, because the directory's marker can't be written: \(reason)"
         case .closed:
             "The manifest was closed."
         }

@@ -118,6 +118,58 @@ struct ManifestFiles: Sendable {
         }
     }
 
+    /// What changes whenever somebody writes the database or its log.
+    func stamp() throws(ManifestError) -> [Int64] {
+        var stamp: [Int64] = []
+        for suffix in [""] + Self.companionSuffixes where suffix != "-shm" {
+            var status = stat()
+            guard unsafe lstat(databasePath + suffix, &status) == 0 else {
+                guard errno == ENOENT else { throw failure("lstat", databasePath + suffix) }
+                stamp.append(-1)
+                continue
+            }
+            #if canImport(Glibc)
+            let modified = status.st_mtim
+            #else
+            let modified = status.st_mtimespec
+            #endif
+            stamp += [
+                Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+                Int64(modified.tv_sec), Int64(modified.tv_nsec),
+            ]
+        }
+        return stamp
+    }
+
+    /// Copies a regular file; one that is absent is removed there, too.
+    func copy(_ path: String, to newPath: String) throws(ManifestError) {
+        try remove(newPath)
+        guard case .regular = try kind(of: path) else { return }
+        let source = repeated { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+        guard source >= 0 else { throw failure("open", path) }
+        defer { close(source) }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        let target = repeated { unsafe open(newPath, flags, 0o600) }
+        guard target >= 0 else { throw failure("open", newPath) }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = repeated { Int32(clamping: unsafe read(source, &buffer, buffer.count)) }
+            guard count >= 0 else { throw failure("read", path) }
+            guard count > 0 else { return }
+            var written = 0
+            while written < Int(count) {
+                let step = unsafe buffer[written..<Int(count)].withUnsafeBytes { bytes in
+                    repeated {
+                        Int32(clamping: unsafe write(target, bytes.baseAddress, bytes.count))
+                    }
+                }
+                guard step > 0 else { throw failure("write", newPath) }
+                written += Int(step)
+            }
+        }
+    }
+
     /// Throws if the disk does not give all that a regular file has.
     func readThrough(_ path: String) throws(ManifestError) {
         guard case .regular = try kind(of: path) else { return }

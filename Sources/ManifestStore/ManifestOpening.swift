@@ -41,35 +41,6 @@ struct ManifestOpening {
         return (connection, .recreated(movedAside: name, reason: reason))
     }
 
-    /// Opens what is there where nothing may be written.
-    ///
-    /// Without a log beside it the main file is all there is; with one, SQLite would have to write.
-    func openForReading() throws(ManifestError) -> Connection {
-        let path = files.databasePath
-        guard case .regular = try files.kind(of: path) else {
-            throw unreadable("there is none yet, and none can be made here")
-        }
-        for suffix in try files.companions(of: path) {
-            guard case .regular(size: 0) = try files.kind(of: path + suffix) else {
-                throw unreadable("a run that did not end has left a log beside it")
-            }
-        }
-        let connection = try Connection(path: path, mode: .immutable)
-        let version = try checkHeader(connection)
-        guard version == schema.version else {
-            throw unreadable("an older version of osssync wrote it, and it is not brought up here")
-        }
-        try checkContent(connection, version: version)
-        return connection
-    }
-
-    private func unreadable(_ reason: String) -> ManifestError {
-        .unusable(
-            path: files.databasePath,
-            reason: reason + "; run once where its directory can be written"
-        )
-    }
-
     private func isDamaged() throws(ManifestError) -> Bool {
         guard try !files.isMarkedDamaged else { return true }
         return try !files.companions(of: files.databasePath).isEmpty
@@ -150,7 +121,7 @@ struct ManifestOpening {
         return try? connection.firstValue(.selectIdentity)
     }
 
-    private func checkHeader(_ connection: Connection) throws(ManifestError) -> Int64 {
+    func checkHeader(_ connection: Connection) throws(ManifestError) -> Int64 {
         guard try connection.integer(Schema.readApplicationID) == Schema.applicationID else {
             throw damage("it is not a manifest")
         }
@@ -166,7 +137,7 @@ struct ManifestOpening {
         return version
     }
 
-    private func checkContent(
+    func checkContent(
         _ connection: Connection,
         version: Int64
     ) throws(ManifestError) {
@@ -290,7 +261,7 @@ extension Connection {
 
 extension ManifestError {
     /// Why the file is set aside, safe to print.
-    fileprivate var damageDetail: String {
+    var damageDetail: String {
         switch self {
         case .damaged(_, let detail): displayText(detail.utf8)
         default: message

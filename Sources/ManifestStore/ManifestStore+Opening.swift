@@ -6,7 +6,7 @@ extension ManifestStore {
     /// A missing one is made; a damaged or foreign one is set aside and made anew, as the outcome
     /// says. `now` names what is set aside. Without `usesWriteAheadLog`, for network file systems,
     /// a rollback journal is used and every commit waits for the disk. SQLite runs on one of
-    /// `threads`. With `onlyReads` nothing is made, mended or set aside.
+    /// `threads`.
     ///
     /// - Throws: ``ManifestError``; with ``ManifestError/newerSchema(path:found:supported:)`` the
     ///   file was left untouched.
@@ -14,15 +14,13 @@ extension ManifestStore {
         directory: String,
         now: Timestamp,
         usesWriteAheadLog: Bool,
-        threads: BlockingThreads,
-        onlyReads: Bool = false
+        threads: BlockingThreads
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         try await open(
             directory: directory,
             now: now,
             usesWriteAheadLog: usesWriteAheadLog,
             threads: threads,
-            onlyReads: onlyReads,
             schema: .current
         )
     }
@@ -32,7 +30,6 @@ extension ManifestStore {
         now: Timestamp,
         usesWriteAheadLog: Bool,
         threads: BlockingThreads,
-        onlyReads: Bool = false,
         schema: Schema
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         guard !directory.utf8.contains(0) else {
@@ -47,18 +44,13 @@ extension ManifestStore {
             schema: schema,
             usesWriteAheadLog: usesWriteAheadLog
         )
-        return (store, try await store.open(opening, now, onlyReads: onlyReads))
+        return (store, try await store.open(opening, now))
     }
 
     private func open(
         _ opening: ManifestOpening,
-        _ now: Timestamp,
-        onlyReads: Bool
+        _ now: Timestamp
     ) throws(ManifestError) -> OpenOutcome {
-        guard !onlyReads else {
-            begin(try opening.openForReading())
-            return .opened
-        }
         let (connection, outcome) = try opening.open(now: now)
         begin(connection)
         return outcome

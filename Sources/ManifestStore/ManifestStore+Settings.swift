@@ -57,7 +57,7 @@ extension ManifestStore {
 }
 
 extension Connection {
-    fileprivate func set(
+    func set(
         _ settings: [(name: String, value: String?)]
     ) throws(ManifestError) {
         for (name, value) in settings {

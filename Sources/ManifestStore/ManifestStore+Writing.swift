@@ -27,9 +27,12 @@ extension ManifestStore {
         guard !group.isEmpty else { return }
         var results: [Result<Void, ManifestError>] = []
         do throws(ManifestError) {
+            let number = group.contains { $0.changesEntries } ? try beginNumber() : nil
             try transaction { connection throws(ManifestError) in
+                if let number { try connection.set(currentNumber(number)) }
                 for call in group { results.append(try apply(call, to: connection)) }
             }
+            if number != nil { numbering = .settled }
         } catch {
             results = group.map { _ in .failure(error) }
         }

@@ -23,6 +23,11 @@ package actor ManifestStore {
     nonisolated let files: ManifestFiles
     nonisolated let pending = PendingWrites()
     private var state = State.closed
+    var numbering = RunNumbering.settled
+    /// True if nothing may be written, not even that damage was found.
+    var isOnlyLooking = false
+    /// What the files were when they were opened to be looked at.
+    var lookedAt: [Int64] = []
 
     /// How many transactions were committed since the store was opened.
     package private(set) var transactionCount = 0
@@ -46,7 +51,12 @@ package actor ManifestStore {
             do {
                 return try body(connection)
             } catch {
-                if error.isDamage { markDamaged(error, connection) }
+                guard error.isDamage else { throw error }
+                if isOnlyLooking, (try? files.stamp()) != lookedAt {
+                    // A run has begun meanwhile, and writes what is being read.
+                    throw .inUse(path: files.databasePath)
+                }
+                markDamaged(error, connection)
                 throw error
             }
         }
@@ -56,7 +66,7 @@ package actor ManifestStore {
         // Neither must fail the call once more: the error that is thrown says what happened, and
         // the next opening looks for damage itself.
         try? connection.leavesLogOnClose(true)
-        try? files.markDamaged()
+        if !isOnlyLooking { try? files.markDamaged() }
         state = .damaged(error)
     }
 

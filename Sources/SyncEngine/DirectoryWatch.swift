@@ -14,7 +14,15 @@ struct DirectoryWatch: Sendable {
     init(_ context: TransferContext) async throws {
         let directory = context.directory
         (self.directory, disk) = (directory, context.disk)
-        isMarked = try await disk.run { () throws(LocalError) in try directory.marker() != nil }
+        isMarked = try await disk.run { () throws(LocalError) in
+            do throws(LocalError) {
+                return try directory.marker() != nil
+            } catch {
+                // Another user's, in a directory that this one only reads.
+                guard case .systemCall(let call) = error, call.isWriteRefused else { throw error }
+                return false
+            }
+        }
     }
 
     /// - Throws: That it is not there, or cannot be looked at, which is as much of a doubt.

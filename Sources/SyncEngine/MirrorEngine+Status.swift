@@ -74,7 +74,7 @@ extension MirrorEngine {
             differences: differences.counted(selection),
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
             recorded: rows,
-            issues: issues.texts
+            issues: run.warnings + issues.texts
                 + [hidden.unnamedMessage, sync.reserved.message].compactMap(\.self)
         )
     }

@@ -29,6 +29,7 @@ package struct MirrorEngine: Sendable {
             locks: !options.isDryRun,
             allowsRebinding: options.allowsRebinding
         )
+        if direction != .push { try session.requireWritable(settings) }
         let run = MirrorRun(
             settings: settings,
             session: session,

@@ -19,7 +19,7 @@ extension MirrorRun {
                 remote: settings.displayRemote
             )
         )
-        announce(session.warnings)
+        announce()
         let preview = Preview(parts: parts)
         do {
             let rows = try await session.manifest.entryCount()
@@ -28,7 +28,7 @@ extension MirrorRun {
             }
             if let error = findings.listingFailure { throw error }
             let deletions = parts.context.tracker.summary.deleted
-            let judge = deletionGuard(parts, findings, rows: rows, deletions: deletions)
+            let judge = try await deletionGuard(parts, findings, rows: rows, deletions: deletions)
             if case .refused(let refusal) = judge.verdict {
                 parts.context.tracker.count { $0.deletionsHeldBack = refusal.message }
             }

@@ -35,7 +35,7 @@ struct MirrorRun: Sendable {
         } catch {
             throw SyncError(any: error)
         }
-        announce(session.warnings)
+        announce()
         attachSignal(parts)
         var failure: SyncError?
         do {
@@ -139,17 +139,18 @@ struct MirrorRun: Sendable {
         )
     }
 
-    func announce(_ warnings: [String]) {
+    func announce() {
         for warning in warnings { onEvent(.warning(message: warning)) }
-        if !session.known.isSame {
-            onEvent(
-                .warning(
-                    message: "this directory is not the one the manifest was made with (a copy or "
-                        + "another disk); nothing is deleted in this run, and what is missing in "
-                        + "the directory is not taken for deleted"
-                )
-            )
-        }
+    }
+
+    /// What is to be known before anything else.
+    var warnings: [String] {
+        guard !session.known.isSame else { return session.warnings }
+        return session.warnings + [
+            "this directory is not as the last run left it (a copy, another disk or a restored "
+                + "backup); nothing is deleted in this run, and what is missing or differs is "
+                + "not taken for deleted or edited: it is compared as if it were new"
+        ]
     }
 
     private func announceFilter(hasRows: Bool) async throws {
@@ -271,7 +272,8 @@ extension MirrorRun {
         _ findings: Findings,
         rows: Int,
         deletions: Int
-    ) -> DeletionGuard {
+    ) async throws(ManifestError) -> DeletionGuard {
+        let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(direction, session.manifest)
         let cap: DeletionCap =
             switch options.deletionLimit {
             case .count(let count): .count(count)
@@ -290,7 +292,8 @@ extension MirrorRun {
             vanishedItems: parts.ledger.vanishedItems,
             isSameRemote: true,
             isSameDirectory: session.known.isSame || deletions == 0,
-            isManifestRebuilt: session.isManifestRebuilt,
+            isManifestRebuilt: session.isManifestRebuilt
+                || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
             allowsEmpty: options.allowsEmpty,
             cap: cap
         )
@@ -304,7 +307,7 @@ extension MirrorRun {
         _ watch: DirectoryWatch
     ) async throws {
         let context = parts.context
-        let judge = deletionGuard(
+        let judge = try await deletionGuard(
             parts,
             findings,
             rows: rows,
@@ -315,6 +318,12 @@ extension MirrorRun {
             try await deletePlanned(parts, watch)
             try await DeferredDownloads(executor: parts.executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
+            if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
+                findings.isListingProven, findings.isScanProven,
+                try await RebuiltManifest.isUnconfirmed(direction, context.manifest)
+            {
+                try await RebuiltManifest.confirm(direction, context.manifest)
+            }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
             context.tracker.count { $0.deletionsHeldBack = refusal.message }

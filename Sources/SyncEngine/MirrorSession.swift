@@ -7,8 +7,10 @@ struct MirrorSession: Sendable {
     let directory: MirrorDirectory
     let manifest: ManifestStore
     let lock: DirectoryLock?
-    /// True if the manifest says nothing of this remote yet: it was set aside as unusable and begun
-    /// anew, or was made with another remote.
+    /// The random name of this state, which is another one than any other state's.
+    let state: String
+    /// True if the manifest says nothing of this remote yet: it was lost or set aside as unusable
+    /// and begun anew, or was made with another remote.
     let isManifestRebuilt: Bool
     /// What the manifest knows of the directory itself.
     let known: KnownDirectory
@@ -21,13 +23,6 @@ struct MirrorSession: Sendable {
     /// Names of runs that ended before they had recorded all that they sent.
     let cutOffRuns: [String]
     let warnings: [String]
-
-    private enum Setting {
-        static let dialect = "remote.dialect"
-        static let host = "remote.endpoint-host"
-        static let bucket = "remote.bucket"
-        static let prefix = "remote.prefix"
-    }
 
     /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
     /// `allowsRebinding`, another remote than the recorded one is taken as the new one.
@@ -42,9 +37,8 @@ struct MirrorSession: Sendable {
             let (directory, lock, isNetwork) = try await queue.run {
                 () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
                 let directory = try openDirectory(settings, makesIt: locks)
-                // To look only needs no lock, but opening may make or mend the manifest: that is
-                // done under the lock, unless a run holds it and has opened the manifest already.
-                let lock = locks ? try directory.lock() : try? directory.lock()
+                // To look only needs no lock, and keeps no run from beginning.
+                let lock = locks ? try directory.lock() : nil
                 return (directory, lock, try directory.stateIsOnNetworkFileSystem())
             }
             let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
@@ -59,9 +53,9 @@ struct MirrorSession: Sendable {
             )
             do {
                 return try await opening.open()
-            } catch let error as ManifestError where error.isDamage && lock != nil {
-                // It is marked as damaged now, and so set aside.
-                return try await opening.open()
+            } catch let error as ManifestError where error.isDamage {
+                // For a run it is marked as damaged now, and so set aside.
+                return try await opening.open(damage: locks ? nil : error)
             }
         } catch let error as LocalError {
             throw explained(error, settings)
@@ -80,54 +74,133 @@ struct MirrorSession: Sendable {
         let locks: Bool
         let allowsRebinding: Bool
 
-        func open() async throws -> MirrorSession {
-            let (manifest, outcome) = try await ManifestStore.open(
-                directory: directory.stateDirectoryPath,
-                now: settings.environment.now(),
-                usesWriteAheadLog: !isNetwork,
-                threads: settings.environment.threads,
-                onlyReads: !locks && !directory.stateIsWritable
-            )
+        func open(damage: ManifestError? = nil) async throws -> MirrorSession {
+            let (manifest, outcome) =
+                locks
+                ? try await openManifest(in: directory.stateDirectoryPath) : try await look(damage)
             directory.removeStandIn()
-            let isRebound = try await checkRemote(
-                settings,
-                manifest,
-                allowsRebinding,
-                records: locks
-            )
-            let known = try await KnownDirectory.check(
-                settings,
-                directory,
-                manifest,
+            let remoteCheck = RemoteCheck(
+                settings: settings,
+                directory: directory,
+                manifest: manifest,
                 allowsRebinding: allowsRebinding,
                 records: locks
+            )
+            let remote = try await remoteCheck.run()
+            let finding = try await DirectoryCheck(
+                settings: settings,
+                directory: directory,
+                manifest: manifest,
+                state: remote.state,
+                allowsRebinding: allowsRebinding,
+                records: locks
+            ).run()
+            if locks { try remoteCheck.keep(remote, state: finding.state) }
+            let known = try await KnownDirectory.check(
+                finding,
+                directory,
+                manifest,
+                allowsRebinding: allowsRebinding
             )
             let doubt = try await UnsynchronizedRun.doubt(
                 manifest,
                 bootID: directory.bootID,
                 environment: settings.environment
             )
-            var isRebuilt = false
+            var isRebuilt = remote.isManifestLost
             if case .recreated = outcome { isRebuilt = true }
-            let isKnown = known.isSame && !isRebuilt && !isRebound
+            if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }
+            let isKnown = known.isSame && !isRebuilt && !remote.isRebound
             let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
-                lock: locks ? lock : nil,
-                isManifestRebuilt: isRebuilt || isRebound,
+                lock: lock,
+                state: finding.state,
+                isManifestRebuilt: isRebuilt || remote.isRebound,
                 known: known,
                 ignored: ignored,
                 doubt: doubt,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: cutOff,
-                warnings: warnings(
-                    outcome,
-                    isNetwork: isNetwork,
-                    isRebound: isRebound,
-                    isDoubted: doubt != nil
-                )
+                warnings: warnings(outcome, remote, isDoubted: doubt != nil)
             )
+        }
+
+        private func openManifest(
+            in directory: String
+        ) async throws(ManifestError) -> (ManifestStore, OpenOutcome) {
+            try await ManifestStore.open(
+                directory: directory,
+                now: settings.environment.now(),
+                usesWriteAheadLog: !isNetwork,
+                threads: settings.environment.threads
+            )
+        }
+
+        /// Opens the manifest as it is; where that is impossible, what the next run would make of
+        /// it, outside the state.
+        private func look(_ damage: ManifestError?) async throws -> (ManifestStore, OpenOutcome) {
+            let threads = settings.environment.threads
+            let path = directory.stateDirectoryPath
+            var reason = damage?.message
+            var copies = false
+            if damage == nil {
+                switch try await ManifestStore.look(directory: path, threads: threads) {
+                case .opened(let manifest): return (manifest, .opened)
+                case .absent: break
+                case .damaged(let found): reason = found
+                case .unfinished: copies = true
+                }
+            }
+            let standIn = try directory.makeStandIn()
+            if copies { try await ManifestStore.copy(from: path, to: standIn, threads: threads) }
+            let (manifest, outcome) = try await openManifest(in: standIn)
+            guard let reason else { return (manifest, outcome) }
+            return (manifest, .recreated(movedAside: nil, reason: reason))
+        }
+
+        private func warnings(
+            _ outcome: OpenOutcome,
+            _ remote: RemoteCheck.Finding,
+            isDoubted: Bool
+        ) -> [String] {
+            var warnings: [String] = []
+            let rebuilding = "rebuilt by comparing content, and nothing is deleted in this run"
+            switch outcome {
+            case .recreated(_, let reason) where !locks:
+                warnings.append(
+                    "the manifest could not be used (\(reason)); the next run sets it aside, "
+                        + "rebuilds it by comparing content, and deletes nothing"
+                )
+            case .recreated(let name, let reason):
+                warnings.append(
+                    "the manifest could not be used (\(reason)) and was set aside"
+                        + (name.map { " as '\($0)'" } ?? "") + "; it is \(rebuilding)"
+                )
+            case .created where remote.isManifestLost:
+                warnings.append("the manifest is missing; it is \(rebuilding)")
+            case .created, .opened: break
+            }
+            if isNetwork {
+                warnings.append(
+                    "the state is on a network file system, where locks and recovery are weaker;"
+                        + " --state-dir can put it on a local disk"
+                )
+            }
+            if remote.isRebound {
+                warnings.append(
+                    "the remote is another one now: what was recorded is compared anew, and "
+                        + "nothing is deleted in this run"
+                )
+            }
+            if isDoubted {
+                warnings.append(
+                    "a run with --durability fast was cut off by a power cut: what a pull finds "
+                        + "damaged goes to the trash and is fetched again"
+                )
+            }
+            return warnings
         }
     }
 
@@ -136,55 +209,31 @@ struct MirrorSession: Sendable {
         _ error: LocalError,
         _ settings: MirrorSettings
     ) -> SyncError {
-        guard case .systemCall(let call) = error, call.isWriteRefused else {
+        let directory = displayText(settings.directory.utf8)
+        guard case .systemCall(let call) = error, call.isWriteRefused, call.path != directory else {
             return SyncError(error)
         }
-        let place = settings.stateDirectory ?? settings.directory
-        let mend =
-            call.isReadOnly
-            ? "its file system is read-only. Mount it for writing"
-            : "this user may not write there. Change its owner or mode"
+        let place = settings.stateDirectory.map { displayText($0.utf8) } ?? directory
+        let elsewhere =
+            settings.stateDirectory == nil
+            ? ", or keep osssync's state elsewhere with --state-dir" : ""
         return SyncError(
             code: .localState,
-            message: "'\(displayText(place.utf8))' cannot be written: \(mend), or keep osssync's "
-                + "state elsewhere with --state-dir (\(call.message))",
+            message: "'\(place)' cannot be written: \(call.remedy)\(elsewhere) (\(call.message))",
             underlying: error
         )
     }
 
-    private static func warnings(
-        _ outcome: OpenOutcome,
-        isNetwork: Bool,
-        isRebound: Bool,
-        isDoubted: Bool
-    ) -> [String] {
-        var warnings: [String] = []
-        if case .recreated(let name, let reason) = outcome {
-            warnings.append(
-                "the manifest could not be used (\(reason)) and was set aside"
-                    + (name.map { " as '\($0)'" } ?? "")
-                    + "; it is rebuilt by comparing content, and nothing is deleted in this run"
-            )
-        }
-        if isNetwork {
-            warnings.append(
-                "the state is on a network file system, where locks and recovery are weaker;"
-                    + " --state-dir can put it on a local disk"
-            )
-        }
-        if isRebound {
-            warnings.append(
-                "the remote is another one now: what was recorded is compared anew, and "
-                    + "nothing is deleted in this run"
-            )
-        }
-        if isDoubted {
-            warnings.append(
-                "a run with --durability fast was cut off by a power cut: what a pull finds "
-                    + "damaged goes to the trash and is fetched again"
-            )
-        }
-        return warnings
+    /// Refuses a run that writes into a directory where nothing can be written.
+    func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
+        guard let refusal = known.writingRefusal else { return }
+        guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
+        throw SyncError(
+            code: .localState,
+            message: "'\(displayText(settings.directory.utf8))' cannot be written: \(call.remedy);"
+                + " only a push works without (\(call.message))",
+            underlying: refusal
+        )
     }
 
     private static func openDirectory(
@@ -207,48 +256,13 @@ struct MirrorSession: Sendable {
             calls: settings.systemCalls
         )
     }
+}
 
-    /// True if the remote is another one than the recorded.
-    private static func checkRemote(
-        _ settings: MirrorSettings,
-        _ manifest: ManifestStore,
-        _ allowsRebinding: Bool,
-        records: Bool
-    ) async throws -> Bool {
-        let found = settings.identity
-        var isRebound = false
-        var isSameBucket = true
-        let values = [
-            (name: Setting.dialect, value: found.dialect),
-            (name: Setting.host, value: found.endpointHost),
-            (name: Setting.bucket, value: found.bucket),
-            (name: Setting.prefix, value: found.prefix),
-        ]
-        for (name, value) in values {
-            guard let recorded = try await manifest.setting(name), recorded != value else {
-                continue
-            }
-            isRebound = true
-            // One bucket has several endpoints: public, internal, accelerated.
-            if name != Setting.host { isSameBucket = false }
-            guard allowsRebinding else {
-                let what = displayText(recorded.utf8)
-                throw SyncError(
-                    code: .refused,
-                    message: "the manifest of '\(displayText(settings.directory.utf8))' was made "
-                        + "with another remote (\(name) was '\(what)'), and "
-                        + "'\(settings.displayRemote)' is not it; nothing was changed. "
-                        + "If the remote moved on purpose, say --rebind"
-                )
-            }
-        }
-        guard records else { return isRebound }
-        let settings = values.map { (name: $0.name, value: String?.some($0.value)) }
-        if isRebound {
-            try await manifest.beginAnew(settings, keepsUploads: isSameBucket)
-        } else {
-            try await manifest.setSettings(settings)
-        }
-        return isRebound
+extension SystemCallError {
+    /// What a user can do where writing was refused.
+    fileprivate var remedy: String {
+        isReadOnly
+            ? "its file system is read-only. Mount it for writing"
+            : "this user may not write there. Change its owner or mode"
     }
 }

@@ -58,7 +58,8 @@ package enum DeletionRefusal: Sendable, Hashable {
             "the directory is empty, and the manifest has \(counted(rows, "entry"));"
                 + " nothing was deleted. If that is right, run again with --allow-empty."
         case .manifestRebuilt(let deletions):
-            "\(heldBack(deletions)): the manifest was rebuilt in this run. Run again."
+            "\(heldBack(deletions)): the manifest was rebuilt and does not know what is new."
+                + " Look at them with --dry-run; if all of them may go, run again with --rebind."
         case .listingUnproven(let deletions):
             "\(heldBack(deletions)): the listing of the remote was incomplete or out of"
                 + " order. Run again."

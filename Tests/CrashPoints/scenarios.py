@@ -212,6 +212,17 @@ def small_push(stage):
     return stage.ends_as_mirror(size(changes))
 
 
+def apart_push(stage):
+    """The state lies elsewhere, and the marker has the number of an earlier run."""
+    mirror(stage, {"a.txt": SMALL["a.txt"], "b/c.bin": SMALL["b/c.bin"]})
+    state = os.path.join(stage.place.outer, "state")
+    stage.ok(["push", stage.place.mirror, REMOTE, "--state-dir", state])
+    stage.learn(stage.world.before)
+    changes = {"a.txt": NEWER["a.txt"], "b/new": content("n", 6_000)}
+    stage.edit(changes)
+    return stage.ends_as_mirror(size(changes))
+
+
 FILM = content("film4", 700_000)
 
 
@@ -278,6 +289,8 @@ ALL = [
     Scenario("first-fast-pull", ["pull", "DIR", "REMOTE", "--durability", "fast"], first_pull,
              is_durable=False),
     Scenario("apart-pull", ["pull", "DIR", "REMOTE", "--state-dir", "STATE"], first_pull,
+             state="state"),
+    Scenario("apart-push", ["push", "DIR", "REMOTE", "--state-dir", "STATE"], apart_push, True,
              state="state"),
     Scenario("first-push", ["push", "DIR", "REMOTE"], first_push, True),
     Scenario("small-push", ["push", "DIR"], small_push, True),

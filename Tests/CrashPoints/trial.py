@@ -16,7 +16,7 @@ CONTENT = {"GetObject", "PutObject", "UploadPart", "CompleteMultipartUpload", "C
            "UploadPartCopy", "DeleteObject", "DeleteMultipleObjects", "InitiateMultipartUpload",
            "AbortMultipartUpload"}
 # What stays in the state directory between runs.
-KEPT = {"config", "lock", "manifest.db", "marker", "partial", "trash"}
+KEPT = {"config", "identity", "lock", "manifest.db", "marker", "partial", "trash"}
 KILLED = -9
 OTHER_BOOT = "ffffffff-0000-4000-8000-000000000002"
 
@@ -100,6 +100,9 @@ class Trial:
     def check_success(self, run):
         if not self.is_success(run):
             raise Violation(f"the run did not succeed: {run}")
+        # The numbers in the marker and in the manifest belong together after whatever fault.
+        if "not as the last run left it" in run.messages:
+            raise Violation(f"the directory is taken for another one: {run}")
 
     def check_now(self, keeps_checkpoints=True):
         files = read_tree(self.place.mirror)[0]

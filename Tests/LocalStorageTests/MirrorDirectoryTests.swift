@@ -219,9 +219,9 @@ struct MirrorDirectoryTests {
         let state = temporary.path + "/state"
         let mirror = try open(temporary.mirrorPath, state: state)
         #expect(try mirror.marker() == nil)
-        try mirror.writeMarker("one")
-        try mirror.writeMarker("two")
-        #expect(try mirror.marker() == "two")
+        try mirror.writeMarker(DirectoryMarker(name: "one"), isFirst: true)
+        try mirror.writeMarker(DirectoryMarker(name: "two"), isFirst: false)
+        #expect(try mirror.marker() == DirectoryMarker(name: "two"))
         #expect(try temporary.tree() == [".osssync": "directory", ".osssync/marker": "two\n"])
         try temporary.remove(".osssync/marker")
         try temporary.makeLink(".osssync/marker", to: "/etc/hostname")

@@ -1,9 +1,10 @@
+import Foundation
 import SyncModel
 import Testing
 
 @testable import ManifestStore
 
-@Suite("A manifest where nothing may be written")
+@Suite("A manifest that is only looked at")
 struct ReadingOnlyTests {
     private let directory: StateDirectory
 
@@ -11,47 +12,90 @@ struct ReadingOnlyTests {
         directory = try StateDirectory()
     }
 
-    private func read() async throws(ManifestError) -> ManifestStore {
-        try await ManifestStore.open(
-            directory: directory.path,
-            now: Timestamp(seconds: 1),
-            usesWriteAheadLog: true,
-            threads: .system,
-            onlyReads: true
-        ).store
+    private func look() async throws -> LookOutcome {
+        try await ManifestStore.look(directory: directory.path, threads: .system)
     }
 
-    private func refusal() async throws -> String {
-        let error = await #expect(throws: ManifestError.self) { _ = try await read() }
-        #expect(error?.isDamage == false)
-        return try #require(error).message
+    private func opened() async throws -> ManifestStore {
+        guard case .opened(let store) = try await look() else {
+            throw ManifestError.closed
+        }
+        return store
+    }
+
+    /// All files with their content.
+    private func everything() throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        // A process has one index of the log for all its connections, and this one writes, too.
+        for name in directory.names where !name.hasSuffix("-shm") {
+            files[name] = try directory.read(name)
+        }
+        return files
     }
 
     @Test func `is read as the last run has closed it, and nothing is made`() async throws {
         let store = try await directory.store()
         try await store.record([.upsert(Sample.entry("a"))])
         try await store.checkpointAndClose()
-        let before = try directory.read("manifest.db")
-        let reader = try await read()
+        let before = try everything()
+        let reader = try await opened()
         #expect(try await reader.entry("a") == Sample.entry("a"))
         await #expect(throws: ManifestError.self) {
             try await reader.record([.upsert(Sample.entry("b"))])
         }
         #expect(directory.names == ["manifest.db"])
-        #expect(try directory.read("manifest.db") == before)
+        #expect(try everything() == before)
     }
 
-    @Test func `is not made, completed or brought up to date`() async throws {
-        #expect(try await refusal().contains("there is none yet"))
+    @Test func `is not made where there is none`() async throws {
+        guard case .absent = try await look() else {
+            Issue.record("it was found")
+            return
+        }
         #expect(directory.names == [])
+    }
+
+    @Test func `is read beside a run with what the log has, and nothing is written`() async throws {
+        let store = try await directory.store()
+        try await store.record([.upsert(Sample.entry("a"))])
+        let before = try everything()
+        let reader = try await opened()
+        #expect(try await reader.entry("a") == Sample.entry("a"))
+        #expect(try everything() == before)
+        try await store.record([.upsert(Sample.entry("b"))])
+        #expect(try await reader.entry("b") == Sample.entry("b"))
+        try await store.checkpointAndClose()
+    }
+
+    @Test func `that is older is copied and brought up elsewhere`() async throws {
         let first = Schema(migrations: Array(Schema.current.migrations.prefix(1)))
         let (old, _) = try await directory.open(schema: first)
         try await old.checkpointAndClose()
-        #expect(try await refusal().contains("an older version of osssync wrote it"))
+        let before = try everything()
+        guard case .unfinished = try await look() else {
+            Issue.record("it was opened")
+            return
+        }
+        let copy = try StateDirectory()
+        try await ManifestStore.copy(from: directory.path, to: copy.path, threads: .system)
+        let (store, outcome) = try await copy.open(schema: .current)
+        #expect(outcome == .opened)
+        #expect(try await store.entryCount() == 0)
+        #expect(try everything() == before)
+    }
+
+    @Test func `that is damaged is reported and stays`() async throws {
         let store = try await directory.store()
-        try await store.record([.upsert(Sample.entry("a"))])
-        // The store is still open, as if its run had been killed.
-        #expect(try await refusal().contains("has left a log beside it"))
-        #expect(try await store.entryCount() == 1)
+        try await store.checkpointAndClose()
+        try directory.write([UInt8](repeating: 7, count: 9_000), to: "manifest.db")
+        let before = try everything()
+        for _ in 0..<2 {
+            guard case .damaged(let reason) = try await look() else {
+                Issue.record("it was opened")
+                return
+            }
+            #expect(!reason.isEmpty)
+            #expect(try everything() == before)
+        }
     }
 }

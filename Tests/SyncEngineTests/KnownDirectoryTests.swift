@@ -22,10 +22,7 @@ extension EngineRuns {
             try FileManager.default.moveItem(at: new, to: old)
             try fixture.makeDirectory("a")
             for name in [".osssync", "f1", "f2"] {
-                try FileManager.default.copyItem(
-                    at: old.appending(path: name),
-                    to: new.appending(path: name)
-                )
+                try fixture.copy("old/" + name, "a/" + name)
             }
             return fixture
         }

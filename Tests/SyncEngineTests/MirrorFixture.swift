@@ -174,6 +174,16 @@ final class MirrorFixture: Sendable {
         )
     }
 
+    /// Copies as a backup does, with all times.
+    func copy(_ source: String, _ target: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/cp")
+        process.arguments = ["-a", directory(source), directory(target)]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
     func remove(_ path: String) throws {
         try FileManager.default.removeItem(at: folder.appendingPathComponent(path))
     }

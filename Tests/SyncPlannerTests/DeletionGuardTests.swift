@@ -73,7 +73,9 @@ private let doubts: [Doubt] = [
     Doubt(
         name: "a rebuilt manifest",
         refusal: .manifestRebuilt(deletions: 3),
-        message: "3 deletions were held back: the manifest was rebuilt in this run. Run again.",
+        message:
+            "3 deletions were held back: the manifest was rebuilt and does not know what is new."
+            + " Look at them with --dry-run; if all of them may go, run again with --rebind.",
         isSafetyRefusal: false,
         change: { $0.isManifestRebuilt = true }
     ),

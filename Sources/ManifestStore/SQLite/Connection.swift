@@ -11,6 +11,8 @@ internal import CSQLite
         case create
         /// Reads the main file alone, without its log and without a lock.
         case immutable
+        /// Reads the main file and its log; writes nothing, not even the index of the log.
+        case readOnly
         case inMemory
     }
 
@@ -27,7 +29,10 @@ internal import CSQLite
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         case .immutable:
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
-            name = Self.immutableURI(name)
+            name = Self.uri(name, "immutable=1")
+        case .readOnly:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = Self.uri(name, "readonly_shm=1")
         case .inMemory:
             flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
             name = ":memory:"
@@ -114,7 +119,7 @@ internal import CSQLite
         path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
     }
 
-    private static func immutableURI(_ path: String) -> String {
+    private static func uri(_ path: String, _ parameter: String) -> String {
         var result = "file:"
         let digits = [UInt8]("0123456789ABCDEF".utf8)
         for byte in path.utf8 {
@@ -129,7 +134,7 @@ internal import CSQLite
                 result.unicodeScalars.append(Unicode.Scalar(digits[Int(byte & 15)]))
             }
         }
-        return result + "?immutable=1"
+        return result + "?" + parameter
     }
 }
 

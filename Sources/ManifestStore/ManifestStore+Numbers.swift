@@ -1,0 +1,107 @@
+/// The number of the last run that changed an entry, as the manifest and the directory's marker
+/// both have it.
+///
+/// Whoever of the two is behind was restored from a backup or rolled back.
+package struct RunNumber: Sendable, Hashable {
+    private static let limit: Int64 = 1 << 62
+
+    /// Nil if the manifest has never written one.
+    package let current: Int64?
+    /// What a run that was cut off was about to write; nil if none was.
+    package let pending: Int64?
+
+    package init(current: Int64?, pending: Int64?) {
+        self.current = current
+        self.pending = pending
+    }
+
+    /// True if the marker with this number belongs to this state of the manifest.
+    package func accepts(_ marked: Int64?) -> Bool {
+        guard current != nil || pending != nil else { return true }
+        guard let marked else { return false }
+        return marked == current || marked == pending
+    }
+
+    /// A number that neither the manifest nor the marker has had.
+    package func next(after marked: Int64?) -> Int64 {
+        min(max(current ?? 0, pending ?? 0, marked ?? 0), Self.limit) + 1
+    }
+}
+
+/// Gives a run its number before its first change of an entry.
+enum RunNumbering: Sendable {
+    typealias Mark = @Sendable (Int64) throws(ManifestError) -> Void
+
+    /// No marker is kept, or this run has its number.
+    case settled
+    case waiting(next: Int64, Mark)
+    /// The marker has the number, and the manifest is to learn that it is the current one.
+    case marked(Int64)
+}
+
+extension ManifestStore {
+    private enum Setting {
+        static let current = "run.number"
+        static let pending = "run.number-pending"
+    }
+
+    package func runNumber() throws(ManifestError) -> RunNumber {
+        RunNumber(
+            current: try setting(Setting.current).flatMap { Int64($0) },
+            pending: try setting(Setting.pending).flatMap { Int64($0) }
+        )
+    }
+
+    /// Settings that make the manifest accept a marker with this number, and no other.
+    package static func settings(accepting marked: Int64?) -> [(name: String, value: String?)] {
+        [(Setting.current, marked.map { "\($0)" }), (Setting.pending, nil)]
+    }
+
+    /// From now on, the first change of an entry is preceded by `mark`, which writes `number` into
+    /// the directory's marker.
+    ///
+    /// The manifest notes durably beforehand that the number may be there: a run that is cut off
+    /// anywhere leaves a marker that the next one accepts.
+    package func number(
+        _ number: Int64,
+        mark: @escaping @Sendable (Int64) throws(ManifestError) -> Void
+    ) {
+        numbering = .waiting(next: number, mark)
+    }
+
+    /// Gives the run its number although it changes no entry.
+    package func takeNumber() throws(ManifestError) {
+        guard let number = try beginNumber() else { return }
+        try setSetting(Setting.current, "\(number)")
+        numbering = .settled
+    }
+
+    /// The number that the next transaction is to make the current one; nil if there is none.
+    func beginNumber() throws(ManifestError) -> Int64? {
+        switch numbering {
+        case .settled: return nil
+        case .marked(let number): return number
+        case .waiting(let number, let mark):
+            try setSetting(Setting.pending, "\(number)")
+            try makeDurable()
+            try mark(number)
+            numbering = .marked(number)
+            return number
+        }
+    }
+
+    func currentNumber(_ number: Int64) -> [(name: String, value: String?)] {
+        [(Setting.current, "\(number)")]
+    }
+}
+
+extension PendingCall {
+    var changesEntries: Bool {
+        writes.contains { write in
+            switch write {
+            case .change(.upsert), .change(.forget): true
+            default: false
+            }
+        }
+    }
+}

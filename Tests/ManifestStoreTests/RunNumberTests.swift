@@ -1,0 +1,66 @@
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import ManifestStore
+
+@Suite("The number of the last run that changed something")
+struct RunNumberTests {
+    private final class Marks: Sendable {
+        let numbers = Mutex<[Int64]>([])
+        var all: [Int64] { numbers.withLock { $0 } }
+    }
+
+    private let directory: StateDirectory
+
+    init() throws {
+        directory = try StateDirectory()
+    }
+
+    @Test func `is in the marker before the first change, and once`() async throws {
+        let store = try await directory.store()
+        let marks = Marks()
+        await store.number(5) { number in marks.numbers.withLock { $0.append(number) } }
+        try await store.setSetting("other", "1")
+        try await store.record([.finishDownload("a")])
+        #expect(marks.all == [])
+        #expect(try await store.runNumber() == RunNumber(current: nil, pending: nil))
+        try await store.record([.upsert(Sample.entry("a"))])
+        try await store.record([.forget("a")])
+        #expect(marks.all == [5])
+        #expect(try await store.runNumber() == RunNumber(current: 5, pending: 5))
+    }
+
+    @Test func `that cannot be written keeps every change back, and is tried again`() async throws {
+        let store = try await directory.store()
+        let marks = Marks()
+        await store.number(2) { number throws(ManifestError) in
+            let count = marks.numbers.withLock { numbers in
+                numbers.append(number)
+                return numbers.count
+            }
+            if count == 1 { throw .notMarked(reason: "the disk is full") }
+        }
+        await #expect(throws: ManifestError.notMarked(reason: "the disk is full")) {
+            try await store.record([.upsert(Sample.entry("a"))])
+        }
+        #expect(try await store.entryCount() == 0)
+        // The marker may have it all the same.
+        let number = try await store.runNumber()
+        #expect(number == RunNumber(current: nil, pending: 2))
+        #expect(number.accepts(2))
+        try await store.record([.upsert(Sample.entry("a"))])
+        #expect(marks.all == [2, 2])
+        #expect(try await store.entryCount() == 1)
+    }
+
+    @Test func `is accepted as it is or as it was about to be`() {
+        let number = RunNumber(current: 4, pending: 5)
+        #expect(number.accepts(4) && number.accepts(5))
+        for other in [nil, 3, 6] as [Int64?] { #expect(!number.accepts(other)) }
+        #expect(RunNumber(current: nil, pending: nil).accepts(9))
+        #expect(number.next(after: nil) == 6)
+        #expect(number.next(after: 8) == 9)
+        #expect(RunNumber(current: .max, pending: nil).next(after: .max) > 0)
+    }
+}

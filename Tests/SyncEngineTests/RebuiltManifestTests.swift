@@ -1,0 +1,91 @@
+import Foundation
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("A manifest that was damaged")
+    struct RebuiltManifestTests {
+        /// One file was edited here, another one's object removed there.
+        private func damaged() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for number in 1...3 { try fixture.write("a/\(number)", MirrorFixture.ramp(number)) }
+            try await fixture.run("a", .push)
+            try fixture.write("a/1", MirrorFixture.ramp(99))
+            try await fixture.deleteObject("1")
+            try fixture.write("a/.osssync/manifest.db", MirrorFixture.ramp(9_000))
+            return fixture
+        }
+
+        private func state(_ fixture: MirrorFixture) throws -> [String: Data] {
+            let folder = fixture.directory("a/.osssync")
+            var files: [String: Data] = [:]
+            for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+                files[name] = FileManager.default.contents(atPath: folder + "/" + name)
+            }
+            return files
+        }
+
+        private func pull(
+            _ fixture: MirrorFixture,
+            _ log: EventLog = EventLog(),
+            rebinds: Bool = false,
+            isDry: Bool = false
+        ) async throws -> RunSummary {
+            try await fixture.run("a", .pull, log) { options in
+                options.deletesExtra = true
+                options.allowsRebinding = rebinds
+                options.isDryRun = isDry
+            }
+        }
+
+        @Test func `is reported by status and dry runs, which write nothing`() async throws {
+            let fixture = try await damaged()
+            let before = try state(fixture)
+            for _ in 0..<2 {
+                let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+                #expect(status.issues.contains { $0.contains("the next run sets it aside") })
+                let log = EventLog()
+                let dry = try await pull(fixture, log, isDry: true)
+                #expect(log.warnings.contains { $0.contains("the next run sets it aside") })
+                #expect(dry.deletionsHeldBack != nil)
+                #expect(try state(fixture) == before)
+            }
+            let log = EventLog()
+            _ = try await pull(fixture, log)
+            #expect(log.warnings.contains { $0.contains("was set aside") })
+        }
+
+        @Test func `leaves what only one side has until the user decides`() async throws {
+            let fixture = try await damaged()
+            for _ in 0..<3 {
+                let run = try await pull(fixture)
+                #expect(run.deleted == 0)
+                #expect(run.deletionsHeldBack?.contains("--rebind") == true)
+                #expect(fixture.content("a/1") == MirrorFixture.ramp(99))
+            }
+            // What is known again goes as ever.
+            try await fixture.deleteObject("2")
+            let known = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+            #expect(known.deleted == 1)
+            #expect(try await pull(fixture, rebinds: true).deleted == 1)
+            #expect(!fixture.exists("a/1"))
+            try fixture.write("a/4", MirrorFixture.ramp(4))
+            #expect(try await pull(fixture).deleted == 1)
+        }
+
+        @Test func `looking keeps no run from beginning`() async throws {
+            let fixture = try await damaged()
+            _ = try await pull(fixture)
+            let looking = try await MirrorSession.open(
+                try fixture.engine("a").settings,
+                locks: false,
+                allowsRebinding: false
+            )
+            try fixture.write("a/5", MirrorFixture.ramp(5))
+            #expect(try await fixture.run("a", .push).transferred >= 1)
+            #expect(looking.lock == nil)
+        }
+    }
+}

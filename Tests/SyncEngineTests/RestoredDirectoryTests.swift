@@ -1,0 +1,226 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("A directory that was restored or rolled back")
+    struct RestoredDirectoryTests {
+        private static let old = MirrorFixture.ramp(1_000)
+        private static let new = MirrorFixture.ramp(2_000, 9)
+
+        private func engine(_ fixture: MirrorFixture, _ state: String?) throws -> MirrorEngine {
+            var engine = try fixture.engine("a")
+            engine.settings.stateDirectory = state.map { fixture.directory($0) }
+            return engine
+        }
+
+        @discardableResult
+        private func run(
+            _ fixture: MirrorFixture,
+            _ direction: SyncDirection,
+            state: String?,
+            _ log: EventLog = EventLog(),
+            _ change: (inout RunOptions) -> Void = { _ in }
+        ) async throws -> RunSummary {
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                options.deletionLimit = .percent(100)
+                change(&options)
+            }
+            return try await engine(fixture, state).run(
+                direction,
+                options: options,
+                onEvent: log.add
+            )
+        }
+
+        /// A mirror with its state elsewhere, a backup of the directory, and newer objects.
+        private func worked(state: String? = "state") async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/doc", Self.old)
+            try fixture.write("a/d/other", Self.old)
+            try fixture.write("a/same", Self.old)
+            try await run(fixture, .push, state: state)
+            try fixture.copy("a", "backup")
+            try fixture.write("a/doc", Self.new)
+            try fixture.write("a/d/other", Self.new)
+            try fixture.write("a/made", Self.new)
+            try await run(fixture, .sync, state: state)
+            #expect(try await fixture.objects().count == 4)
+            return fixture
+        }
+
+        private func restoreOntoNewDisk(_ fixture: MirrorFixture) throws {
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a"),
+                toPath: fixture.directory("broken")
+            )
+            try fixture.copy("backup", "a")
+        }
+
+        private func rollBack(_ fixture: MirrorFixture) throws {
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: fixture.directory("a")
+            )
+            for name in names { try fixture.remove("a/" + name) }
+            try fixture.copy("backup/.", "a")
+        }
+
+        private func expectNewest(_ fixture: MirrorFixture) async throws {
+            for name in ["doc", "d/other", "made"] {
+                #expect(try await fixture.object(name) == Self.new, "\(name)")
+            }
+            #expect(try await fixture.object("same") == Self.old)
+        }
+
+        @Test(arguments: [SyncDirection.pull, .push, .sync], [true, false])
+        func `older files never replace newer objects, nor delete any`(
+            direction: SyncDirection,
+            isInPlace: Bool
+        ) async throws {
+            let fixture = try await worked()
+            try isInPlace ? rollBack(fixture) : restoreOntoNewDisk(fixture)
+            for number in 0..<3 {
+                let log = EventLog()
+                let run = try await run(fixture, direction, state: "state", log)
+                #expect(run.deleted == 0)
+                try await expectNewest(fixture)
+                if number == 0 {
+                    #expect(run.conflicts == 2)
+                    #expect(log.warnings.contains { $0.contains("not as the last run left it") })
+                }
+            }
+            guard direction != .push else { return }
+            #expect(fixture.content("a/doc") == Self.new)
+            // The older versions are kept beside.
+            #expect(try fixture.tree("a").values.filter { $0 == Self.old }.count == 3)
+        }
+
+        @Test func `a status and a dry run say the same of it and change nothing`() async throws {
+            let fixture = try await worked()
+            try rollBack(fixture)
+            for _ in 0..<2 {
+                let log = EventLog()
+                let dry = try await run(fixture, .sync, state: "state", log) { $0.isDryRun = true }
+                #expect((dry.conflicts, dry.deleted) == (2, 0))
+                let status = try await engine(fixture, "state").status(
+                    options: MirrorFixture.options { $0.deletesKnown = true }
+                )
+                #expect((status.sync.conflicts, status.sync.deletions) == (2, 0))
+                #expect(status.issues.contains { $0.contains("not as the last run left it") })
+            }
+            try await run(fixture, .sync, state: "state")
+            try await expectNewest(fixture)
+        }
+
+        @Test func `what the filter hides in that run is not sent by a later one`() async throws {
+            let fixture = try await worked()
+            try rollBack(fixture)
+            try await run(fixture, .push, state: "state") { try? $0.filter.exclude("d/") }
+            try await run(fixture, .push, state: "state")
+            try await expectNewest(fixture)
+        }
+
+        @Test func `a state that was copied into another directory sends nothing over newer ones`()
+            async throws
+        {
+            let fixture = try await worked(state: nil)
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a"),
+                toPath: fixture.directory("first")
+            )
+            try fixture.makeDirectory("a")
+            try fixture.copy("first/.osssync", "a/.osssync")
+            try fixture.write("a/doc", MirrorFixture.ramp(50))
+            let summary = try await run(fixture, .sync, state: nil)
+            #expect((summary.conflicts, summary.deleted) == (1, 0))
+            try await expectNewest(fixture)
+        }
+
+        @Test func `a state that was restored deletes and sends nothing of what it knows no more`()
+            async throws
+        {
+            let fixture = try await worked()
+            try fixture.copy("state", "saved")
+            try fixture.write("a/doc", MirrorFixture.ramp(300))
+            try await run(fixture, .sync, state: "state")
+            try await fixture.put("doc", MirrorFixture.ramp(400))
+            try fixture.remove("state")
+            try fixture.copy("saved", "state")
+            let summary = try await run(fixture, .sync, state: "state")
+            #expect(summary.conflicts == 1)
+            #expect(try await fixture.object("doc") == MirrorFixture.ramp(400))
+        }
+
+        @Test func `what is as the last run left it stays the mirror`() async throws {
+            let fixture = try await worked()
+            for direction in [SyncDirection.push, .sync, .pull] {
+                let log = EventLog()
+                let summary = try await run(fixture, direction, state: "state", log)
+                #expect(summary.isInStep)
+                #expect(log.warnings == [])
+            }
+            try fixture.remove("a/same")
+            #expect(try await run(fixture, .push, state: "state").deleted == 1)
+        }
+
+        @Test func `a run that changes nothing writes no marker`() async throws {
+            let fixture = try await worked()
+            // What was written a moment ago is compared once more.
+            for name in ["doc", "d/other", "same", "made"] {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -3_600)],
+                    ofItemAtPath: fixture.directory("a/" + name)
+                )
+            }
+            try await run(fixture, .sync, state: "state")
+            let before = try marker(fixture)
+            try await run(fixture, .sync, state: "state")
+            #expect(try marker(fixture) == before)
+            try fixture.write("a/more", Self.new)
+            try await run(fixture, .sync, state: "state")
+            #expect(try marker(fixture) != before)
+        }
+
+        private func marker(_ fixture: MirrorFixture) throws -> [String] {
+            let path = fixture.directory("a/.osssync/marker")
+            let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber]
+            return [String(describing: number), try String(contentsOfFile: path, encoding: .utf8)]
+        }
+
+        @Test func `a second remote with a state of its own leaves both their guards`() async throws
+        {
+            let fixture = try await worked(state: nil)
+            var second = try engine(fixture, "second")
+            second.settings.prefix = "other/"
+            second.settings.identity = RemoteIdentity(
+                dialect: "oss",
+                endpointHost: "127.0.0.1",
+                bucket: MirrorFixture.bucket,
+                prefix: "other/"
+            )
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                options.deletionLimit = .percent(100)
+            }
+            _ = try await second.run(.push, options: options, onEvent: { _ in })
+            for name in ["made", "same"] {
+                try fixture.remove("a/" + name)
+                let first = EventLog()
+                #expect(try await run(fixture, .push, state: nil, first).deleted == 1)
+                let log = EventLog()
+                let summary = try await second.run(.push, options: options, onEvent: log.add)
+                #expect(summary.deleted == 1)
+                #expect(first.warnings + log.warnings == [])
+            }
+            // And each of them sees a directory that was rolled back.
+            try rollBack(fixture)
+            #expect(try await second.run(.push, options: options, onEvent: { _ in }).deleted == 0)
+            #expect(try await run(fixture, .push, state: nil).deleted == 0)
+        }
+    }
+}
