@@ -40,6 +40,7 @@ extension ManifestStore {
         try check(settings)
         try transaction { connection throws(ManifestError) in
             try connection.run(.deleteAllEntries, [])
+            try connection.run(.deleteAllComparisons, [])
             try connection.run(.deleteAllDownloads, [])
             if !keepsUploads { try connection.run(.deleteAllUploads, []) }
             try connection.set(settings)

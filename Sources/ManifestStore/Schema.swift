@@ -14,7 +14,7 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(migrations: [version1, version2])
+    static let current = Schema(migrations: [version1, version2, version3])
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -94,6 +94,9 @@ extension Schema {
     /// Seals of partial files, and what vanished in a run.
     private static let version2 = Migration(statements: [downloadSeal, runVanished])
 
+    /// Which rows came through a link object, and what objects were found to contain.
+    private static let version3 = Migration(statements: [entryThroughLink, comparison])
+
     private static let store = """
         CREATE TABLE store (
             number INTEGER NOT NULL PRIMARY KEY CHECK (number = 1),
@@ -124,6 +127,18 @@ extension Schema {
             inode INTEGER NOT NULL,
             row_check INTEGER NOT NULL,
             is_sample INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """
+
+    private static let entryThroughLink = "ALTER TABLE entry ADD COLUMN through_link INTEGER"
+
+    private static let comparison = """
+        CREATE TABLE comparison (
+            key BLOB NOT NULL PRIMARY KEY,
+            size_bytes INTEGER NOT NULL,
+            etag TEXT NOT NULL,
+            crc64 INTEGER NOT NULL,
+            row_check INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID
         """
 

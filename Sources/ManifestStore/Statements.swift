@@ -33,9 +33,9 @@ enum Query: String, CaseIterable, Sendable {
     case upsertEntry = """
         INSERT INTO entry (
             key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check,
-            is_sample
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check, is_sample
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET
             size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
             last_modified_seconds = excluded.last_modified_seconds,
@@ -43,37 +43,44 @@ enum Query: String, CaseIterable, Sendable {
             storage_class = excluded.storage_class,
             local_modified_seconds = excluded.local_modified_seconds,
             local_modified_nanoseconds = excluded.local_modified_nanoseconds,
-            inode = excluded.inode, row_check = excluded.row_check
+            inode = excluded.inode, through_link = excluded.through_link,
+            row_check = excluded.row_check
         """
     case deleteEntry = "DELETE FROM entry WHERE key = ?"
     case selectEntry = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE key = ?
         """
     case selectEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE key > ? ORDER BY key LIMIT ?
         """
     case selectEntriesThrough = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE key > ? AND key <= ? ORDER BY key LIMIT ?
         """
     case selectEntriesBySize = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE size_bytes = ? LIMIT ?
         """
     case selectEntriesByETag = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE size_bytes = ? AND etag = ? LIMIT ?
         """
     case selectEntriesByInode = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            row_check
         FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 LIMIT ?
         """
     case countEntries = "SELECT count(*) FROM entry"
@@ -137,6 +144,20 @@ enum Query: String, CaseIterable, Sendable {
             row_check
         FROM download_seal WHERE key = ?
         """
+
+    // MARK: - Comparisons
+
+    case upsertComparison = """
+        INSERT INTO comparison (key, size_bytes, etag, crc64, row_check) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET
+            size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
+            row_check = excluded.row_check
+        """
+    case selectComparison = """
+        SELECT key, size_bytes, etag, crc64, row_check FROM comparison WHERE key = ?
+        """
+    case selectAnyComparison = "SELECT size_bytes FROM comparison ORDER BY key LIMIT 1"
+    case deleteAllComparisons = "DELETE FROM comparison"
 
     // MARK: - Uploads
 

@@ -147,9 +147,20 @@ extension TransferMeans {
         checksum: CRC64,
         of metadata: ObjectMetadata
     ) async throws -> Bool {
+        try await compare(file, checksum: checksum, with: metadata) == .proven
+    }
+
+    /// The same, with what follows where it is not proven: only a digest says that contents differ.
+    func compare(
+        _ file: OpenFile,
+        checksum: CRC64,
+        with metadata: ObjectMetadata
+    ) async throws -> ContentVerdict {
         var proofs = ContentProof.computed(of: metadata, partSize: partSize)
         if proofs.isEmpty {
-            if let claimed = metadata.crc64 { return claimed == checksum }
+            if let claimed = metadata.crc64 {
+                return claimed == checksum ? .proven : .disproved(isSure: false)
+            }
             proofs = ContentProof.claimedDigest(of: metadata).map { [$0] } ?? []
         }
         let (directory, size) = (directory, metadata.size)
@@ -157,8 +168,11 @@ extension TransferMeans {
             let holds = try await reading { interruption in
                 try proof.holds(directory, file, size: size, unless: interruption)
             }
-            if holds { return true }
+            if holds { return .proven }
         }
-        return false
+        if proofs.contains(where: \.isConclusive) { return .disproved(isSure: true) }
+        // A tag of parts that does not match only says that the parts had another size.
+        let hasDigest = proofs.contains { if case .md5 = $0 { true } else { false } }
+        return hasDigest ? .disproved(isSure: false) : .unknown
     }
 }

@@ -192,7 +192,9 @@ extension Downloader {
 
     private func lookUp(_ state: inout DownloadState) async -> [DownloadState.Effect] {
         do {
-            return state.lookedUp(try await head()?.object)
+            let found = try await head()
+            guard !isUncheckedLink(found) else { return state.lookUpFailed(Self.uncheckedLink) }
+            return state.lookedUp(found?.object)
         } catch {
             return state.lookUpFailed(error)
         }
@@ -204,6 +206,10 @@ extension Downloader {
     ) async -> [DownloadState.Effect] {
         do {
             let found = try await head()
+            let isSame = found?.object.etag == shell.object.etag
+            guard isSame || !isUncheckedLink(found) else {
+                return state.confirmFailed(Self.uncheckedLink)
+            }
             // Of another version it is forgotten again when that is begun.
             shell.metadata = found?.metadata
             return state.confirmed(found?.object)
@@ -211,6 +217,21 @@ extension Downloader {
             return state.confirmFailed(error)
         }
     }
+
+    /// True for a link that took the object's place or got another target: it may lead out of the
+    /// prefix, which the next listing finds out. What is fetched alone has no prefix.
+    private func isUncheckedLink(
+        _ found: (object: PinnedObject, metadata: ObjectMetadata)?
+    ) -> Bool {
+        found?.metadata.kind == .symlink && !means.prefix.isEmpty
+    }
+
+    private static let uncheckedLink = ItemFailure.storage(
+        message: "the object became a link, or the link got another target, after the listing; "
+            + "run again",
+        requestID: nil,
+        stops: nil
+    )
 
     /// The object as it is now; nil if it is gone.
     func head() async throws(ItemFailure) -> (

@@ -123,6 +123,14 @@ struct Housekeeping: Sendable {
         }
     }
 
+    /// After a run without a conflict nothing needs to know what objects were found to contain.
+    func dropFetchedContents() async throws {
+        guard context.tracker.summary.conflicts == 0,
+            try await context.manifest.hasFetchedContents()
+        else { return }
+        try await context.manifest.dropFetchedContents()
+    }
+
     func drop(_ checkpoint: DownloadCheckpoint) async throws {
         try await context.manifest.dropDownload(checkpoint.key)
         let directory = context.directory

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
 internal import SyncPlanner
@@ -27,11 +28,13 @@ extension ItemExecutor {
             await adopt(
                 entry,
                 checksum: answer.checksum,
-                remote: answer.metadata,
+                etag: answer.metadata?.etag,
                 readSince: readSince
             )
         } else if answer.isSame, case .refresh = same {
             await refresh(entry, readSince: readSince)
+        } else if needsContent(answer, different, of: entry) {
+            await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
             let next = answer.isSame ? same : different
             announce(Work(entry: entry, decision: next))
@@ -41,11 +44,25 @@ extension ItemExecutor {
 
     /// What a comparison found.
     struct Answer: Sendable {
-        let isSame: Bool
+        let verdict: ContentVerdict
         /// Of the file, where it was read.
         var checksum: CRC64?
         /// Of the object, where it was asked for.
         var metadata: ObjectMetadata?
+
+        var isSame: Bool { verdict == .proven }
+
+        init(_ verdict: ContentVerdict, checksum: CRC64? = nil, metadata: ObjectMetadata? = nil) {
+            self.verdict = verdict
+            self.checksum = checksum
+            self.metadata = metadata
+        }
+
+        /// Compared by checksums of whole contents.
+        init(isSame: Bool, checksum: CRC64?, metadata: ObjectMetadata? = nil) {
+            let verdict: ContentVerdict = isSame ? .proven : .disproved(isSure: true)
+            self.init(verdict, checksum: checksum, metadata: metadata)
+        }
     }
 
     /// Compares content; changes nothing.
@@ -56,15 +73,20 @@ extension ItemExecutor {
             return Answer(isSame: checksum == recorded, checksum: checksum)
         case .objectWithRow(let recorded):
             let metadata = try await head(entry.key)
-            let isSame = metadata.crc64 == recorded && metadata.etag == entry.remote?.etag
-            if isSame, !context.store.dialect.computesChecksum {
-                // That is what the writer of the recorded version said, too.
-                guard let file = entry.local?.identity, file.size == metadata.size else {
-                    return Answer(isSame: false, metadata: metadata)
-                }
-                return try await prove(try RelativePath(key: entry.key), file, metadata)
+            guard let listed = entry.remote?.etag, metadata.etag == listed else {
+                return Answer(.disproved(isSure: true), metadata: metadata)
             }
-            return Answer(isSame: isSame, checksum: recorded, metadata: metadata)
+            if context.store.dialect.computesChecksum, let found = metadata.crc64 {
+                return Answer(isSame: found == recorded, checksum: recorded, metadata: metadata)
+            }
+            // What its writer says does not prove it. Where that differs, so does the object.
+            if let claimed = metadata.crc64, claimed != recorded {
+                return Answer(.disproved(isSure: false), metadata: metadata)
+            }
+            guard let file = entry.local?.identity, file.size == metadata.size else {
+                return Answer(.disproved(isSure: true), metadata: metadata)
+            }
+            return try await prove(entry, file, metadata)
         case .fileWithObject(let etag):
             return try await compareFile(entry, etag)
         }
@@ -96,31 +118,36 @@ extension ItemExecutor {
         }
         let metadata = try await head(entry.key)
         guard metadata.etag == etag, metadata.size == file.size else {
-            return Answer(isSame: false, metadata: metadata)
+            return Answer(.disproved(isSure: true), metadata: metadata)
         }
-        if !context.store.dialect.computesChecksum {
-            return try await prove(path, file, metadata)
-        }
-        guard let expected = metadata.crc64 else {
-            return Answer(isSame: false, metadata: metadata)
+        guard context.store.dialect.computesChecksum, let expected = metadata.crc64 else {
+            return try await prove(entry, file, metadata)
         }
         let checksum = try await checksum(of: path, expected: file)
         return Answer(isSame: checksum == expected, checksum: checksum, metadata: metadata)
     }
 
-    /// Holds the file against whatever a store without CRC-64 of its own says of the object.
+    /// Compares the file with whatever a store without CRC-64 of its own says of the object, and
+    /// with what an earlier run fetched of it.
     private func prove(
-        _ path: RelativePath,
+        _ entry: JoinedEntry,
         _ file: FileIdentity,
         _ metadata: ObjectMetadata
     ) async throws -> Answer {
         let directory = context.directory
+        let path = try RelativePath(key: entry.key)
         let checksum = try await checksum(of: path, expected: file)
         let open = try await context.disk.run { () throws(LocalError) in
             try directory.openForReading(path)
         }
-        let isSame = try await context.means.hasContent(open, checksum: checksum, of: metadata)
+        let verdict = try await context.means.compare(open, checksum: checksum, with: metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
-        return Answer(isSame: isSame, checksum: checksum, metadata: metadata)
+        if verdict != .proven, verdict != .disproved(isSure: true),
+            let known = try await context.manifest.fetchedContent(entry.key),
+            known.etag == metadata.etag, known.size == metadata.size
+        {
+            return Answer(isSame: known.crc64 == checksum, checksum: checksum, metadata: metadata)
+        }
+        return Answer(verdict, checksum: checksum, metadata: metadata)
     }
 }

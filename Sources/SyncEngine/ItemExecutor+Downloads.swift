@@ -13,7 +13,11 @@ extension ItemExecutor {
     }
 
     /// The object's content goes to the file: from a file that has it already, else by download.
-    func download(_ entry: JoinedEntry, _ displaced: Displacement) async {
+    func download(
+        _ entry: JoinedEntry,
+        _ displaced: Displacement,
+        _ fetched: Fetched? = nil
+    ) async {
         guard let object = entry.remote else { return }
         let path: RelativePath
         do {
@@ -26,10 +30,21 @@ extension ItemExecutor {
             return fail(.download, entry.key, size: object.size, ItemFailure(taken))
         }
         if entry.base == nil, entry.local == nil, await copyLocal(entry, object, path) { return }
-        let transfer = context.tracker.begin(.download, key: entry.key, size: object.size)
+        let transfer =
+            fetched?.transfer
+            ?? context.tracker.begin(.download, key: entry.key, size: object.size)
         let downloader = Downloader(means: context.means, key: entry.key, transfer: transfer)
         do {
-            let finished = try await downloader.run(object)
+            let finished: FinishedDownload
+            if let fetched {
+                finished = fetched.download
+            } else {
+                finished = try await downloader.run(object)
+            }
+            if try await makeDirectory(entry, finished.metadata) {
+                await context.removePartial(finished.partialName)
+                return context.tracker.end(transfer)
+            }
             let fallback = object.lastModified ?? context.environment.now()
             await publications.submit(
                 PendingPublication(
@@ -46,6 +61,7 @@ extension ItemExecutor {
                     checksum: finished.checksum,
                     lastModified: finished.lastModified ?? object.lastModified,
                     storageClass: object.storageClass,
+                    isThroughLink: object.isThroughLink,
                     transfer: transfer,
                     hasCheckpoint: finished.hasCheckpoint
                 )
@@ -198,6 +214,7 @@ extension ItemExecutor {
                 checksum: found,
                 lastModified: metadata.lastModified ?? object.lastModified,
                 storageClass: object.storageClass,
+                isThroughLink: object.isThroughLink,
                 transfer: nil,
                 hasCheckpoint: false
             )

@@ -92,7 +92,7 @@ extension ItemExecutor {
     func uploadMarker(_ entry: JoinedEntry) async {
         let request = PutRequest(
             key: context.objectKey(entry.key),
-            contentType: "application/x-directory",
+            contentType: ShortenedMarkers.contentType,
             userMetadata: [],
             storageClass: nil,
             forbidsOverwrite: true,
@@ -111,6 +111,7 @@ extension ItemExecutor {
                 inode: 0
             )
             await record([.upsert(row)], .upload, entry)
+            await noticeMarkerName(entry)
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
             context.item(.upload, .done, entry.key, size: 0)

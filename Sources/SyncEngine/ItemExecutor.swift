@@ -54,11 +54,17 @@ struct ItemExecutor: Sendable {
     }
 
     /// Every case that a worker can meet; the plan's own loop settles the others.
-    func carryOut(_ decision: Decision, _ entry: JoinedEntry) async {
+    ///
+    /// `fetched` is the object, where it is there already.
+    func carryOut(
+        _ decision: Decision,
+        _ entry: JoinedEntry,
+        _ fetched: Fetched? = nil
+    ) async {
         switch doubting(decision, entry) {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
-            await download(entry, isForced ? discarded : .replace)
+            await download(entry, isForced ? discarded : .replace, fetched)
         case .upload:
             await upload(entry)
         case .uploadMarker:
@@ -66,9 +72,9 @@ struct ItemExecutor: Sendable {
         case .compare(let comparison, let same, let different):
             await compare(entry, comparison, same: same, different: different)
         case .conflict(let kind, let resolution):
-            await settle(entry, kind, resolution)
+            await settle(entry, kind, resolution, fetched)
         case .adopt:
-            await adopt(entry, checksum: entry.base?.crc64, remote: nil, readSince: nil)
+            await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
         case .refresh:
             await refresh(entry, readSince: nil)
         case .deleteLocal, .deleteRemote:
@@ -77,14 +83,14 @@ struct ItemExecutor: Sendable {
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
             reportDamage(entry, reason)
+        case .skip(.shadowedByDirectory) where await adoptMarker(entry):
+            break
+        case .skip(let reason) where reason.holdsNothingBack:
+            skipWithoutDoubt(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .skip(let reason):
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .resolveLink:
-            skip(
-                entry.key,
-                size: 0,
-                message: "the link object's target is missing, a link too, or not to be read"
-            )
+            skipWithoutDoubt(entry.key, size: 0, message: SkipReason.linkObject.message)
         case .nothing(let reason):
             leave(reason, entry)
         case .forget, .makeDirectory, .downloadAfterDeletions:
@@ -123,6 +129,12 @@ extension ItemExecutor {
         ledger.countSkipped()
         let size = entry.local?.identity?.size ?? 0
         context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
+    }
+
+    /// The same for what says nothing of any other key: it holds no deletion back.
+    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
+        context.tracker.count { $0.skipped += 1 }
+        context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
     /// Leaves alone what would go where the walk could not look.
@@ -185,7 +197,7 @@ extension ItemExecutor {
     func adopt(
         _ entry: JoinedEntry,
         checksum: CRC64?,
-        remote: ObjectMetadata?,
+        etag: ETag?,
         readSince start: Timestamp?
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
@@ -193,12 +205,13 @@ extension ItemExecutor {
         let row = ManifestEntry(
             key: entry.key,
             size: object.size,
-            etag: remote?.etag ?? object.etag,
+            etag: etag ?? object.etag,
             crc64: checksum,
             lastModified: object.lastModified,
             storageClass: object.storageClass,
             localModified: recordedTime(file, since: start),
-            inode: file.inode
+            inode: file.inode,
+            isThroughLink: object.isThroughLink
         )
         let changes: [ManifestChange] = [
             .upsert(row), .finishDownload(entry.key), .finishUpload(entry.key),
@@ -219,7 +232,8 @@ extension ItemExecutor {
             lastModified: base.lastModified,
             storageClass: base.storageClass,
             localModified: recordedTime(file, since: start),
-            inode: file.inode
+            inode: file.inode,
+            isThroughLink: base.isThroughLink
         )
         await record([.upsert(row)], .adopt, entry)
         context.tracker.count { $0.unchanged += 1 }
@@ -245,9 +259,12 @@ extension ItemExecutor {
     private func settle(
         _ entry: JoinedEntry,
         _ kind: ConflictKind,
-        _ resolution: ConflictResolution
+        _ resolution: ConflictResolution,
+        _ fetched: Fetched?
     ) async {
         if await isOwnEarlier(entry, kind) {
+            // A kill may leave it, too: it is swept by the next run.
+            if let fetched { try? await drop(fetched, entry.key) }
             guard context.tracker.direction != .pull else { return keepLocalChange(entry) }
             announce(Work(entry: entry, decision: .upload(.changed)))
             return await upload(entry)
@@ -258,9 +275,9 @@ extension ItemExecutor {
         context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {
         case .downloadKeepingLocal:
-            await download(entry, .keepBeside(suffix: conflictSuffix))
+            await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
         case .download:
-            await download(entry, discarded)
+            await download(entry, discarded, fetched)
         case .upload:
             await upload(entry)
         case .deleteLocal:

@@ -1,6 +1,12 @@
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
 internal import SyncPlanner
 
 extension MirrorRun {
+    /// Listings side by side.
+    private static let listingWidth = 6
+
     /// What the plan's streams were, for the guards of deletion.
     struct Findings: Sendable {
         var listedObjects = 0
@@ -34,6 +40,21 @@ extension MirrorRun {
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure
+        )
+    }
+
+    /// Listings side by side, cut where the manifest says that the keys are.
+    func makeLister(rows: Int) async throws -> RemoteLister {
+        let count = max(1, rows / settings.limits.rowsPerListing)
+        let (store, prefix, manifest) = (settings.store, settings.prefix, session.manifest)
+        let hasShortMarkers = try await ShortenedMarkers.areKnown(to: manifest) == true
+        return RemoteLister(
+            store: store,
+            prefix: prefix,
+            splits: hasShortMarkers ? [] : try await manifest.splitKeys(count: count),
+            width: Self.listingWidth,
+            markers: hasShortMarkers
+                ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil
         )
     }
 }

@@ -166,6 +166,12 @@ private struct Preview: Sendable {
     ) async throws {
         do {
             let answer = try await executor.answer(entry, comparison)
+            guard !executor.needsContent(answer, different, of: entry) else {
+                let message =
+                    "the store does not say whether its content is the file's; a run "
+                    + "fetches the object to compare it"
+                return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
+            }
             try await show(answer.isSame ? same : different, entry)
         } catch is CancellationError {
             throw CancellationError()

@@ -9,8 +9,6 @@ struct MirrorRun: Sendable {
     /// What all requests under way may move together: with parts of gigabytes a few of them are
     /// as much as a small machine's page cache should have to write.
     private static let bytesInFlight: Int64 = 1 << 30
-    /// Listings side by side.
-    private static let listingWidth = 6
 
     let settings: MirrorSettings
     let session: MirrorSession
@@ -206,6 +204,7 @@ extension MirrorRun {
             findings.isListingProven && findings.isScanProven && ledger.failedItems == 0
             && ledger.vanishedItems == 0
         if isClean {
+            try await Housekeeping(context: parts.context).dropFetchedContents()
             let filter = parts.context.filter
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
                 filter.excludes(key)
@@ -250,17 +249,6 @@ extension MirrorRun {
             guard let findings else { throw CancellationError() }
             return findings
         }
-    }
-
-    /// Listings side by side, cut where the manifest says that the keys are.
-    func makeLister(rows: Int) async throws -> RemoteLister {
-        let count = max(1, rows / settings.limits.rowsPerListing)
-        return RemoteLister(
-            store: settings.store,
-            prefix: settings.prefix,
-            splits: try await session.manifest.splitKeys(count: count),
-            width: Self.listingWidth
-        )
     }
 }
 

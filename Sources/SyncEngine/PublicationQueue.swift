@@ -11,6 +11,7 @@ struct PendingPublication: Sendable {
     let checksum: CRC64?
     let lastModified: Timestamp?
     let storageClass: StorageClass
+    var isThroughLink = false
     let transfer: ProgressTracker.Transfer?
     /// True if the manifest knows the partial file, so that a kill costs nothing of it.
     var hasCheckpoint: Bool
@@ -264,7 +265,8 @@ actor PublicationQueue {
                 since: start,
                 now: context.environment.now()
             ),
-            inode: identity.inode
+            inode: identity.inode,
+            isThroughLink: item.isThroughLink
         )
     }
 

@@ -87,7 +87,10 @@ struct RemoteCheck {
         if finding.isRebound {
             // One bucket has several endpoints: public, internal, accelerated.
             let isSameBucket = changed.allSatisfy { $0 == Setting.host }
-            try await manifest.beginAnew(values, keepsUploads: isSameBucket)
+            try await manifest.beginAnew(
+                values + [ShortenedMarkers.forgotten],
+                keepsUploads: isSameBucket
+            )
         } else if !isKnown || values.contains(where: { recorded[$0.name] != $0.value }) {
             try await manifest.setSettings(values)
         }

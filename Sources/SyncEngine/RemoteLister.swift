@@ -10,8 +10,6 @@ internal import Synchronization
 final class RemoteLister: Sendable {
     /// Pages that one segment may hold before its listing waits.
     private static let pagesAhead = 8
-    /// Links of one page that are asked for side by side.
-    private static let linksAtOnce = 8
 
     private struct Segment: Sendable {
         let after: ObjectKey?
@@ -23,11 +21,21 @@ final class RemoteLister: Sendable {
     private let prefix: ObjectKey
     private let segments: [Segment]
     private let width: Int
+    /// Set where the store drops the slashes of markers; then there are no splits.
+    private let markers: MarkerReader?
     private let contradictions = Atomic<Int>(0)
 
     /// `prefix` is empty or ends in "/", and the objects' keys come without it; `splits` are keys
     /// without it, ascending; `width` is how many listings run side by side.
-    init(store: any ObjectStore, prefix: ObjectKey, splits: [ObjectKey], width: Int) {
+    init(
+        store: any ObjectStore,
+        prefix: ObjectKey,
+        splits: [ObjectKey],
+        width: Int,
+        markers: MarkerReader? = nil
+    ) {
+        precondition(markers == nil || splits.isEmpty)
+        self.markers = markers
         self.store = store
         self.prefix = prefix
         self.width = max(1, width)
@@ -88,6 +96,7 @@ final class RemoteLister: Sendable {
     private func list(_ segment: Segment) async throws {
         var checker = ListingGuard()
         var last = segment.after
+        var order = MarkerOrder()
         var hasListedAgain = false
         var request = ListRequest(
             prefix: prefix,
@@ -109,9 +118,12 @@ final class RemoteLister: Sendable {
                 continue
             }
             last = page.objects.last?.key ?? last
-            let (objects, isPastEnd) = try await inside(segment, page.objects)
+            var (objects, isPastEnd) = try await inside(segment, page.objects)
+            let isLast = page.next == nil || isPastEnd
+            objects = try await withSlashes(objects, &order)
+            if isLast { objects += order.finish() }
             if !objects.isEmpty { try await segment.pages.send(objects) }
-            guard let next = page.next, !isPastEnd else { return }
+            guard let next = page.next, !isLast else { return }
             request.token = next
             request.startAfter = nil
         }
@@ -133,53 +145,40 @@ final class RemoteLister: Sendable {
             // The prefix itself is the mirrored directory's own marker.
             if object.key.bytes.count > prefix.bytes.count { objects.append(object) }
         }
-        let targets = try await targets(of: objects)
+        let targets = try await LinkTargets(store: store, prefix: prefix).targets(of: objects)
         let relative = objects.enumerated().map { index, object in
             self.described(object, as: targets[index])
         }
         return (relative, isPastEnd)
     }
 
-    /// What the links among `objects` lead to, by index; those without a usable target have none.
-    private func targets(of objects: [RemoteObject]) async throws -> [Int: ObjectMetadata] {
-        // A key that is no UTF-8 cannot be asked for.
-        var links = objects.indices.filter {
-            objects[$0].kind == .symlink && isValidUTF8(objects[$0].key.bytes)
-        }[...]
-        guard !links.isEmpty else { return [:] }
-        let found = Mutex<[Int: ObjectMetadata]>([:])
-        let ask: @Sendable (Int) async throws -> Void = { index in
-            do throws(StorageError) {
-                let target = try await self.store.head(objects[index].key, versionID: nil)
-                found.withLock { $0[index] = target }
-            } catch {
-                // SymlinkTargetNotExist, InvalidTargetType, or a target for others.
-                guard error.isNotFound || error.status == 400 || error.status == 403 else {
-                    throw error
-                }
-            }
+    /// The objects with those markers as directories whose names lack the slash.
+    private func withSlashes(
+        _ objects: [RemoteObject],
+        _ order: inout MarkerOrder
+    ) async throws -> [RemoteObject] {
+        guard let markers else { return objects }
+        var ordered: [RemoteObject] = []
+        for object in objects {
+            ordered += order.add(object, isMarker: try await markers.isMarker(object))
         }
-        try await forEachBounded(
-            limit: Self.linksAtOnce,
-            next: { links.popFirst() },
-            body: ask
-        )
-        return found.withLock { $0 }
+        return ordered
     }
 
     /// The object under its relative key.
     ///
-    /// A symlink object is described by its target, as a GET of it will be; one without a usable
-    /// target keeps its kind, by which the plan leaves it alone.
+    /// A symlink object is described by its target, as a GET of it will be; one that is not
+    /// followed keeps its kind, by which the plan leaves it alone.
     private func described(_ object: RemoteObject, as target: ObjectMetadata?) -> RemoteObject {
         RemoteObject(
             key: ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count))),
             size: target?.size ?? object.size,
             etag: target?.etag ?? object.etag,
             lastModified: object.lastModified,
-            storageClass: object.storageClass,
+            storageClass: target?.storageClass ?? object.storageClass,
             kind: target == nil ? object.kind : .normal,
-            restoreState: object.restoreState
+            restoreState: target == nil ? object.restoreState : target?.restoreState,
+            isThroughLink: target != nil
         )
     }
 }

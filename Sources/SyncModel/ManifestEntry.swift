@@ -13,6 +13,9 @@ package struct ManifestEntry: Sendable, Hashable {
     package let localModified: Timestamp
     /// The file's inode, 0 for a directory marker.
     package let inode: UInt64
+    /// True if the object was a link and the content is that of its target: whoever made the link
+    /// need not have been allowed to read that, so it never becomes an object of its own.
+    package let isThroughLink: Bool
 
     package init(
         key: ObjectKey,
@@ -22,7 +25,8 @@ package struct ManifestEntry: Sendable, Hashable {
         lastModified: Timestamp?,
         storageClass: StorageClass,
         localModified: Timestamp,
-        inode: UInt64
+        inode: UInt64,
+        isThroughLink: Bool = false
     ) {
         self.key = key
         self.size = size
@@ -32,5 +36,6 @@ package struct ManifestEntry: Sendable, Hashable {
         self.storageClass = storageClass
         self.localModified = localModified
         self.inode = inode
+        self.isThroughLink = isThroughLink
     }
 }

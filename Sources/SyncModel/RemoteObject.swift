@@ -13,6 +13,8 @@ package struct RemoteObject: Sendable, Hashable {
     package let kind: ObjectKind
     /// The state of a restored archive copy, nil if the listing said nothing of it.
     package let restoreState: RestoreState?
+    /// True for a link that is described by its target.
+    package let isThroughLink: Bool
 
     package init(
         key: ObjectKey,
@@ -21,7 +23,8 @@ package struct RemoteObject: Sendable, Hashable {
         lastModified: Timestamp? = nil,
         storageClass: StorageClass = .standard,
         kind: ObjectKind = .normal,
-        restoreState: RestoreState? = nil
+        restoreState: RestoreState? = nil,
+        isThroughLink: Bool = false
     ) {
         self.key = key
         self.size = size
@@ -30,6 +33,7 @@ package struct RemoteObject: Sendable, Hashable {
         self.storageClass = storageClass
         self.kind = kind
         self.restoreState = restoreState
+        self.isThroughLink = isThroughLink
     }
 
     /// True if the content can't be read before it is restored.

@@ -195,12 +195,14 @@ private struct FileTable {
 
     private func same(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
         switch (remote, policy.direction) {
-        case (.same, _): .nothing(.unchanged)
+        case (.same, _):
+            // Whether it is a link is part of the row.
+            entry.remote?.isThroughLink == base.isThroughLink ? .nothing(.unchanged) : .adopt
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):
             policy.deletes ? .deleteLocal(.known) : .nothing(.deletedRemotely)
-        case (.absent, .push): upload(.missing)
+        case (.absent, .push): base.isThroughLink ? .skip(.linkIsGone) : upload(.missing)
         }
     }
 

@@ -107,6 +107,8 @@ package enum SkipReason: Sendable, Hashable {
     case markerWithContent(size: Int64)
     case needsRestore(StorageClass, isOngoing: Bool)
     case linkObject
+    /// The object was a link and is gone: the content is its target's, and no file of this mirror.
+    case linkIsGone
     /// Other keys make this name a directory.
     case shadowedByDirectory
     /// A file that stays has the name of a directory that is needed, and no object of its own.
@@ -125,6 +127,14 @@ package enum SkipReason: Sendable, Hashable {
         if case .damaged = self { true } else { false }
     }
 
+    /// True for what says nothing of any other key, and so holds no deletion back.
+    package var holdsNothingBack: Bool {
+        switch self {
+        case .linkObject, .linkIsGone: true
+        default: false
+        }
+    }
+
     /// What is in the way and what the user can do; safe to print.
     package var message: String {
         switch self {
@@ -138,7 +148,12 @@ package enum SkipReason: Sendable, Hashable {
         case .needsRestore(let storageClass, true):
             "the object is archived (\(displayText(storageClass.name.utf8))) and its restore is"
                 + " still under way; run again later"
-        case .linkObject: "the object is a link, and links are skipped"
+        case .linkObject:
+            "the object is a link that is not followed: its target is outside of the mirrored"
+                + " prefix, missing, a link too, or not to be read; exclude the key to silence this"
+        case .linkIsGone:
+            "the object was a link, which is gone; the content of its target is not uploaded in its"
+                + " place. Delete the file, or change or rename it to upload it"
         case .shadowedByDirectory:
             "the remote or the directory has keys beneath this name, so it is a directory here;"
                 + " the object is left alone"

@@ -27,6 +27,60 @@ struct EntryTests {
         #expect(try await store.entryCount() == 2)
     }
 
+    @Test func `that an entry came through a link comes back, and can end`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        func entry(isThroughLink: Bool) -> ManifestEntry {
+            ManifestEntry(
+                key: "k",
+                size: 1,
+                etag: ETag(wire: "e"),
+                crc64: nil,
+                lastModified: nil,
+                storageClass: .standard,
+                localModified: Timestamp(seconds: 1),
+                inode: 1,
+                isThroughLink: isThroughLink
+            )
+        }
+        for isThroughLink in [true, false, true] {
+            let entry = entry(isThroughLink: isThroughLink)
+            try await store.record([.upsert(entry)])
+            #expect(try await store.entry("k") == entry)
+        }
+    }
+
+    @Test func `what was fetched of an object is known of that version until it is dropped`()
+        async throws
+    {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        #expect(try await !store.hasFetchedContents())
+        let first = FetchedContent(
+            key: "k",
+            size: 5,
+            etag: ETag(wire: "a-2"),
+            crc64: CRC64(value: UInt64.max)
+        )
+        let second = FetchedContent(
+            key: "k",
+            size: 6,
+            etag: ETag(wire: "b-2"),
+            crc64: CRC64(value: 7)
+        )
+        for content in [first, second] {
+            try await store.note(content)
+            #expect(try await store.fetchedContent("k") == content)
+        }
+        #expect(try await store.fetchedContent("l") == nil)
+        #expect(try await store.hasFetchedContents())
+        try await store.dropFetchedContents()
+        #expect(try await store.fetchedContent("k") == nil)
+        try await store.note(first)
+        try await store.beginAnew([("bucket", "new")], keepsUploads: false)
+        #expect(try await store.fetchedContent("k") == nil)
+    }
+
     @Test func `a store begun anew knows nothing but its new settings`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

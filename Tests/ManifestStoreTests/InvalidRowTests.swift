@@ -23,11 +23,12 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         lastModified: [SQLValue] = [.null, .null],
         localNanoseconds: SQLValue = .integer(0),
         key: SQLValue = key,
+        mark: SQLValue = .integer(1),
         row: String = "a\\n"
     ) -> InvalidRow {
         let values: [SQLValue] =
             [key, size, etag, crc64] + lastModified
-            + [.text("Standard"), .integer(1), localNanoseconds, .integer(1)]
+            + [.text("Standard"), .integer(1), localNanoseconds, .integer(1), mark]
         return InvalidRow(
             table: .entry,
             query: .upsertEntry,
@@ -49,6 +50,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
 
     static let entries = [
         entry("its size is -1", size: .integer(-1)),
+        entry("its mark of a link is 2", mark: .integer(2)),
         entry("its ETag has 1025 bytes", etag: .text(String(repeating: "x", count: 1_025))),
         entry("its file's modification time is no time", localNanoseconds: .integer(1_000_000_000)),
         entry("its file's modification time is no time", localNanoseconds: .integer(-1)),

@@ -18,6 +18,8 @@ struct SchemaTests {
             .countEntries: "SCAN entry USING COVERING INDEX",
             .countSample: "SCAN entry USING COVERING INDEX entry_sample",
             .selectRuns: "SCAN run",
+            // Whether there is one: the first is enough.
+            .selectAnyComparison: "SCAN comparison",
             // Another remote: the whole of it goes.
             .deleteAllDownloads: "SCAN download",
             .deleteAllUploads: "SCAN upload",
@@ -144,6 +146,24 @@ struct MigrationTests {
         counts.vanished = 0
         #expect(try await store.runs(limit: 2).first?.record?.counts == counts)
         #expect(try await store.downloadCheckpoint("a") == Sample.download("a"))
+    }
+
+    @Test func `entries of the second version are read by the current one`() async throws {
+        let directory = try StateDirectory()
+        let second = Schema(migrations: Array(Schema.current.migrations.prefix(2)))
+        let (old, _) = try await directory.open(schema: second)
+        try await old.checkpointAndClose()
+        // As that version wrote it: without the mark of a link, also in the checksum.
+        let entry = Sample.entry("a")
+        let values = Array(EntryRow.values(of: entry).dropLast(3))
+        let row = RowDigest.sealing(values, table: .entry) + [.integer(0)]
+        try directory.edit { connection in
+            let texts = row.map(\.literal).joined(separator: ", ")
+            try connection.execute("INSERT INTO entry VALUES (\(texts))")
+        }
+        let (store, outcome) = try await directory.open()
+        #expect(outcome == .opened)
+        #expect(try await store.entry("a") == entry)
     }
 
     @Test func `a new manifest runs all migrations`() async throws {

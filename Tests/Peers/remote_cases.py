@@ -58,6 +58,9 @@ def empty_directory(place):
     place.run("push", one, remote)
     place.run("pull", two, remote)
     same(one, two)
+    for command, directory in (("push", one), ("pull", two), ("sync", two)):
+        again = place.run(command, directory)
+        expect(again["transferred"] == 0, f"moved by another {command}: {again}")
 
 
 def kill_and_resume(place, size):

@@ -15,7 +15,8 @@ import time
 import traceback
 
 import remote_cases
-from remote_cases import another_writer, adoption, changes, kill_and_resume, round_trip
+from remote_cases import (another_writer, adoption, changes, empty_directory, kill_and_resume,
+                          round_trip)
 from remote_place import (CONTROL_KEYS, KEYS, Process, Workplace, expect, free_port, same,
                           write)
 from remote_wire import Bucket
@@ -194,6 +195,8 @@ def rclone_serve(run, programs, environment, folder):
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 4 << 20)
+        # It drops the slash of the marker.
+        run("empty directory", empty_directory, place)
     finally:
         server.stop()
 

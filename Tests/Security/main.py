@@ -8,6 +8,7 @@ import sys
 
 import cases_display
 import cases_keys
+import cases_links
 import cases_local
 import cases_nested
 import cases_responses
@@ -17,7 +18,7 @@ import cases_xml
 from harness import CASES, Tally
 
 MODULES = [cases_keys, cases_transport, cases_xml, cases_responses, cases_display, cases_secrets,
-           cases_local, cases_nested]
+           cases_local, cases_nested, cases_links]
 
 
 def main(program, words):

@@ -206,7 +206,9 @@ extension HookedStore {
     }
 
     func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
-        try await store.symlinkTarget(key)
+        try await around("GetSymlink", key) { () throws(StorageError) in
+            try await store.symlinkTarget(key)
+        }
     }
 
     func bucketInfo() async throws(StorageError) -> BucketInfo {

@@ -143,7 +143,7 @@ extension EngineRuns {
             }
             let gauge = Gauge()
             let hooked = HookedStore(store) { call in
-                guard call.operation == "HeadObject" else { return }
+                guard call.operation == "GetSymlink" else { return }
                 if call.moment == .after { return gauge.leave() }
                 gauge.enter()
                 // The first ones wait for each other.
@@ -166,7 +166,7 @@ extension EngineRuns {
             try await fixture.put("z", ramp(5))
             try fixture.setFaults(
                 #"""
-                [{"match": {"operation": "HeadObject", "key": "mirror/link"},
+                [{"match": {"operation": "GetSymlink", "key": "mirror/link"},
                   "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
                 """#
             )

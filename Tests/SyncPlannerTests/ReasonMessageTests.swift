@@ -48,7 +48,17 @@ struct ReasonMessageTests {
             "the object is archived (\\x1B[2J) and its restore is still under way;"
                 + " run again later"
         ),
-        (.linkObject, "the object is a link, and links are skipped"),
+        (
+            .linkObject,
+            "the object is a link that is not followed: its target is outside of the mirrored"
+                + " prefix, missing, a link too, or not to be read; exclude the key to silence"
+                + " this"
+        ),
+        (
+            .linkIsGone,
+            "the object was a link, which is gone; the content of its target is not uploaded in"
+                + " its place. Delete the file, or change or rename it to upload it"
+        ),
         (
             .shadowedByDirectory,
             "the remote or the directory has keys beneath this name, so it is a directory"

@@ -4,7 +4,7 @@ internal import SyncModel
 enum EntryRow {
     static func values(of entry: ManifestEntry) -> [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(12)
+        values.reserveCapacity(13)
         values.append(entry.key)
         values.append(entry.size)
         values.append(entry.etag.text)
@@ -13,7 +13,8 @@ enum EntryRow {
         values.append(entry.storageClass.name)
         values.append(entry.localModified)
         values.append(bits: entry.inode)
-        values = RowDigest.sealing(values, table: .entry)
+        values.append(entry.isThroughLink ? .integer(1) : .null)
+        values = RowDigest.sealing(values, table: .entry, additions: 1)
         values.append(.integer(isSample(entry.key) ? 1 : 0))
         return values
     }
@@ -47,7 +48,8 @@ enum EntryRow {
                 name: try row.text("its storage class", limit: ManifestLimits.storageClass)
             ),
             localModified: try row.timestamp("its file's modification time"),
-            inode: try row.bits("its inode")
+            inode: try row.bits("its inode"),
+            isThroughLink: try row.addedMark("its mark of a link")
         )
         try row.finish()
         return entry

@@ -4,6 +4,7 @@ internal import SyncModel
 enum Table: String, Sendable {
     case setting
     case entry
+    case comparison
     case download
     case downloadRange = "download_range"
     case downloadSeal = "download_seal"

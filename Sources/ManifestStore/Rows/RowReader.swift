@@ -39,6 +39,13 @@ struct RowReader {
         return try count(what)
     }
 
+    /// True or nothing, in a column that rows of earlier versions do not have.
+    mutating func addedMark(_ what: String) throws(ManifestError) -> Bool {
+        guard let value = try addedCount(what) else { return false }
+        guard value == 1 else { throw failure("\(what) is \(value)") }
+        return true
+    }
+
     /// To be called after the last column but the checksum.
     func finish() throws(ManifestError) {
         guard statement.value(at: column) == digest.value else {

@@ -14,6 +14,8 @@ enum EventText {
         case .done:
             guard verbosity >= 1 else { return nil }
             return "\(item.action.rawValue) \(item.key)\(size(item))\(resumed)\(reason(item))"
+        case .started where item.message != nil:
+            return verbosity >= 1 ? "\(item.key)\(size(item))\(reason(item))" : nil
         case .started:
             return verbosity >= 2 ? "started \(item.action.rawValue) \(item.key)\(size(item))" : nil
         case .resumed:

@@ -25,7 +25,7 @@ func judgeRows(_ bytes: [UInt8]) throws(FuzzFailure) {
 
 private let tables: [Table] = [
     .entry, .download, .downloadRange, .upload, .uploadPart, .run, .runItem, .plannedDeletion,
-    .downloadSeal,
+    .downloadSeal, .comparison,
 ]
 
 private func value(_ input: inout InputReader) -> SQLValue {
@@ -75,6 +75,7 @@ private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [
         let deletion = try DeletionRow.read(statement)
         guard case .integer(let run)? = row.first else { return nil }
         return DeletionRow.values(of: deletion, run: RunID(run))
+    case .comparison: return ComparisonRow.values(of: try ComparisonRow.read(statement))
     case .setting: return nil
     }
 }

@@ -80,6 +80,14 @@ extension World {
             // A link without a target is left alone.
             let object = service.bucket.objects[Self.whole(path)]
             if object?.target != nil, remote[path] == nil { continue }
+            // Nor is the content of one that is gone uploaded in its place.
+            if object == nil,
+                run.items.contains(where: { item in
+                    item.key == path.display && item.message?.contains("was a link") == true
+                })
+            {
+                continue
+            }
             let there = remote[path].map { "content \($0.number)" } ?? "nothing"
             report(.convergence, "the object '\(path.display)' is \(there) after a forced push")
         }

@@ -6,7 +6,7 @@ struct ServiceCall {
     enum Operation: String, Sendable {
         case listObjects, head, get, put, delete, deleteMany
         case initiate, uploadPart, listParts, complete, abort, listUploads
-        case copy, uploadPartCopy
+        case copy, uploadPartCopy, getSymlink
         case other
     }
 
@@ -59,6 +59,7 @@ struct ServiceCall {
         case .get where key.isEmpty && query["list-type"] != nil: .listObjects
         case .get where key.isEmpty && query["uploads"] != nil: .listUploads
         case .get where isOfUpload: .listParts
+        case .get where query["symlink"] != nil: .getSymlink
         case .get where !key.isEmpty: .get
         case .head: .head
         case .put where isOfUpload: hasSource ? .uploadPartCopy : .uploadPart
@@ -100,7 +101,7 @@ struct ServiceCall {
         case .put, .delete, .deleteMany, .initiate, .uploadPart, .complete, .abort, .copy,
             .uploadPartCopy:
             true
-        case .listObjects, .head, .get, .listParts, .listUploads, .other: false
+        case .listObjects, .head, .get, .getSymlink, .listParts, .listUploads, .other: false
         }
     }
 }

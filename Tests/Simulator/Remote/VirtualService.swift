@@ -42,6 +42,7 @@ struct VirtualService {
         case .listObjects: document(page(call))
         case .head: head(call)
         case .get: get(call)
+        case .getSymlink: getSymlink(call)
         case .put: put(call, body)
         case .copy: copy(call)
         case .delete: delete(call)
@@ -90,6 +91,15 @@ extension VirtualService {
         let value = "bytes \(range.lowerBound)-\(end - 1)/\(object.bytes.count)"
         answer.headers.append(("content-range", value))
         return withLength(answer)
+    }
+
+    /// What a link leads to; the target itself is not read.
+    private func getSymlink(_ call: ServiceCall) -> ServiceAnswer {
+        guard let object = bucket.objects[call.key] else { return .error(404, "NoSuchKey") }
+        guard let target = object.target else { return .error(400, "NotSymlink") }
+        let text = percentEncode(target.bytes, keepsSlash: false)
+        let headers = [(name: "x-oss-symlink-target", value: text), ("etag", "\"\(object.etag)\"")]
+        return withLength(ServiceAnswer(status: 200, headers: headers))
     }
 
     private func withLength(_ answer: ServiceAnswer) -> ServiceAnswer {
