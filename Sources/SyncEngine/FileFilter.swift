@@ -1,5 +1,6 @@
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 /// Which files and objects a run leaves alone: patterns in the syntax of gitignore, in order; the
 /// last one that fits a path decides.
@@ -18,7 +19,16 @@ public struct FileFilter: Sendable, Hashable {
         public let message: String
     }
 
+    /// The last rules of a name that is fitted as a whole, in every directory.
+    private struct LastRules: Sendable, Hashable {
+        var any = -1
+        var forDirectories = -1
+    }
+
     private var rules: [Rule] = []
+    private var rulesOfNames: [ArraySlice<UInt8>: LastRules] = [:]
+    /// Those that are held against every path.
+    private var otherRules: [Int] = []
     /// The patterns as they were given, a line each.
     private(set) var text: [UInt8] = []
 
@@ -45,11 +55,23 @@ public struct FileFilter: Sendable, Hashable {
 
     private mutating func add(_ pattern: [UInt8], excludes: Bool) throws(InvalidPattern) {
         do {
-            rules.append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
+            append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
         } catch {
             throw InvalidPattern(message: error.message)
         }
         text += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
+    }
+
+    private mutating func append(_ rule: Rule) {
+        if let name = rule.pattern.literalName {
+            var last = rulesOfNames[name[...]] ?? LastRules()
+            last.forDirectories = rules.count
+            if !rule.pattern.isForDirectoriesOnly { last.any = rules.count }
+            rulesOfNames[name[...]] = last
+        } else {
+            otherRules.append(rules.count)
+        }
+        rules.append(rule)
     }
 }
 
@@ -88,28 +110,141 @@ extension FileFilter {
     /// These rules, followed by those of `other`, which have the last word.
     func followed(by other: FileFilter) -> FileFilter {
         var both = self
-        both.rules += other.rules
+        for rule in other.rules { both.append(rule) }
         both.text += other.text
         return both
     }
 
-    /// True for what runs leave alone; the key of a directory ends with "/".
-    func excludes(_ key: ObjectKey) -> Bool {
-        guard !rules.isEmpty else { return false }
-        let isDirectory = key.isDirectoryMarker
-        let bytes = isDirectory ? key.bytes.dropLast() : key.bytes[...]
-        let names = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for depth in 1..<max(1, names.count) {
-            if excludes([ArraySlice<UInt8>](names.prefix(depth)), isDirectory: true) { return true }
+    /// True if whatever `other` hides is hidden by these rules, too, because they are the same
+    /// ones with more that exclude among them.
+    func surelyHides(allOf other: FileFilter) -> Bool {
+        var rest = other.rules[...]
+        for rule in rules {
+            if rule == rest.first {
+                rest = rest.dropFirst()
+            } else if !rule.excludes {
+                return false
+            }
         }
-        return excludes(names, isDirectory: isDirectory)
+        return rest.isEmpty
     }
 
-    private func excludes(_ names: [ArraySlice<UInt8>], isDirectory: Bool) -> Bool {
-        for rule in rules.reversed()
-        where rule.pattern.matches(names, isDirectory: isDirectory) {
-            return rule.excludes
+    /// True for what runs leave alone; the key of a directory ends with "/".
+    ///
+    /// One of several keys is asked for more cheaply through a ``FilterCursor``, with the same
+    /// answer.
+    func excludes(_ key: ObjectKey) -> Bool {
+        FilterCursor(self).judge(key) != .included
+    }
+
+    /// What the rules say of one path, given that no directory above it is excluded.
+    ///
+    /// Takes from `steps` what it costs; nil if they do not suffice.
+    fileprivate func excludes(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        steps: inout Int
+    ) -> Bool? {
+        guard let name = names.last else { return false }
+        let last = rulesOfNames[name]
+        var decisive = (isDirectory ? last?.forDirectories : last?.any) ?? -1
+        for index in otherRules.reversed() {
+            guard index > decisive else { break }
+            let fits = rules[index].pattern.matches(
+                names,
+                isDirectory: isDirectory,
+                steps: &steps
+            )
+            guard steps > 0 else { return nil }
+            if fits { decisive = index }
         }
-        return false
+        return decisive < 0 ? false : rules[decisive].excludes
+    }
+}
+
+/// Judges key after key, and remembers what it found of the directories above the last one.
+///
+/// What is judged does not depend on what was judged before: a key costs what all its directories
+/// cost, remembered or not, and one that costs too much is never compared to its end. Whoever may
+/// write to the bucket chooses both the rules and the keys.
+final class FilterCursor: Sendable {
+    enum Verdict: Sendable, Hashable {
+        case included, excluded
+        /// The rules and the name are such that the answer takes too long.
+        case tooCostly
+    }
+
+    /// Enough for a thousand patterns of paths; a pattern without jokers costs nothing.
+    static let maximumSteps = 1 << 18
+
+    private struct Parent {
+        /// Where its name ends in the path.
+        let end: Int
+        /// Steps up to here, those of its own parents included.
+        let steps: Int
+        let verdict: Verdict
+    }
+
+    private struct State {
+        var path: [UInt8] = []
+        var parents: [Parent] = []
+    }
+
+    private let filter: FileFilter
+    private let state = Mutex(State())
+
+    init(_ filter: FileFilter) {
+        self.filter = filter
+    }
+
+    func judge(_ key: ObjectKey) -> Verdict {
+        filter.isEmpty ? .included : state.withLock { judge(key, &$0) }
+    }
+
+    private func judge(_ key: ObjectKey, _ state: inout State) -> Verdict {
+        let isDirectory = key.isDirectoryMarker
+        let bytes = isDirectory ? key.bytes.dropLast() : key.bytes[...]
+        let slash = UInt8(ascii: "/")
+        let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
+        Self.forgetOthers(than: bytes, &state)
+        if let last = state.parents.last, last.verdict != .included { return last.verdict }
+        var used = state.parents.last?.steps ?? 0
+        for depth in (state.parents.count + 1)..<max(state.parents.count + 1, names.count) {
+            let verdict = judge(names.prefix(depth), isDirectory: true, &used)
+            let end = names[depth - 1].endIndex
+            state.parents.append(Parent(end: end, steps: used, verdict: verdict))
+            if verdict != .included {
+                state.path = [UInt8](bytes[..<end])
+                return verdict
+            }
+        }
+        state.path = [UInt8](bytes[..<(state.parents.last?.end ?? 0)])
+        return judge(names[...], isDirectory: isDirectory, &used)
+    }
+
+    private func judge(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        _ used: inout Int
+    ) -> Verdict {
+        var steps = Self.maximumSteps - used
+        let excludes = filter.excludes(names, isDirectory: isDirectory, steps: &steps)
+        used = Self.maximumSteps - steps + 1
+        guard let excludes, used < Self.maximumSteps else { return .tooCostly }
+        return excludes ? .excluded : .included
+    }
+
+    /// Drops the directories that are none of this path's.
+    private static func forgetOthers(than bytes: ArraySlice<UInt8>, _ state: inout State) {
+        var common = 0
+        let limit = min(bytes.count, state.path.count)
+        while common < limit, bytes[common] == state.path[common] { common += 1 }
+        while let last = state.parents.last {
+            let isShared =
+                last.end <= common && bytes.count > last.end
+                && bytes[last.end] == UInt8(ascii: "/")
+            if isShared { return }
+            state.parents.removeLast()
+        }
     }
 }

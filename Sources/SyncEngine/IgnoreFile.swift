@@ -12,36 +12,158 @@ enum IgnoreFile {
     private static let maximumSize: Int64 = 64 << 10
     /// The setting in the manifest that tells whether the patterns are those of the last run.
     private static let fingerprintSetting = "filter.fingerprint"
+    /// The setting that tells what the last download of the ignore file brought.
+    private static let receivedSetting = "filter.received"
 
-    /// The rules of the file; none if there is no such file.
+    static var key: ObjectKey { ObjectKey(name) }
+
+    /// The rules of the file, and those that were accepted before; none if there is no such file.
     ///
     /// - Throws: If it is there and cannot be read or understood: a run without it could upload
     ///   what was never meant to leave the machine.
-    static func rules(in directory: MirrorDirectory) throws -> FileFilter {
-        let path = try RelativePath(key: ObjectKey(name))
+    static func rules(
+        in directory: MirrorDirectory,
+        _ manifest: ManifestStore,
+        isRebuilt: Bool,
+        records: Bool
+    ) async throws -> IgnoreRules {
+        let row = try await manifest.entry(key)
+        let received = try await manifest.setting(receivedSetting)
+        let found: (text: [UInt8], modified: Timestamp)?
+        do {
+            found = try read(in: directory)
+        } catch let error as Unusable {
+            // What is as recorded may have come from the bucket.
+            guard error.isTooLarge ? row != nil : row.map({ error.isContent(of: $0) }) == true
+            else { throw error.asSyncError }
+            return IgnoreRules(
+                current: try IgnoreRules.onlyIgnoreFile,
+                problem: error.asSyncError
+            )
+        }
+        let text = found?.text ?? []
+        let accepted = try AcceptedRules(in: directory)
+        if accepted == nil, found == nil { return IgnoreRules() }
+        let current = try FileFilter(ignoreFile: text)
+        let isReceived: Bool
+        if let found, let row, isContent(found.text, of: row) {
+            let recorded = row.localModified.nanosecondsSince1970
+            let (moved, overflows) = found.modified.nanosecondsSince1970
+                .subtractingReportingOverflow(recorded)
+            // A file system that rounds times does not accept anything.
+            isReceived = !overflows && moved.magnitude < 2_000_000_000
+        } else if let found {
+            // A kill may have come before the row was written.
+            // What was accepted outlives the manifest, which then cannot tell whose the file is.
+            let isUnknown =
+                try await accepted != nil && (isRebuilt || manifest.entryCount() == 0)
+            isReceived = isUnknown || fingerprint(found.text) == received
+        } else {
+            isReceived = row == nil
+        }
+        guard isReceived, let before = accepted else {
+            let now = AcceptedRules([text])
+            if records, accepted?.texts != now.texts { try now.write(to: directory) }
+            return IgnoreRules(current: current)
+        }
+        let now = try before.following(text)
+        if records, now.texts != before.texts { try now.write(to: directory) }
+        return IgnoreRules(
+            current: current,
+            held: try now.texts.filter { $0 != text }.map {
+                text throws(FileFilter.InvalidPattern) in
+                try FileFilter(ignoreFile: text)
+            }
+        )
+    }
+
+    /// Why the file cannot be used.
+    private struct Unusable: Error {
+        let reason: String
+        /// Empty if it is too large.
+        var text: [UInt8] = []
+        var isTooLarge: Bool { text.isEmpty }
+
+        func isContent(of row: ManifestEntry) -> Bool { IgnoreFile.isContent(text, of: row) }
+
+        var asSyncError: SyncError {
+            SyncError(
+                code: .configuration,
+                message: "'\(IgnoreFile.name)' cannot be used: \(reason). Nothing was transferred."
+            )
+        }
+    }
+
+    private static func read(
+        in directory: MirrorDirectory
+    ) throws -> (text: [UInt8], modified: Timestamp)? {
+        let path = try RelativePath(key: key)
         let file: OpenFile
         do throws(LocalError) {
             file = try directory.openForReading(path)
         } catch {
-            if case .absent = error { return FileFilter() }
+            if case .absent = error { return nil }
             throw error
         }
-        let size = try file.identity().size
-        guard size <= maximumSize else {
-            throw unusable("it is larger than 64 KiB")
-        }
-        let bytes = try file.read(at: 0, length: Int(size))
+        let identity = try file.identity()
+        guard identity.size <= maximumSize else { throw Unusable(reason: tooLarge) }
+        let text = try file.read(at: 0, length: Int(identity.size))
         do throws(FileFilter.InvalidPattern) {
-            return try FileFilter(ignoreFile: bytes)
+            _ = try FileFilter(ignoreFile: text)
         } catch {
-            throw unusable(error.message)
+            throw Unusable(reason: error.message, text: text)
+        }
+        return (text, identity.modified)
+    }
+
+    private static let tooLarge = "it is larger than 64 KiB"
+
+    private static func isContent(_ text: [UInt8], of row: ManifestEntry) -> Bool {
+        guard Int64(text.count) == row.size else { return false }
+        return row.crc64.map { $0 == CRC64(of: text) } ?? true
+    }
+
+    private static func fingerprint(_ text: [UInt8]) -> String {
+        String(CRC64(of: text).value, radix: 16)
+    }
+
+    /// Looks at a downloaded ignore file before it gets its name: one that cannot be used would
+    /// end every later run here. What passes is known as the bucket's from now on.
+    static func check(
+        _ partialName: String,
+        _ context: TransferContext
+    ) async throws(ItemFailure) {
+        let directory = context.directory
+        do {
+            let text = try await context.disk.run { () throws(LocalError) -> [UInt8]? in
+                guard let file = try directory.openPartial(partialName, expectedSize: nil) else {
+                    return nil
+                }
+                let size = try file.identity().size
+                return size > maximumSize ? nil : try file.read(at: 0, length: Int(size))
+            }
+            guard let text else { throw FileFilter.InvalidPattern(message: tooLarge) }
+            _ = try FileFilter(ignoreFile: text)
+            try await context.manifest.setSetting(receivedSetting, fingerprint(text))
+        } catch let error as FileFilter.InvalidPattern {
+            await context.removePartial(partialName)
+            throw .local(
+                message: "the bucket's ignore file cannot be used: \(error.message). It was not "
+                    + "taken, and the rules here stay as they are; mend the object",
+                stops: nil
+            )
+        } catch {
+            throw ItemFailure(any: error)
         }
     }
 
-    private static func unusable(_ reason: String) -> SyncError {
-        SyncError(
-            code: .configuration,
-            message: "'\(name)' cannot be used: \(reason). Nothing was transferred."
+    /// Why an object is no ignore file, before it is fetched.
+    static func check(_ object: RemoteObject) throws(ItemFailure) {
+        guard object.size > maximumSize else { return }
+        throw .local(
+            message: "the bucket's ignore file cannot be used: \(tooLarge). It was not taken, and "
+                + "the rules here stay as they are; mend the object",
+            stops: nil
         )
     }
 

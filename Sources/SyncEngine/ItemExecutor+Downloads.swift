@@ -29,18 +29,25 @@ extension ItemExecutor {
         if context.looksForFoldedNames, entry.local == nil, let taken = await takenName(path) {
             return fail(.download, entry.key, size: object.size, ItemFailure(taken))
         }
-        if entry.base == nil, entry.local == nil, await copyLocal(entry, object, path) { return }
+        let isRules = entry.key == IgnoreFile.key
+        if !isRules, entry.base == nil, entry.local == nil,
+            await copyLocal(entry, object, path)
+        {
+            return
+        }
         let transfer =
             fetched?.transfer
             ?? context.tracker.begin(.download, key: entry.key, size: object.size)
         let downloader = Downloader(means: context.means, key: entry.key, transfer: transfer)
         do {
+            if isRules { try IgnoreFile.check(object) }
             let finished: FinishedDownload
             if let fetched {
                 finished = fetched.download
             } else {
                 finished = try await downloader.run(object)
             }
+            if isRules { try await IgnoreFile.check(finished.partialName, context) }
             if try await makeDirectory(entry, finished.metadata) {
                 await context.removePartial(finished.partialName)
                 return context.tracker.end(transfer)

@@ -274,6 +274,8 @@ extension ItemExecutor {
         let message = explanation(kind, resolution, entry)
         context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {
+        case .downloadKeepingLocal where entry.key == IgnoreFile.key:
+            ledger.countSkipped()
         case .downloadKeepingLocal:
             await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
         case .download:
@@ -302,6 +304,10 @@ extension ItemExecutor {
         _ entry: JoinedEntry
     ) -> String {
         if resolution == .leaveBoth, isDoubtful(entry) { return Self.doubtMessage }
+        if resolution == .downloadKeepingLocal, entry.key == IgnoreFile.key {
+            return kind.message + "; the rules of this machine stay in force and both are left as "
+                + "they are: say --on-conflict local or remote, or make them the same"
+        }
         let policy = DecisionPolicy(
             context.tracker.direction,
             context.options,

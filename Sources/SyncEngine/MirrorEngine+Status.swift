@@ -33,7 +33,13 @@ extension MirrorEngine {
         )
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
-        let selection = Selection(run.filter, .sync, deletesExcluded: false)
+        let selection = Selection(
+            run.filter,
+            .sync,
+            deletesExcluded: false,
+            held: session.held,
+            onCostly: { issues.add("'\($0.display)': the rules of what to exclude take too long") }
+        )
         let hidden = ScanIssues { issues.add($0.message) }
         let judgesInodes = try session.directory.keepsInodeNumbers()
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
@@ -59,6 +65,7 @@ extension MirrorEngine {
         push.finish()
         sync.finish()
         if let error = loop.listingFailure { throw error }
+        if let message = selection.withheldMessage { issues.add(message) }
         let context = run.parts(RunID(0)).context
         var interrupted: [InterruptedTransfer] = []
         try await Housekeeping(context: context).forEachDownload { checkpoint in

@@ -24,11 +24,12 @@ package struct MirrorEngine: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
-        let session = try await MirrorSession.open(
-            settings,
-            locks: !options.isDryRun,
-            allowsRebinding: options.allowsRebinding
-        )
+        let session: MirrorSession
+        if let first = try await usableSession(options, onEvent) {
+            session = first
+        } else {
+            session = try await open(options, mayFetchRules: false)
+        }
         if direction != .push { try session.requireWritable(settings) }
         let run = MirrorRun(
             settings: settings,
@@ -38,6 +39,41 @@ package struct MirrorEngine: Sendable {
             onEvent: onEvent
         )
         return options.isDryRun ? try await run.preview() : try await run.perform()
+    }
+}
+
+extension MirrorEngine {
+    private func open(
+        _ options: RunOptions,
+        mayFetchRules: Bool
+    ) async throws(SyncError) -> MirrorSession {
+        try await MirrorSession.open(
+            settings,
+            locks: !options.isDryRun,
+            allowsRebinding: options.allowsRebinding,
+            mayFetchRules: mayFetchRules
+        )
+    }
+
+    /// Nil if the bucket's ignore file had to be fetched first, because the one that it gave
+    /// before cannot be used; nothing else was done then.
+    private func usableSession(
+        _ options: RunOptions,
+        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> MirrorSession? {
+        let session = try await open(options, mayFetchRules: !options.isDryRun)
+        guard session.rulesProblem != nil else { return session }
+        var fetching = RunOptions.standard
+        fetching.connectionLimit = options.connectionLimit
+        let run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: .pull,
+            options: fetching,
+            onEvent: { if case .item = $0 { onEvent($0) } }
+        )
+        _ = try await run.perform()
+        return nil
     }
 }
 

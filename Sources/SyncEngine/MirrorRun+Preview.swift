@@ -43,9 +43,21 @@ extension MirrorRun {
     }
 
     /// What this run looks at.
-    var selection: Selection {
-        Selection(filter, direction, deletesExcluded: options.deletesExcluded)
+    var selection: Selection { selection { _ in } }
+
+    private func selection(onCostly: @escaping @Sendable (ObjectKey) -> Void) -> Selection {
+        Selection(
+            filter,
+            direction,
+            deletesExcluded: options.deletesExcluded,
+            held: session.held,
+            onCostly: onCostly
+        )
     }
+
+    private static let costlyMessage =
+        "the rules of what to exclude take too long for this name; it is left alone on both sides. "
+        + "Make the rules simpler, or exclude the directory above it"
 
     /// Plans without workers: every item goes to `body`, in key order.
     func plan(
@@ -53,7 +65,10 @@ extension MirrorRun {
         _ parts: Parts,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
-        let (selection, issues) = (selection, parts.executor.issues)
+        let (executor, issues) = (parts.executor, parts.executor.issues)
+        let selection = selection { key in
+            executor.skip(key, size: 0, message: Self.costlyMessage)
+        }
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         var decider = PrefixConflicts(policy: policy)
@@ -80,8 +95,9 @@ extension MirrorRun {
             summary.excluded = selection.excludedCount
             summary.notMirrored = issues.leftOutCount
             summary.onlyLocal += issues.leftOutCount
+            summary.skipped += selection.withheldCount
         }
-        for message in [issues.unnamedMessage, reserved.message] {
+        for message in [issues.unnamedMessage, reserved.message, selection.withheldMessage] {
             if let message { onEvent(.warning(message: message)) }
         }
         return findings(loop, issues, reserved)
@@ -125,7 +141,11 @@ extension MirrorRun {
             // Their failures reach the plan through their channels.
             group.addTask { await lister.run() }
             group.addTask { try? await scan.run() }
-            defer { group.cancelAll() }
+            defer {
+                // What the walk has not come to is of no use to anybody.
+                selection.stop()
+                group.cancelAll()
+            }
             var forgetter = Forgetter(
                 session: session,
                 selection: selection,
@@ -133,6 +153,7 @@ extension MirrorRun {
                 threads: settings.environment.threads
             )
             while let found = try await loop.next() {
+                try Task.checkCancellation()
                 // Also what the filter hides: a later run may have another one.
                 let entry = try await forgetter.entry(found)
                 if let entry = selection.choose(entry) { try await onEntry(entry) }

@@ -16,6 +16,11 @@ struct MirrorSession: Sendable {
     let known: KnownDirectory
     /// What the directory's ignore file says.
     let ignored: FileFilter
+    /// Rules that were accepted here and are not in force any more: what they hide is not sent.
+    let held: [FileFilter]
+    /// Why the ignore file cannot be used, if it came from the bucket: all but that one file is
+    /// left out then.
+    let rulesProblem: SyncError?
     /// When files changed that a power cut may have damaged; nil if none is in doubt.
     let doubt: Doubt?
     /// True if a run met two keys that are one name on this disk.
@@ -29,7 +34,8 @@ struct MirrorSession: Sendable {
     static func open(
         _ settings: MirrorSettings,
         locks: Bool,
-        allowsRebinding: Bool
+        allowsRebinding: Bool,
+        mayFetchRules: Bool = false
     ) async throws(SyncError) -> MirrorSession {
         do {
             let threads = settings.environment.threads
@@ -41,15 +47,14 @@ struct MirrorSession: Sendable {
                 let lock = locks ? try directory.lock() : nil
                 return (directory, lock, try directory.stateIsOnNetworkFileSystem())
             }
-            let ignored = try await queue.run { try IgnoreFile.rules(in: directory) }
             let opening = Opening(
                 settings: settings,
                 directory: directory,
                 lock: lock,
                 isNetwork: isNetwork,
-                ignored: ignored,
                 locks: locks,
-                allowsRebinding: allowsRebinding
+                allowsRebinding: allowsRebinding,
+                mayFetchRules: mayFetchRules
             )
             do {
                 return try await opening.open()
@@ -70,9 +75,9 @@ struct MirrorSession: Sendable {
         let directory: MirrorDirectory
         let lock: DirectoryLock?
         let isNetwork: Bool
-        let ignored: FileFilter
         let locks: Bool
         let allowsRebinding: Bool
+        let mayFetchRules: Bool
 
         func open(damage: ManifestError? = nil) async throws -> MirrorSession {
             let (manifest, outcome) =
@@ -112,6 +117,13 @@ struct MirrorSession: Sendable {
             if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }
             let isKnown = known.isSame && !isRebuilt && !remote.isRebound
             let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
+            let rules = try await IgnoreFile.rules(
+                in: directory,
+                manifest,
+                isRebuilt: isRebuilt || isRebound,
+                records: locks
+            )
+            if let problem = rules.problem, !mayFetchRules { throw problem }
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
@@ -119,7 +131,9 @@ struct MirrorSession: Sendable {
                 state: finding.state,
                 isManifestRebuilt: isRebuilt || remote.isRebound,
                 known: known,
-                ignored: ignored,
+                ignored: rules.current,
+                held: rules.held,
+                rulesProblem: rules.problem,
                 doubt: doubt,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: cutOff,

@@ -9,47 +9,101 @@ struct Selection: Sendable {
     private let filter: FileFilter
     private let direction: SyncDirection
     private let deletesExcluded: Bool
+    /// Of the plan, which asks for its keys in order, as the walk does.
+    private let cursor: FilterCursor
+    /// Rules that were accepted here and are not in force any more.
+    private let held: [FilterCursor]
     private let counter = Counter()
+    private let onCostly: @Sendable (ObjectKey) -> Void
 
     private final class Counter: Sendable {
         let excluded = Atomic(0)
+        let withheld = Atomic(0)
+        let isStopped = Atomic(false)
+        /// Names that were reported, so that both sides do not report them.
+        let costly = Mutex<Set<ObjectKey>>([])
     }
 
-    init(_ filter: FileFilter, _ direction: SyncDirection, deletesExcluded: Bool) {
+    private static let costlyLimit = 10_000
+
+    init(
+        _ filter: FileFilter,
+        _ direction: SyncDirection,
+        deletesExcluded: Bool,
+        held: [FileFilter] = [],
+        onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in }
+    ) {
         self.filter = filter
         self.direction = direction
         self.deletesExcluded = deletesExcluded
+        self.onCostly = onCostly
+        self.held = held.map { FilterCursor($0) }
+        cursor = FilterCursor(filter)
     }
 
     /// What is excluded on disk need not be walked, unless it is to be deleted there.
     var isExcludedFromWalk: DirectoryWalk.Exclusion {
         if filter.isEmpty || deletesExcluded { return { _, _ in false } }
-        let filter = filter
+        let (cursor, counter) = (FilterCursor(filter), counter)
         return { path, isDirectory in
-            filter.excludes(ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path))
+            if counter.isStopped.load(ordering: .relaxed) { return true }
+            let key = ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path)
+            let verdict = cursor.judge(key)
+            if verdict == .tooCostly { report(key) }
+            return verdict != .included
         }
     }
 
     /// Names that were left out so far, on either side.
     var excludedCount: Int { counter.excluded.load(ordering: .relaxed) }
 
+    /// Files that were not sent because rules that were accepted here hid them.
+    var withheldCount: Int { counter.withheld.load(ordering: .relaxed) }
+
+    /// What is said of them; nil if there are none.
+    var withheldMessage: String? {
+        let count = withheldCount
+        guard count > 0 else { return nil }
+        return (count == 1 ? "1 file is" : "\(count) files are")
+            + " not sent: '\(IgnoreFile.name)' came from the bucket and hides less than the one "
+            + "that was used here before. Look at it, and edit or touch it here to accept it"
+    }
+
     /// Says that the walk or the plan left out a name.
     func countExcluded() {
         counter.excluded.add(1, ordering: .relaxed)
+    }
+
+    /// The run is over: what the walk still asks for need not be judged.
+    func stop() {
+        counter.isStopped.store(true, ordering: .relaxed)
     }
 
     func isExcludedFromWalk(_ key: ObjectKey) -> Bool {
         !deletesExcluded && filter.excludes(key)
     }
 
+    private func report(_ key: ObjectKey) {
+        let isNew = counter.costly.withLock { keys in
+            guard keys.count < Self.costlyLimit else { return false }
+            return keys.insert(key).inserted
+        }
+        if isNew { onCostly(key) }
+    }
+
     /// The entry as it is to be decided on; nil if the run leaves it alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
-        guard filter.excludes(entry.key) else { return entry }
-        guard let chosen = chooseExcluded(entry) else {
+        switch cursor.judge(entry.key) {
+        case .included:
+            return withholds(entry) ? nil : entry
+        case .tooCostly:
+            report(entry.key)
+            return nil
+        case .excluded:
+            if let chosen = chooseExcluded(entry) { return chosen }
             if entry.remote != nil || entry.local != nil { countExcluded() }
             return nil
         }
-        return chosen
     }
 
     /// What `--delete-excluded` takes from what the filter hides.
@@ -66,5 +120,29 @@ struct Selection: Sendable {
         case .sync:
             return nil
         }
+    }
+
+    /// True for what rules that were accepted here hide, and that a run could send or delete in the
+    /// remote. What is new there is fetched, and what was fetched follows its object.
+    private func withholds(_ entry: JoinedEntry) -> Bool {
+        guard !held.isEmpty, held.contains(where: { $0.judge(entry.key) != .included }) else {
+            return false
+        }
+        guard let local = entry.local else {
+            return direction == .push || (direction == .sync && entry.base != nil)
+        }
+        if let base = entry.base,
+            LocalChange(of: local, since: base, judgesInodes: true) == .same,
+            direction != .push || entry.remote != nil
+        {
+            return false
+        }
+        if case .directory(isEmpty: false) = local.kind { return true }
+        if direction == .pull {
+            countExcluded()
+        } else {
+            counter.withheld.add(1, ordering: .relaxed)
+        }
+        return true
     }
 }

@@ -115,6 +115,10 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
 
 /// Why the key can have no file or directory, nil if it can.
 private func impossibility(of entry: JoinedEntry) -> SkipReason? {
+    // A directory in the place of the ignore file would end every run here.
+    if entry.remote != nil, entry.key.bytes.starts(with: ".osssyncignore/".utf8) {
+        return .beneathIgnoreFile
+    }
     do {
         _ = try RelativePath(key: entry.key)
     } catch {

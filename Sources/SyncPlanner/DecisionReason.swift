@@ -119,6 +119,8 @@ package enum SkipReason: Sendable, Hashable {
     case fileTooLarge(size: Int64)
     /// No store can hold what the listing says.
     case impossibleSize(Int64)
+    /// The key makes a directory of the ignore file.
+    case beneathIgnoreFile
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
 
@@ -168,6 +170,8 @@ package enum SkipReason: Sendable, Hashable {
             "the file has \(size) bytes, and an object can have \(PartLayout.maximumObjectSize)"
         case .impossibleSize(let size):
             "the store says that the object has \(size) bytes, which no object can have"
+        case .beneathIgnoreFile:
+            "the name '.osssyncignore' is that of the ignore file, which is no directory"
         case .damaged(true):
             "damaged: its content is not the recorded one, and its size and time are; the object"
                 + " is unchanged. 'pull --checksum --force' fetches it again,"

@@ -37,7 +37,20 @@ package struct PathPattern: Sendable, Hashable {
     }
 
     private let segments: [Segment]
-    private let isForDirectoriesOnly: Bool
+    package let isForDirectoriesOnly: Bool
+
+    /// The name that the pattern fits in every directory, if it fits no other one.
+    package var literalName: [UInt8]? {
+        guard segments.count == 2, segments[0] == .anyDirectories,
+            case .name(let tokens) = segments[1]
+        else { return nil }
+        var name: [UInt8] = []
+        for token in tokens {
+            guard case .byte(let byte) = token else { return nil }
+            name.append(byte)
+        }
+        return name
+    }
 
     package init(_ text: some Sequence<UInt8>) throws(Invalid) {
         var bytes = [UInt8](text)[...]
@@ -63,13 +76,25 @@ package struct PathPattern: Sendable, Hashable {
 
     /// True if the pattern fits this path; `names` are its segments from the root of the mirror.
     package func matches(_ names: [ArraySlice<UInt8>], isDirectory: Bool) -> Bool {
+        var steps = Int.max
+        return matches(names[...], isDirectory: isDirectory, steps: &steps)
+    }
+
+    /// The same, taking from `steps` what it costs; without a meaning once they are spent.
+    package func matches(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        steps: inout Int
+    ) -> Bool {
+        steps -= 1
         if isForDirectoriesOnly, !isDirectory { return false }
         // After a mismatch only the last `**` can take one more directory: what the ones before
         // it took already fits in the shortest way.
         var segment = 0
-        var name = 0
+        var name = names.startIndex
         var retry: (segment: Int, name: Int)?
-        while name < names.count {
+        while name < names.endIndex, steps > 0 {
+            steps -= 1
             if segment < segments.count {
                 switch segments[segment] {
                 case .anyDirectories:
@@ -79,7 +104,7 @@ package struct PathPattern: Sendable, Hashable {
                     if segment == segments.count { return true }
                     continue
                 case .name(let tokens):
-                    if Self.matches(tokens, names[name]) {
+                    if Self.matches(tokens, names[name], &steps) {
                         segment += 1
                         name += 1
                         continue
@@ -91,7 +116,7 @@ package struct PathPattern: Sendable, Hashable {
             segment = last.segment
             name = last.name + 1
         }
-        return segment == segments.count
+        return name == names.endIndex && segment == segments.count
     }
 }
 
@@ -165,11 +190,16 @@ extension PathPattern {
     }
 
     /// One name against the tokens of one segment, in time linear in the name for each `*`.
-    private static func matches(_ tokens: [Token], _ name: ArraySlice<UInt8>) -> Bool {
+    private static func matches(
+        _ tokens: [Token],
+        _ name: ArraySlice<UInt8>,
+        _ steps: inout Int
+    ) -> Bool {
         var token = 0
         var rest = name
         var retry: (token: Int, rest: ArraySlice<UInt8>)?
-        while !rest.isEmpty {
+        while !rest.isEmpty, steps > 0 {
+            steps -= 1
             if token < tokens.count {
                 if tokens[token] == .anyText {
                     token += 1
@@ -186,7 +216,7 @@ extension PathPattern {
             token = last.token
             retry = (last.token, rest)
         }
-        return tokens[token...].allSatisfy { $0 == .anyText }
+        return rest.isEmpty && tokens[token...].allSatisfy { $0 == .anyText }
     }
 
     private static func take(_ token: Token, from rest: inout ArraySlice<UInt8>) -> Bool {

@@ -7,6 +7,7 @@ import argparse
 import importlib
 import multiprocessing
 import os
+import signal
 import sys
 import time
 import traceback
@@ -26,6 +27,9 @@ def load():
 
 def work(programs, numbers, results):
     """A worker: a server of its own, and cases until none are left."""
+    # A shell leaves them ignored in what it starts in the background, and osssync leaves them so.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     server = Server(programs)
     try:
         while (number := numbers.get()) is not None:

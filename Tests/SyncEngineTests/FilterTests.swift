@@ -44,6 +44,55 @@ struct FileFilterTests {
         }
     }
 
+    @Test(arguments: UInt64(0)..<20)
+    func `what is judged does not depend on what was judged before`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var filter = FileFilter()
+        for _ in 0..<Int.random(in: 1...6, using: &generator) {
+            let pattern = Self.pattern(&generator)
+            if pattern.hasPrefix("!") {
+                try filter.include(String(pattern.dropFirst()))
+            } else {
+                try filter.exclude(pattern)
+            }
+        }
+        let cursor = FilterCursor(filter)
+        for path in (0..<200).map({ _ in Self.path(&generator) }).sorted() {
+            for key in [ObjectKey(path), ObjectKey(path + "/")] {
+                #expect(cursor.judge(key) == FilterCursor(filter).judge(key))
+            }
+        }
+    }
+
+    @Test func `rules with more that exclude hide as much`() throws {
+        func rules(_ lines: String...) throws -> FileFilter {
+            try FileFilter(ignoreFile: [UInt8](lines.joined(separator: "\n").utf8))
+        }
+        let old = try rules("*.key", "!a.key", ".env")
+        #expect(try rules("*.tmp", "*.key", "!a.key", ".env", "x").surelyHides(allOf: old))
+        #expect(try !rules("*.key", "!a.key", ".env", "!.env").surelyHides(allOf: old))
+        #expect(try !rules("*.key", "!a.key").surelyHides(allOf: old))
+        #expect(try !rules(".env", "*.key", "!a.key").surelyHides(allOf: rules("*.key", ".env")))
+        #expect(try rules("anything").surelyHides(allOf: FileFilter()))
+    }
+
+    @Test func `a name that takes too long is neither included nor excluded`() throws {
+        var filter = FileFilter()
+        for _ in 0..<21_000 { try filter.exclude("b?") }
+        let deep = String(repeating: "a/", count: 500) + "c"
+        #expect(FilterCursor(filter).judge(ObjectKey(deep)) == .tooCostly)
+        #expect(FilterCursor(filter).judge("a") == .included)
+        let cursor = FilterCursor(filter)
+        for number in 1...500 {
+            let key = ObjectKey(String(repeating: "a/", count: number))
+            #expect(cursor.judge(key) == FilterCursor(filter).judge(key))
+        }
+        var names = FileFilter()
+        for number in 0..<21_000 { try names.exclude("b\(number % 10)") }
+        #expect(FilterCursor(names).judge(ObjectKey(deep)) == .included)
+        #expect(FilterCursor(names).judge("x/b7/y") == .excluded)
+    }
+
     static let git = ["/usr/bin/git", "/usr/local/bin/git"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
