@@ -55,9 +55,7 @@ enum IgnoreFile {
         } else if let found {
             // A kill may have come before the row was written.
             // What was accepted outlives the manifest, which then cannot tell whose the file is.
-            let isUnknown =
-                try await accepted != nil && (isRebuilt || manifest.entryCount() == 0)
-            isReceived = isUnknown || fingerprint(found.text) == received
+            isReceived = (isRebuilt && accepted != nil) || fingerprint(found.text) == received
         } else {
             isReceived = row == nil
         }

@@ -120,7 +120,7 @@ struct MirrorSession: Sendable {
             let rules = try await IgnoreFile.rules(
                 in: directory,
                 manifest,
-                isRebuilt: isRebuilt || isRebound,
+                isRebuilt: isRebuilt || remote.isRebound,
                 records: locks
             )
             if let problem = rules.problem, !mayFetchRules { throw problem }
