@@ -166,11 +166,10 @@ package struct DiskShortage: Sendable, Hashable {
         let free = freeBytes.map { "\($0) are free" }
         let numbers = [needed, free].compactMap(\.self).joined(separator: " and ")
         let detail = numbers.isEmpty ? "" : " (\(numbers))"
-        let kept = "Finished parts are kept for the next run."
         return switch resource {
-        case .space: "\(subject)the disk is full\(detail). \(kept)"
-        case .inodes: "\(subject)the file system has no free inodes. \(kept)"
-        case .quota: "\(subject)the disk quota is used up\(detail). \(kept)"
+        case .space: "\(subject)the disk is full\(detail)."
+        case .inodes: "\(subject)the file system has no free inodes."
+        case .quota: "\(subject)the disk quota is used up\(detail)."
         }
     }
 }

@@ -53,7 +53,7 @@ extension MirrorDirectory {
     }
 
     /// The directory of a file and what the file is, if that is what the plan saw.
-    private func unchanged(
+    func unchanged(
         _ path: RelativePath,
         _ expected: FileIdentity
     ) throws(LocalError) -> (OpenDirectory, FileStatus) {

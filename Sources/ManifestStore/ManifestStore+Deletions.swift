@@ -56,6 +56,39 @@ extension ManifestStore {
         }
     }
 
+    /// The planned deletion of a key; nil if there is none.
+    package func plannedDeletion(
+        run: RunID,
+        side: DeletionSide,
+        of key: ObjectKey
+    ) throws(ManifestError) -> PlannedDeletion? {
+        try deletions(
+            .selectDeletion,
+            [.integer(run.value), .text(side.rawValue), .blob(key.bytes)]
+        ).first
+    }
+
+    /// Drops what is planned at or beneath each of `names`, which have no "/" at their ends.
+    package func dropPlannedDeletions(
+        run: RunID,
+        atOrBeneath names: [ObjectKey]
+    ) throws(ManifestError) {
+        let slash = UInt8(ascii: "/")
+        try transaction { connection throws(ManifestError) in
+            for name in names {
+                for side in [DeletionSide.local, .remote] {
+                    let run = SQLValue.integer(run.value)
+                    let side = SQLValue.text(side.rawValue)
+                    try connection.run(.deleteDeletion, [run, side, .blob(name.bytes)])
+                    try connection.run(
+                        .deleteDeletionsBetween,
+                        [run, side, .blob(name.bytes + [slash]), .blob(name.bytes + [slash + 1])]
+                    )
+                }
+            }
+        }
+    }
+
     package func clearPlannedDeletions(run: RunID) throws(ManifestError) {
         try transaction { connection throws(ManifestError) in
             try connection.run(.deleteDeletions, [.integer(run.value)])

@@ -231,6 +231,16 @@ enum Query: String, CaseIterable, Sendable {
         FROM planned_deletion WHERE run_id = ? AND side = ? AND key < ? ORDER BY key DESC LIMIT ?
         """
     case countDeletions = "SELECT count(*) FROM planned_deletion WHERE run_id = ? AND side = ?"
+    case selectDeletion = """
+        SELECT run_id, side, key, size_bytes, etag, file_size_bytes, file_modified_seconds,
+            file_modified_nanoseconds, file_changed_seconds, file_changed_nanoseconds, file_inode,
+            file_device, row_check
+        FROM planned_deletion WHERE run_id = ? AND side = ? AND key = ?
+        """
+    case deleteDeletion = "DELETE FROM planned_deletion WHERE run_id = ? AND side = ? AND key = ?"
+    case deleteDeletionsBetween = """
+        DELETE FROM planned_deletion WHERE run_id = ? AND side = ? AND key >= ? AND key < ?
+        """
     case deleteDeletions = "DELETE FROM planned_deletion WHERE run_id = ?"
     case selectLastPlannedRun = "SELECT max(run_id) FROM planned_deletion WHERE run_id < ?"
     case deleteEarlierDeletions = "DELETE FROM planned_deletion WHERE run_id < ?"

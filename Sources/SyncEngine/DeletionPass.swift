@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
+internal import SyncPlanner
 
 /// Carries out the deletions that a run planned, after the guards allowed them.
 struct DeletionPass: Sendable {
@@ -11,6 +12,8 @@ struct DeletionPass: Sendable {
     let context: TransferContext
     let executor: ItemExecutor
     let watch: DirectoryWatch
+    /// Files that get other names instead, by the keys that they have now.
+    let renames: [ObjectKey: LocalRenames.Proven]
 
     private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
 
@@ -142,13 +145,29 @@ struct DeletionPass: Sendable {
             try await watch.check()
             var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
+            var renamed: [ManifestChange] = []
             var rest = batch[...]
             while !rest.isEmpty, !Task.isCancelled {
                 // Few at once, so that no answer is old when its file goes.
                 let asked = [PlannedDeletion](rest.prefix(Self.askedAtOnce))
                 rest = rest.dropFirst(Self.askedAtOnce)
                 let gone = await recheck.goneThere(asked)
-                for deletion in asked where gone.contains(deletion.key) {
+                for deletion in asked {
+                    if let rename = renames[deletion.key] {
+                        guard gone.contains(deletion.key),
+                            let identity = await self.rename(deletion, rename)
+                        else {
+                            await executor.download(rename.source.entry, .replace)
+                            continue
+                        }
+                        renamed.append(.upsert(rename.row(identity)))
+                        forgotten.insert(deletion.key)
+                        if let parent = try? RelativePath(key: deletion.key).parent {
+                            emptied.insert(parent)
+                        }
+                        continue
+                    }
+                    guard gone.contains(deletion.key) else { continue }
                     let (isSettled, parent) = await deleteFile(deletion)
                     if isSettled { forgotten.insert(deletion.key) }
                     if let parent { emptied.insert(parent) }
@@ -165,7 +184,36 @@ struct DeletionPass: Sendable {
             }
             let directory = context.directory
             try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
-            try await context.manifest.record(forgotten.map { .forget($0) })
+            try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
+        }
+    }
+
+    /// Gives a file the name of the new key that has its content; nil if it keeps its own.
+    private func rename(
+        _ deletion: PlannedDeletion,
+        _ rename: LocalRenames.Proven
+    ) async -> FileIdentity? {
+        guard let expected = deletion.identity else { return nil }
+        let (directory, modified) = (context.directory, rename.modified)
+        let key = rename.source.entry.key
+        do {
+            let (old, new) = (try RelativePath(key: deletion.key), try RelativePath(key: key))
+            let identity = try await context.disk.run { () throws(LocalError) in
+                try directory.rename(old, expected: expected, to: new, modified: modified)
+            }
+            context.tracker.count { $0.renamed += 1 }
+            context.tracker.finishedItem(bytes: rename.source.object.size)
+            context.item(
+                .copyLocal,
+                .done,
+                key,
+                size: rename.source.object.size,
+                message: "renamed from '\(deletion.key.display)'"
+            )
+            return identity
+        } catch {
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, .targetChanged)
+            return nil
         }
     }
 

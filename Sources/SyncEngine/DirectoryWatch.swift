@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import SyncModel
 internal import SyncPlanner
 
 /// Looks again whether the mirrored directory is still at its path, because everything that the
@@ -39,10 +40,19 @@ struct DirectoryWatch: Sendable {
 
 extension MirrorRun {
     /// Deletes what was planned, unless the directory goes away before or meanwhile.
-    func deletePlanned(_ parts: Parts, _ watch: DirectoryWatch) async throws {
+    func deletePlanned(
+        _ parts: Parts,
+        _ renames: [ObjectKey: LocalRenames.Proven],
+        _ watch: DirectoryWatch
+    ) async throws {
         let context = parts.context
         do {
-            try await DeletionPass(context: context, executor: parts.executor, watch: watch).run()
+            try await DeletionPass(
+                context: context,
+                executor: parts.executor,
+                watch: watch,
+                renames: renames
+            ).run()
         } catch let error as SyncError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }
             // The refusal is what counts; the next run drops a plan that is left.

@@ -73,9 +73,12 @@ extension ItemFailure {
             self = .nameTaken(message: error.message)
             return
         }
-        // A full disk is each item's failure: a smaller one may still fit, and nothing is deleted.
-        let isFull = if case .diskFull = error { true } else { false }
-        self = .local(message: error.message, stops: error.endsRun && !isFull ? .localState : nil)
+        if case .diskFull = error {
+            // Each item's failure: a smaller one may still fit.
+            self = .diskFull(message: error.message)
+            return
+        }
+        self = .local(message: error.message, stops: error.endsRun ? .localState : nil)
     }
 
     init(_ error: ManifestError) {

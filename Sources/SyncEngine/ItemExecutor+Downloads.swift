@@ -29,12 +29,46 @@ extension ItemExecutor {
         if context.looksForFoldedNames, entry.local == nil, let taken = await takenName(path) {
             return fail(.download, entry.key, size: object.size, ItemFailure(taken))
         }
-        let isRules = entry.key == IgnoreFile.key
-        if !isRules, entry.base == nil, entry.local == nil,
+        if entry.local == nil, await isDirectory(path) {
+            return await carryOut(.skip(.shadowedByDirectory), entry)
+        }
+        if entry.key != IgnoreFile.key, entry.base == nil, entry.local == nil,
             await copyLocal(entry, object, path)
         {
             return
         }
+        guard let failure = await transfer(entry, object, path, displaced, fetched) else { return }
+        if case .diskFull = failure {
+            let short = RunLedger.ShortOfRoom(
+                entry: entry,
+                displaced: displaced,
+                failure: failure
+            )
+            if deletes, ledger.deferForRoom(short) { return }
+            return await failForRoom(short)
+        }
+        // The file is to go, but only a listing without its object may say so.
+        if failure == .vanished, entry.local != nil, context.options.deletesKnown {
+            ledger.countVanishedFile()
+        }
+        fail(.download, entry.key, size: object.size, failure)
+    }
+
+    /// True if this run may delete files.
+    private var deletes: Bool {
+        context.tracker.direction != .push
+            && (context.options.deletesKnown || context.options.deletesExtra)
+    }
+
+    /// Why the object's content could not be fetched; nil if it waits for its place.
+    func transfer(
+        _ entry: JoinedEntry,
+        _ object: RemoteObject,
+        _ path: RelativePath,
+        _ displaced: Displacement,
+        _ fetched: Fetched? = nil
+    ) async -> ItemFailure? {
+        let isRules = entry.key == IgnoreFile.key
         let transfer =
             fetched?.transfer
             ?? context.tracker.begin(.download, key: entry.key, size: object.size)
@@ -50,7 +84,8 @@ extension ItemExecutor {
             if isRules { try await IgnoreFile.check(finished.partialName, context) }
             if try await makeDirectory(entry, finished.metadata) {
                 await context.removePartial(finished.partialName)
-                return context.tracker.end(transfer)
+                context.tracker.end(transfer)
+                return nil
             }
             let fallback = object.lastModified ?? context.environment.now()
             await publications.submit(
@@ -73,13 +108,10 @@ extension ItemExecutor {
                     hasCheckpoint: finished.hasCheckpoint
                 )
             )
+            return nil
         } catch {
             context.tracker.end(transfer)
-            // The file is to go, but only a listing without its object may say so.
-            if error == .vanished, entry.local != nil, context.options.deletesKnown {
-                ledger.countVanishedFile()
-            }
-            fail(.download, entry.key, size: object.size, error)
+            return error
         }
     }
 
@@ -88,12 +120,23 @@ extension ItemExecutor {
         entry.local?.identity.map { .file($0) } ?? .absent
     }
 
+    /// True where something that is excluded, or came since the walk, is in the way of a new file:
+    /// seen before its content is fetched.
+    private func isDirectory(_ path: RelativePath) async -> Bool {
+        let directory = context.directory
+        let state = try? await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        if case .directory = state { return true }
+        return false
+    }
+
     /// True if the copied file has the content of the new key's object.
     ///
     /// What the service says of that object alone decides. That its tag is the one of the object
     /// that the file was made from proves nothing: a tag need not be a digest, and then two objects
     /// may share it.
-    private func isCopy(
+    func isCopy(
         _ copy: OpenFile,
         _ checksum: CRC64,
         of metadata: ObjectMetadata
@@ -112,6 +155,13 @@ extension ItemExecutor {
     ) async -> Bool {
         do {
             guard let (row, metadata) = try await localSource(entry, object) else { return false }
+            let rename = RunLedger.PendingRename(
+                entry: entry,
+                object: object,
+                row: row,
+                metadata: metadata
+            )
+            if deletes, ledger.deferRename(rename) { return true }
             return try await copyLocal(entry, object, path, from: row, metadata)
         } catch {
             // A copy is a shortcut: whatever is wrong with it, the download will tell or mend.

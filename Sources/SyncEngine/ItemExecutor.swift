@@ -87,6 +87,8 @@ struct ItemExecutor: Sendable {
             break
         case .skip(let reason) where reason.holdsNothingBack:
             skipWithoutDoubt(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+        case .skip(let reason) where reason.isOfName:
+            skipName(entry, reason)
         case .skip(let reason):
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .resolveLink:
@@ -109,6 +111,10 @@ struct ItemExecutor: Sendable {
 extension ItemExecutor {
     func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
         reports.fail(action, key, size: size, failure)
+    }
+
+    func skipName(_ entry: JoinedEntry, _ reason: SkipReason) {
+        reports.skipName(entry.key, size: entry.remote?.size ?? 0, reason)
     }
 
     func postpone(_ key: ObjectKey, size: Int64, message: String) {

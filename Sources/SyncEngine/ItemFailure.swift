@@ -40,6 +40,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         stops: RunStop?,
         cause: StorageCause = .other
     )
+    /// The disk has no room for it; the text says how much is missing.
+    case diskFull(message: String)
     /// The disk refused; the text says what to do.
     case local(message: String, stops: RunStop?)
     /// Another process or part of this one has it under way.
@@ -120,7 +122,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .cancelled:
             "interrupted; what was transferred is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
-            .nameTaken(let message):
+            .nameTaken(let message), .diskFull(let message):
             message
         }
     }

@@ -30,6 +30,11 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.conflicts += 1 }
             ledger.countFailed()
             state = .skipped
+        case .diskFull:
+            // What has no room is no doubt of what is to go, which perhaps makes room.
+            context.tracker.count { $0.failed += 1 }
+            ledger.countShort()
+            state = .failed
         case .keepsChanging, .corrupt, .disproved, .cannotResume, .uploadVanished, .storage, .local,
             .manifest, .held:
             context.tracker.count { $0.failed += 1 }
@@ -67,6 +72,14 @@ struct ItemReports: Sendable {
         context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
+    /// The same where a name is what is wrong: only what is at or beneath it is in doubt.
+    func skipName(_ key: ObjectKey, size: Int64, _ reason: SkipReason) {
+        context.tracker.count { $0.skipped += 1 }
+        ledger.countSkippedName(key)
+        let hint = FilterHint(key, isFileOnly: reason == .shadowedByDirectory)?.text ?? ""
+        context.keptItem(.skip, .skipped, key, size: size, message: reason.message + hint)
+    }
+
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
         ledger.countSkipped()
@@ -101,7 +114,11 @@ struct ItemReports: Sendable {
         case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
             .notMounted:
             context.tracker.count { $0.skipped += 1 }
-            context.keptItem(.skip, .skipped, key, size: 0, message: issue.message)
+            var message = issue.message
+            if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
+                message += " Rename it" + hint.text + "."
+            }
+            context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }
     }
 }

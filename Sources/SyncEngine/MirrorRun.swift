@@ -195,14 +195,14 @@ extension MirrorRun {
                 leavingOut: selection.isExcludedFromWalk
             )
         }
-        try await delete(parts, findings, rows: rows, planned, watch)
+        try await delete(parts, findings, rows: rows, watch)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
         let ledger = parts.ledger
         // What the walk could not see may be what a checkpoint is of.
         let isClean =
             findings.isListingProven && findings.isScanProven && ledger.failedItems == 0
-            && ledger.vanishedItems == 0
+            && ledger.shortItems == 0 && ledger.vanishedItems == 0
         if isClean {
             try await Housekeeping(context: parts.context).dropFetchedContents()
             let filter = parts.context.filter
@@ -252,76 +252,9 @@ extension MirrorRun {
     }
 }
 
-// MARK: - Deletions and the end
+// MARK: - The end
 
 extension MirrorRun {
-    func deletionGuard(
-        _ parts: Parts,
-        _ findings: Findings,
-        rows: Int,
-        deletions: Int
-    ) async throws(ManifestError) -> DeletionGuard {
-        let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(direction, session.manifest)
-        let cap: DeletionCap =
-            switch options.deletionLimit {
-            case .count(let count): .count(count)
-            case .percent(let share): .percent(share)
-            }
-        return DeletionGuard(
-            direction: Direction(direction),
-            deletions: deletions,
-            rows: rows,
-            listedObjects: findings.listedObjects,
-            walkedEntries: findings.walkedEntries,
-            isListingProven: findings.isListingProven,
-            isScanProven: findings.isScanProven,
-            failedItems: parts.ledger.failedItems,
-            skippedItems: parts.ledger.skippedItems,
-            vanishedItems: parts.ledger.vanishedItems,
-            isSameRemote: true,
-            isSameDirectory: session.known.isSame || deletions == 0,
-            isManifestRebuilt: session.isManifestRebuilt
-                || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
-            allowsEmpty: options.allowsEmpty,
-            cap: cap
-        )
-    }
-
-    private func delete(
-        _ parts: Parts,
-        _ findings: Findings,
-        rows: Int,
-        _ planned: PlannedDeletionCount,
-        _ watch: DirectoryWatch
-    ) async throws {
-        let context = parts.context
-        let judge = try await deletionGuard(
-            parts,
-            findings,
-            rows: rows,
-            deletions: planned.local + planned.remote + parts.ledger.vanishedFiles
-        )
-        switch judge.verdict {
-        case .allowed:
-            try await deletePlanned(parts, watch)
-            try await DeferredDownloads(executor: parts.executor).run()
-            guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
-            if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
-                findings.isListingProven, findings.isScanProven,
-                try await RebuiltManifest.isUnconfirmed(direction, context.manifest)
-            {
-                try await RebuiltManifest.confirm(direction, context.manifest)
-            }
-        case .refused(let refusal):
-            try await context.manifest.clearPlannedDeletions(run: context.run)
-            context.tracker.count { $0.deletionsHeldBack = refusal.message }
-            if refusal.isSafetyRefusal {
-                parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
-            }
-            DeferredDownloads(executor: parts.executor).skip()
-        }
-    }
-
     private var pulls: Bool { direction != .push }
 
     /// Records the run; the failure it ends with, which may be the record's own.

@@ -1,3 +1,5 @@
+internal import LocalStorage
+internal import ObjectStorage
 internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
@@ -14,6 +16,28 @@ final class RunLedger: Sendable {
         var vanishedFiles = 0
         var doubtful = 0
         var deferred: [Deferred] = []
+        var renames: [PendingRename] = []
+        var mayRename = true
+        var short: [ShortOfRoom] = []
+        var mayBeShort = true
+        var shortItems = 0
+        var names: [ObjectKey] = []
+        var trashSize: Int64?
+    }
+
+    /// A new key whose content a file has whose own key is perhaps gone.
+    struct PendingRename: Sendable {
+        let entry: JoinedEntry
+        let object: RemoteObject
+        let row: ManifestEntry
+        let metadata: ObjectMetadata
+    }
+
+    /// A download that the disk had no room for.
+    struct ShortOfRoom: Sendable {
+        let entry: JoinedEntry
+        let displaced: Displacement
+        let failure: ItemFailure
     }
 
     /// A download that waits for the run's deletions.
@@ -25,6 +49,8 @@ final class RunLedger: Sendable {
 
     /// Downloads that wait for deletions are rare; more than this are left to the next run.
     private static let deferredLimit = 10_000
+    /// Names that hold back what is beneath them; more of them hold back everything.
+    private static let nameLimit = 1_000
 
     private let state = Mutex(State())
 
@@ -39,6 +65,15 @@ final class RunLedger: Sendable {
     var vanishedFiles: Int { state.withLock { $0.vanishedFiles } }
     /// Files that a power cut may have damaged, and that were left as they are.
     var doubtfulFiles: Int { state.withLock { $0.doubtful } }
+    /// Items that the disk has no room for.
+    var shortItems: Int { state.withLock { $0.shortItems } }
+    /// Bytes in the trash, as far as known.
+    var trashSize: Int64? {
+        get { state.withLock { $0.trashSize } }
+        set { state.withLock { $0.trashSize = newValue } }
+    }
+    /// Names that were skipped, without a "/" at their ends.
+    var skippedNames: [ObjectKey] { state.withLock { $0.names } }
     var deferred: [Deferred] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
@@ -51,6 +86,54 @@ final class RunLedger: Sendable {
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
+    func countShort() { state.withLock { $0.shortItems += 1 } }
+
+    func countSkippedName(_ key: ObjectKey) {
+        let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
+        state.withLock { state in
+            if state.names.count < Self.nameLimit {
+                state.names.append(name)
+            } else {
+                state.skipped += 1
+            }
+        }
+    }
+
+    /// False if there are too many already, or the deletions have begun.
+    func deferRename(_ rename: PendingRename) -> Bool {
+        state.withLock { state in
+            guard state.mayRename, state.renames.count < Self.deferredLimit else { return false }
+            state.renames.append(rename)
+            return true
+        }
+    }
+
+    /// Those that wait; none is taken from here on.
+    func takeRenames() -> [PendingRename] {
+        state.withLock { state in
+            state.mayRename = false
+            defer { state.renames = [] }
+            return state.renames
+        }
+    }
+
+    /// False if there are too many already, or the room was made.
+    func deferForRoom(_ item: ShortOfRoom) -> Bool {
+        state.withLock { state in
+            guard state.mayBeShort, state.short.count < Self.deferredLimit else { return false }
+            state.short.append(item)
+            return true
+        }
+    }
+
+    /// Those that wait for room; none is taken from here on.
+    func takeShort() -> [ShortOfRoom] {
+        state.withLock { state in
+            state.mayBeShort = false
+            defer { state.short = [] }
+            return state.short
+        }
+    }
 
     /// False if there are too many already.
     func deferDownload(_ entry: JoinedEntry, behind obstacle: SkipReason) -> Bool {

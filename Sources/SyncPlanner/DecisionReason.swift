@@ -137,6 +137,17 @@ package enum SkipReason: Sendable, Hashable {
         }
     }
 
+    /// True for what a name alone cannot be here: nothing but what lies at or beneath it is in
+    /// doubt.
+    package var isOfName: Bool {
+        switch self {
+        case .unsafeName, .notUTF8, .markerWithContent, .shadowedByDirectory, .blocksDirectory,
+            .blockedByFile:
+            true
+        default: false
+        }
+    }
+
     /// What is in the way and what the user can do; safe to print.
     package var message: String {
         switch self {

@@ -104,6 +104,8 @@ package struct DeletionGuard: Sendable, Hashable {
     package var direction: Direction
     /// Planned deletions of files and objects together.
     package var deletions: Int
+    /// How many of them give a file another name only, which the limit does not count.
+    package var renames = 0
     /// Rows of the manifest when the run began.
     package var rows: Int
     package var listedObjects: Int
@@ -186,6 +188,7 @@ package struct DeletionGuard: Sendable, Hashable {
     }
 
     private var exceedsCap: Bool {
+        let deletions = deletions - renames
         switch cap {
         case .count(let limit):
             return deletions > limit

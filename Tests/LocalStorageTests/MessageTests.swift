@@ -89,16 +89,14 @@ struct MessageTests {
         Example(
             error: .diskFull(shortage(.space, needed: 10, free: 3)),
             message: "'f': the disk is full (10 bytes are needed and 3 are free)."
-                + " Finished parts are kept for the next run."
         ),
         Example(
             error: .diskFull(shortage(.inodes, needed: nil, free: 3)),
             message: "'f': the file system has no free inodes."
-                + " Finished parts are kept for the next run."
         ),
         Example(
             error: .diskFull(shortage(.quota, needed: nil, free: nil)),
-            message: "'f': the disk quota is used up. Finished parts are kept for the next run."
+            message: "'f': the disk quota is used up."
         ),
         Example(
             error: .lockHeld(by: "process 1 on h"),

@@ -15,7 +15,7 @@ extension SyncError {
             case .tooLarge: .configuration
             case .cancelled: .cancelled
             case .held: .locked
-            case .local: .localState
+            case .local, .diskFull: .localState
             case .storage(_, _, _, .permission): .credentials
             case .storage(_, _, _, .usage): .configuration
             case .storage(_, _, _, .corrupt): .corrupt

@@ -85,7 +85,9 @@ extension World {
                 let isStillThere = contents.allSatisfy { visible.contains($0) }
                 if isStillThere, isNameOfConflict(path) { continue }
             }
-            run.deletions += 1
+            // A file that got another name is still there.
+            let renaming = "renamed from '\(path.display)'"
+            if !run.items.contains(where: { $0.message == renaming }) { run.deletions += 1 }
             judgeLocalDeletion(path, run)
         }
     }

@@ -1,0 +1,54 @@
+package import SyncModel
+
+extension MirrorDirectory {
+    /// Gives a file another name, if it is still what the plan saw and the name is free.
+    ///
+    /// - Returns: What it is then, with the time `modified`.
+    /// - Throws: `targetChanged` with the path that is not as it was. The file has its old name
+    ///   then, unless it was the last step that failed.
+    package func rename(
+        _ path: RelativePath,
+        expected: FileIdentity,
+        to newPath: RelativePath,
+        modified: Timestamp
+    ) throws(LocalError) -> FileIdentity {
+        do throws(LocalError) {
+            let (parent, _) = try unchanged(path, expected)
+            var target = root
+            if let directory = newPath.parent {
+                target = try root.directory(beneath: directory, creatingWithMode: 0o777)
+            }
+            let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
+            let isRenamed = try calls.renameExclusively(
+                from: parent.descriptor,
+                name,
+                to: target.descriptor,
+                newName
+            )
+            guard isRenamed else { throw .targetChanged(newPath) }
+            guard let found = try target.status(of: newName)?.identity,
+                Self.isSame(found, expected)
+            else {
+                // Somebody was quicker: whatever it is, it gets its own name back if it can.
+                _ = try? calls.renameExclusively(
+                    from: target.descriptor,
+                    newName,
+                    to: parent.descriptor,
+                    name
+                )
+                throw .targetChanged(path)
+            }
+            let file = try openForReading(newPath)
+            if found.modified != modified { try calls.setModified(file.descriptor, modified) }
+            return try file.identity()
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+
+    /// A rename moves the time of the last change, and nothing else.
+    private static func isSame(_ found: FileIdentity, _ expected: FileIdentity) -> Bool {
+        found.device == expected.device && found.inode == expected.inode
+            && found.size == expected.size && found.modified == expected.modified
+    }
+}

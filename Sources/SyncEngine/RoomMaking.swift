@@ -1,0 +1,125 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+internal import SyncPlanner
+
+/// Downloads that the disk had no room for, tried once more after the run's deletions.
+///
+/// Where the room is still short, the trash of earlier runs goes, the oldest first and this run's
+/// own last, as far as that helps and no further.
+struct RoomMaking: Sendable {
+    let executor: ItemExecutor
+
+    private var context: TransferContext { executor.context }
+
+    func run() async throws {
+        let short = executor.ledger.takeShort()
+        guard !short.isEmpty else { return }
+        var trash = await trashOfRuns()[...]
+        for item in short {
+            try Task.checkCancellation()
+            guard let object = item.entry.remote, let path = try? RelativePath(key: item.entry.key)
+            else { continue }
+            let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
+            guard let free = await freeBytes(), free.addingClamped(held) >= object.size else {
+                await executor.failForRoom(item)
+                continue
+            }
+            while let free = await freeBytes(), free < object.size, let oldest = trash.popFirst() {
+                await remove(oldest)
+            }
+            var failure = await executor.transfer(item.entry, object, path, item.displaced)
+            while case .diskFull? = failure, let oldest = trash.popFirst() {
+                await remove(oldest)
+                failure = await executor.transfer(item.entry, object, path, item.displaced)
+            }
+            guard let failure else { continue }
+            await executor.failForRoom(
+                RunLedger.ShortOfRoom(
+                    entry: item.entry,
+                    displaced: item.displaced,
+                    failure: failure
+                )
+            )
+        }
+    }
+
+    /// Reports them, because nothing was deleted.
+    func fail() async {
+        for item in executor.ledger.takeShort() { await executor.failForRoom(item) }
+    }
+
+    private func trashOfRuns() async -> [MirrorDirectory.TrashOfRun] {
+        let directory = context.directory
+        let runs = try? await context.disk.run { () throws(LocalError) in
+            try directory.trashOfRuns()
+        }
+        return runs ?? []
+    }
+
+    private func freeBytes() async -> Int64? {
+        let directory = context.directory
+        return try? await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
+    }
+
+    private func remove(_ run: MirrorDirectory.TrashOfRun) async {
+        let directory = context.directory
+        let before = await freeBytes() ?? 0
+        executor.ledger.trashSize = nil
+        do {
+            try await context.disk.run { () throws(LocalError) in try directory.remove(run) }
+        } catch {
+            let message = ItemFailure(any: error).message
+            return context.emit(.warning(message: "the trash is not all removed: \(message)"))
+        }
+        let gained = max(0, (await freeBytes() ?? before) - before)
+        context.emit(
+            .warning(
+                message: "removed the trash of the run \(run.display) (\(roomText(gained)))"
+                    + " to make room"
+            )
+        )
+    }
+}
+
+extension ItemExecutor {
+    /// Reports what the disk has no room for, and what else there is on it.
+    func failForRoom(_ item: RunLedger.ShortOfRoom) async {
+        let (key, size) = (item.entry.key, item.entry.remote?.size ?? 0)
+        guard case .diskFull(var message) = item.failure else {
+            return fail(.download, key, size: size, item.failure)
+        }
+        if let trash = await trashSize(), trash > 0 {
+            message += " The trash holds \(roomText(trash)), which --trash-days 0 frees."
+        }
+        let checkpoint = try? await context.manifest.downloadCheckpoint(key)
+        if checkpoint?.ranges.contains(where: { $0.received > 0 }) == true {
+            message += " What was fetched of it is kept for the next run."
+        }
+        fail(.download, key, size: size, .diskFull(message: message))
+    }
+
+    /// What the trash holds; counted once for many items.
+    fileprivate func trashSize() async -> Int64? {
+        if let known = ledger.trashSize { return known }
+        let directory = context.directory
+        let size = try? await context.disk.run { () throws(LocalError) in
+            try directory.trashSize()
+        }
+        ledger.trashSize = size
+        return size
+    }
+}
+
+/// `999 B`, `1.0 KiB`, `12.3 MiB`.
+private func roomText(_ bytes: Int64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var (unit, divisor) = (0, Int64(1))
+    while unit < units.count - 1, bytes / divisor >= 1_024 {
+        unit += 1
+        divisor <<= 10
+    }
+    guard unit > 0 else { return "\(bytes) B" }
+    let tenths = bytes % divisor / max(1, divisor / 10)
+    return "\(bytes / divisor).\(min(9, tenths)) \(units[unit])"
+}

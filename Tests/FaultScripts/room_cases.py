@@ -1,0 +1,110 @@
+"""Row F183: renames and exchanges on a disk that has no room for both."""
+
+import os
+
+from case_table import case, equal, expect
+from machine import Disk
+from scenes import OTHER
+from stage import ramp
+
+FILM = 35 << 20
+
+
+def library(place, **files):
+    """A mirror in step on a disk of 60 MiB."""
+    disk = Disk(place)
+    disk.memory(place.directory, "size=60m")
+    for name, content in files.items():
+        place.put(name, content)
+    place.put("kept", OTHER)
+    place.in_step(disk.run("pull"))
+    return disk
+
+
+def inode(disk, name):
+    with disk.inside() as seen:
+        return os.stat(seen.path(name)).st_ino
+
+
+@case("F183", "a file that was renamed in the bucket is renamed on the disk, without room for two")
+def _(place):
+    if not Disk.is_possible():
+        return
+    film = ramp(FILM, 1)
+    disk = library(place, film=film)
+    before = inode(disk, "film")
+    for old, new in (("film", "a/2024/film"), ("a/2024/film", "z/film"), ("z/film", "b")):
+        place.put(new, film)
+        place.delete(old)
+        place.server.forget_requests()
+        for command in ("pull", "sync") if new == "b" else ("pull",):
+            result = place.in_step(disk.run(command, "--delete", "--max-delete", "0"))
+            done = 1 if command == "pull" else 0
+            equal((result.count("renamed"), result.count("deleted"), result.count("bytes")),
+                  (done, 0, 0), f"the counts of {result}")
+        equal(disk.tree(), {new: film, "kept": OTHER}, "the tree")
+        equal(inode(disk, new), before, "the file")
+        with disk.inside() as seen:
+            equal(os.stat(seen.path(new)).st_nlink, 1, "names of the file")
+            expect(not os.path.exists(seen.path(os.path.dirname(old) or "x")), "an empty directory")
+        equal(place.requests("GetObject"), [], "content that was asked for")
+
+
+@case("F183", "a file is renamed only where its own object is gone, and copied otherwise")
+def _(place):
+    content = ramp(3 << 20, 1)
+    place.put("old", content)
+    place.put("kept", OTHER)
+    place.in_step(place.pull())
+    place.put("copy", content)
+    result = place.in_step(place.pull("--delete"))
+    equal((result.count("renamed"), result.count("bytes")), (1, 0), f"a copy: {result}")
+    equal(place.tree(), {"old": content, "copy": content, "kept": OTHER}, "the tree")
+    place.put("new", content)
+    place.put("second", content)
+    place.delete("old")
+    place.delete("copy")
+    result = place.in_step(place.pull())
+    equal((result.count("renamed"), result.count("deleted")), (2, 0), f"no --delete: {result}")
+    equal(len(place.tree()), 5, "files")
+    result = place.in_step(place.pull("--delete"))
+    equal(result.count("deleted"), 2, f"deletions: {result}")
+    equal(place.tree(), {"new": content, "second": content, "kept": OTHER}, "the tree")
+
+
+@case("F183", "an old film goes and a new one comes where only one of them fits")
+def _(place):
+    if not Disk.is_possible():
+        return
+    old, new = ramp(FILM, 1), ramp(FILM, 2)
+    disk = library(place, old=old)
+    place.put("new", new)
+    place.delete("old")
+    result = disk.run("pull")
+    equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0), str(result))
+    expect("disk is full" in result.said("new") and "kept" not in result.said("new"),
+           f"what was said: {result.said('new')}")
+    result = place.in_step(disk.run("pull", "--delete"))
+    equal((result.count("deleted"), result.count("transferred")), (1, 1), f"the counts of {result}")
+    equal(disk.tree(), {"new": new, "kept": OTHER}, "the tree")
+    said = [line["message"] for line in result.all("warning")]
+    expect(any("removed the trash of the run" in text and "35.0 MiB" in text for text in said),
+           f"what was said of the trash: {said}")
+
+
+@case("F183", "no trash goes for what would not fit without it either")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = library(place, gone=ramp(9 << 20, 1), again=ramp(1 << 20, 4))
+    place.delete("gone")
+    place.in_step(disk.run("pull", "--delete"))
+    place.put("large", ramp(70 << 20, 2))
+    place.delete("again")
+    result = disk.run("pull", "--delete")
+    equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 1), str(result))
+    expect("trash holds 10.0 MiB, which --trash-days 0 frees" in result.said("large"),
+           f"what was said: {result.said('large')}")
+    with disk.inside() as seen:
+        kept = [name for _, _, names in os.walk(seen.path(".osssync/trash")) for name in names]
+    equal(sorted(kept), ["again", "gone"], "what the trash holds")
