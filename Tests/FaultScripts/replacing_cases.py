@@ -1,4 +1,4 @@
-"""Rows F177, F181, F194, F195 and F203: what is written, and what it takes the place of."""
+"""Rows F096, F177, F181, F194 and F203: what is written, and what it takes the place of."""
 
 import os
 import re
@@ -273,7 +273,7 @@ def _(place):
               f"the tree of {scheme}")
 
 
-@case("F195", "a file that is said to be empty and has content is not sent as nothing")
+@case("F096", "a file that is said to be empty and has content is not sent as nothing")
 def _(place):
     result = place.start("put", "/proc/self/environ", f"oss://{BUCKET}/{place.prefix}/environ")
     equal(result.status, 5, f"exit of {result}")

@@ -124,4 +124,12 @@ struct StorageErrorTests {
         #expect(fixture.server.requests.count == 1)
         #expect(fixture.server.requests.first?["if-none-match"] == "\"E\"")
     }
+
+    @Test func `a missing bucket is named`() async throws {
+        let fixture = try ClientFixture { _, _ in [serviceError("404 Not Found", "NoSuchBucket")] }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.list(ListRequest(prefix: "p/"))
+        }
+        #expect(error?.message.contains("There is no bucket 'bucket' at this endpoint") == true)
+    }
 }
