@@ -225,7 +225,7 @@ def _(place):
 def _(place):
     tree = pulled(place)
     place.faults(place.fault("ListObjectsV2", {"fail": {"status": 404, "code": "NoSuchBucket"}}))
-    stops(place, place.pull("--delete"), 2, "NoSuchBucket", "Check the bucket's name")
+    stops(place, place.pull("--delete"), 2, "NoSuchBucket", "There is no bucket '")
     place.faults(place.fault("ListObjectsV2", {"status": 403, "body": MOVED}))
     stops(place, place.pull("--delete"), 4, "Use the endpoint 'oss-cn-other.aliyuncs.com'")
     place.faults()

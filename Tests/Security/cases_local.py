@@ -247,13 +247,20 @@ IGNORED = {
 }
 
 
-@case("a hostile ignore file ends the run and commands nothing", IGNORED)
+@case("a hostile ignore file is not taken and commands nothing", IGNORED)
 def ignored(place, content):
     store = Store({PREFIX + b".osssyncignore": content, PREFIX + b"a": b"x"})
+    for _ in range(2):
+        with Endpoint(store) as endpoint:
+            outcome = place.run("pull", place.mirror, OSS, "--delete", endpoint=endpoint.url,
+                                expected=1)
+        expect(".osssyncignore" in outcome.text, str(outcome))
+        equal(place.files(), {b"a": b"x"})
+    # As a file of the user's it ends a run before anything is sent.
+    for name, text in ("secret.key", b"mine"), (".osssyncignore", content):
+        with open(os.path.join(place.mirror, name), "wb") as file:
+            file.write(text)
     with Endpoint(store) as endpoint:
-        place.run("pull", place.mirror, OSS, endpoint=endpoint.url, expected=0)
-        with open(os.path.join(place.mirror, "secret.key"), "wb") as file:
-            file.write(b"mine")
         outcome = place.run("push", place.mirror, "--delete", endpoint=endpoint.url, expected=2)
         expect(".osssyncignore" in outcome.text, str(outcome))
         expect(all(request.method in (b"GET", b"HEAD") for request in endpoint.requests), "sent")
