@@ -40,7 +40,7 @@ struct CommandTests {
             let wrong = try workplace.run(command, path, "oss://no-such-bucket/p")
             #expect(wrong.status == 2, "\(wrong.diagnostics)")
             #expect(wrong.diagnostics.contains("NoSuchBucket"))
-            #expect(wrong.diagnostics.contains("Check the bucket's name and region (request "))
+            #expect(wrong.diagnostics.contains(": check its name and region (request "))
             #expect(!FileManager.default.fileExists(atPath: path))
         }
         #expect(try workplace.run("pull", path, workplace.remote).status == 0)
