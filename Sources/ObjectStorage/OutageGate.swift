@@ -12,6 +12,8 @@ final class OutageGate: Sendable {
     enum Verdict: Sendable {
         /// Try for all, after a pause; tries count from 1.
         case probe(UInt64, attempt: Int)
+        /// Try for all now, in place of another one.
+        case takeOver(UInt64)
         /// Try again: the network was perhaps found.
         case retry
         /// It is not found.
@@ -75,6 +77,24 @@ final class OutageGate: Sendable {
         finish(.retry) { _ in }
     }
 
+    /// Lets another request try for all; the verdict is for the one that tried.
+    ///
+    /// It may be the probe's own object that the connection breaks at.
+    func passOn(_ probe: UInt64) async -> Verdict {
+        let next = state.withLock { state -> (UInt64, CheckedContinuation<Verdict, Never>)? in
+            guard state.probe == probe, let ticket = state.waiting.keys.min(),
+                let waiter = state.waiting.removeValue(forKey: ticket)
+            else { return nil }
+            state.probe = ticket
+            return (ticket, waiter)
+        }
+        next?.1.resume(returning: .takeOver(next?.0 ?? 0))
+        return await wait { state in
+            if state.probe == probe { return .takeOver(probe) }
+            return state.probe == nil ? .retry : nil
+        }
+    }
+
     private func finish(_ verdict: Verdict, _ change: (inout State) -> Void) {
         let waiting = state.withLock { state in
             change(&state)
@@ -86,9 +106,9 @@ final class OutageGate: Sendable {
     }
 
     /// True if a lost connection is one of several in a row, so that it is an outage.
-    func countsLoss(of key: ObjectKey?, probe: UInt64?) -> Bool {
-        isDisturbed.store(true, ordering: .relaxed)
-        return state.withLock { state in
+    func countsLoss(of key: ObjectKey?) -> Bool {
+        state.withLock { state in
+            isDisturbed.store(true, ordering: .relaxed)
             state.losses += 1
             if let first = state.firstLost {
                 if first != key { state.isLossShared = true }
@@ -108,8 +128,9 @@ final class OutageGate: Sendable {
 
     /// A request found no connection.
     func failed(_ error: StorageError, probe: UInt64?) async -> Verdict {
-        isDisturbed.store(true, ordering: .relaxed)
         let verdict = await wait { state in
+            // Not before: an answer in between would hide this failure from those who come.
+            isDisturbed.store(true, ordering: .relaxed)
             if let current = state.probe, current != probe { return nil }
             state.failures += 1
             guard state.failures < limit(state) else { return .giveUp(error) }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 extension StorageClient {
     /// Bytes of one attempt that are worth another.
-    private static let worthwhile: Int64 = 64 << 10
+    static let worthwhile: Int64 = 64 << 10
 
     /// Makes attempts until one succeeds or nothing more may be tried.
     ///
@@ -20,9 +20,7 @@ extension StorageClient {
         while true {
             let before = sink?.received ?? 0
             do throws(StorageError) {
-                if context.probe == nil, case .giveUp(let error) = await outage.enter() {
-                    throw error
-                }
+                if context.probe == nil { try await awaitConnection(&context) }
                 let value = try await attempt(&context)
                 outage.answered()
                 budget.refund()
@@ -58,6 +56,15 @@ extension StorageClient {
         }
     }
 
+    /// Waits while another request tries for all.
+    private func awaitConnection(_ context: inout AttemptContext) async throws(StorageError) {
+        switch await outage.enter() {
+        case .giveUp(let error): throw error
+        case .takeOver(let probe): context.probe = probe
+        case .retry, .probe: break
+        }
+    }
+
     /// True if there was no connection, and the request is to be made again now; false if the error
     /// is one of this request alone.
     private func waitForConnection(
@@ -65,12 +72,9 @@ extension StorageClient {
         _ context: inout AttemptContext
     ) async throws(StorageError) -> Bool {
         guard case .transport(let failure) = error.kind else { return false }
-        switch failure.retryClass {
-        case .unreachable: break
-        case .transient:
-            guard outage.countsLoss(of: error.key, probe: context.probe) else { return false }
-        default: return false
-        }
+        let isLoss = failure.retryClass == .transient
+        guard failure.retryClass == .unreachable || isLoss else { return false }
+        if isLoss, !outage.countsLoss(of: error.key) { return false }
         context.needsFreshConnection = true
         switch await outage.failed(error, probe: context.probe) {
         case .giveUp:
@@ -79,6 +83,8 @@ extension StorageClient {
             throw error
         case .retry:
             context.probe = nil
+        case .takeOver(let probe):
+            context.probe = probe
         case .probe(let probe, let attempt):
             context.probe = probe
             let pause = configuration.retry.outagePause(
@@ -101,12 +107,29 @@ extension StorageClient {
                 outage.abandon(probe)
                 throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
             }
+            if isLoss { try await passOn(probe, error, &context) }
         }
         if Task.isCancelled {
             outage.abandon(context.probe)
             throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
         }
         return true
+    }
+
+    /// Lets another request try in the place of one whose connection was lost.
+    private func passOn(
+        _ probe: UInt64,
+        _ error: StorageError,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) {
+        switch await outage.passOn(probe) {
+        case .giveUp(let found):
+            var error = found
+            error.isOutage = true
+            throw error
+        case .takeOver(let probe): context.probe = probe
+        case .retry, .probe: context.probe = nil
+        }
     }
 
     /// Throws `error` if there is to be no other attempt, and else returns when it may begin.

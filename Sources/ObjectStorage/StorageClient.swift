@@ -116,8 +116,10 @@ extension StorageClient {
             patience: patience(for: request),
             isReplayable: request.isRepeatable,
             needsFreshConnection: context.needsFreshConnection,
-            onSent: request.onSent,
-            judge: { head in
+            onSent: reporting(request, context.probe),
+            judge: { [outage, probe = context.probe] head in
+                // Others need not wait for a large body.
+                outage.abandon(probe)
                 guard head.isSuccess else {
                     return .memory(limit: errorBodyLimit, truncates: true)
                 }
@@ -131,6 +133,8 @@ extension StorageClient {
         } catch {
             throw request.failure(kind(of: error))
         }
+        // Also for those who take a refusal as it is, and ask something else next.
+        outage.answered()
         guard response.head.isSuccess else {
             throw request.failure(
                 response,
@@ -148,6 +152,25 @@ extension StorageClient {
             body: redaction.applied(to: response.body) ?? response.body,
             sent: response.sent
         )
+    }
+
+    /// Where the bytes are reported that were sent.
+    ///
+    /// A body that gets through shows a connection, though no answer yet: the others try, too.
+    private func reporting(
+        _ request: StorageRequest,
+        _ probe: UInt64?
+    ) -> @Sendable (Int) -> Void {
+        guard let probe else { return request.onSent }
+        let sent = Mutex(Int64(0))
+        return { [outage] count in
+            request.onSent(count)
+            let total = sent.withLock { sent in
+                sent += Int64(count)
+                return sent
+            }
+            if total >= Self.worthwhile { outage.abandon(probe) }
+        }
     }
 
     /// Where a request goes and what it carries, signed.
