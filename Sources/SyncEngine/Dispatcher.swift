@@ -44,6 +44,9 @@ struct Dispatcher {
             try await recordDirectory(entry)
         case .downloadAfterDeletions:
             DeferredDownloads(executor: executor).add(item)
+        case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
+            // It is asked for, which the plan does not wait for.
+            try await queue?.push(ItemExecutor.Work(entry: entry, decision: decision), .small)
         case .keepLocalChange, .skip, .resolveLink:
             await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:

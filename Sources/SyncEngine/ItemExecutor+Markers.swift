@@ -11,7 +11,7 @@ extension ItemExecutor {
 
     /// Asks once how the store keeps the name of a marker that was just sent.
     func noticeMarkerName(_ entry: JoinedEntry) async {
-        guard mayShortenMarkers, await !isMarkerNameKnown() else { return }
+        guard mayShortenMarkers, await !isMarkerNameProven() else { return }
         let short = ObjectKey([UInt8](entry.key.bytes.dropLast()))
         do throws(ItemFailure) {
             // With content it is an object of its own beside the marker, and tells nothing.
@@ -23,12 +23,22 @@ extension ItemExecutor {
         }
     }
 
-    private func isMarkerNameKnown() async -> Bool {
+    private func isMarkerNameProven() async -> Bool {
         do throws(ManifestError) {
-            return try await ShortenedMarkers.areKnown(to: context.manifest) != nil
+            return try await ShortenedMarkers.areProven(to: context.manifest)
         } catch {
             // The manifest's next answer tells what is wrong with it.
             return true
+        }
+    }
+
+    /// True for a store at which every key keeps its slash: there it is an object as any.
+    private func keepsSlashes() async -> Bool {
+        do throws(ManifestError) {
+            return try await ShortenedMarkers.areKnown(to: context.manifest) == false
+        } catch {
+            // The manifest's next answer tells what is wrong with it.
+            return false
         }
     }
 
@@ -38,7 +48,8 @@ extension ItemExecutor {
         _ metadata: ObjectMetadata?
     ) async throws(ItemFailure) -> Bool {
         guard mayShortenMarkers, entry.base == nil, entry.local == nil, let object = entry.remote,
-            object.size == 0, let metadata, ShortenedMarkers.isMarker(metadata)
+            object.size == 0, let metadata, ShortenedMarkers.isMarker(metadata),
+            await !keepsSlashes()
         else { return false }
         let path: RelativePath
         do {
@@ -56,11 +67,16 @@ extension ItemExecutor {
         return true
     }
 
+    /// True for a new empty object in a directory's place, at a store that may drop slashes.
+    func mayBeMarker(_ entry: JoinedEntry) -> Bool {
+        mayShortenMarkers && !context.options.isDryRun && entry.base == nil && entry.local == nil
+            && entry.remote?.size == 0
+    }
+
     /// The directory in the place of a new empty object may be what that object stands for: true if
     /// so, and both sides have it.
     func adoptMarker(_ entry: JoinedEntry) async -> Bool {
-        guard mayShortenMarkers, !context.options.isDryRun, entry.base == nil, entry.local == nil,
-            let object = entry.remote, object.size == 0,
+        guard mayBeMarker(entry), let object = entry.remote, await !keepsSlashes(),
             let metadata = try? await head(entry.key), ShortenedMarkers.isMarker(metadata)
         else { return false }
         await recordMarker(entry, object)
@@ -81,6 +97,6 @@ extension ItemExecutor {
             inode: 0
         )
         await record([.upsert(row), .finishDownload(entry.key)], .download, entry)
-        await ShortenedMarkers.record(true, in: context.manifest)
+        await ShortenedMarkers.suspect(in: context.manifest)
     }
 }

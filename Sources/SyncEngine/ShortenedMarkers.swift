@@ -1,12 +1,16 @@
 internal import ManifestStore
 internal import ObjectStorage
 internal import SyncModel
+internal import Synchronization
 
 /// Stores that drop the slash of a directory's marker: `rclone serve s3` keeps `photos/` as an
 /// empty object `photos`, and says by its type that it was a directory.
 ///
 /// Known from having met one: asking for every empty object of every store would cost too much.
+/// What a marker of our own became is sure; an object that somebody else put there is only a sign,
+/// and one key that ends in a slash shows the contrary.
 enum ShortenedMarkers {
+    private static let (keeps, drops, seems) = ("0", "1", "2")
     private static let setting = "remote.drops-slashes"
     static let contentType = "application/x-directory"
     /// What another store does is not known.
@@ -14,12 +18,34 @@ enum ShortenedMarkers {
 
     /// Nil if no marker told yet.
     static func areKnown(to manifest: ManifestStore) async throws(ManifestError) -> Bool? {
-        try await manifest.setting(setting).map { $0 == "1" }
+        try await manifest.setting(setting).map { $0 != keeps }
+    }
+
+    /// True if a marker of our own told, or a key with its slash.
+    static func areProven(to manifest: ManifestStore) async throws(ManifestError) -> Bool {
+        guard let value = try await manifest.setting(setting) else { return false }
+        return value != seems
     }
 
     static func record(_ areShortened: Bool, in manifest: ManifestStore) async {
         // Without it the next run finds out again.
-        try? await manifest.setSetting(setting, areShortened ? "1" : "0")
+        try? await manifest.setSetting(setting, areShortened ? drops : keeps)
+    }
+
+    /// An object looks like a shortened marker.
+    static func suspect(in manifest: ManifestStore) async {
+        do throws(ManifestError) {
+            guard try await areKnown(to: manifest) == nil else { return }
+            try await manifest.setSetting(setting, seems)
+        } catch {
+            // The next run meets it again.
+        }
+    }
+
+    /// A key was listed with its slash.
+    static func contradict(in manifest: ManifestStore) async {
+        guard let value = try? await manifest.setting(setting), value == seems else { return }
+        await record(false, in: manifest)
     }
 
     /// True for an empty object that stands for a directory.
@@ -34,15 +60,40 @@ struct MarkerReader: Sendable {
     let manifest: ManifestStore
     /// Before every key of the bucket.
     let prefix: ObjectKey
+    /// Objects of which the plan may ask; workers find out about the others, side by side.
+    let limit: Int
+    private let asked = Counter()
+
+    private final class Counter: Sendable {
+        let count = Atomic(0)
+        let hasMetSlash = Atomic(false)
+    }
+
+    init(store: any ObjectStore, manifest: ManifestStore, prefix: ObjectKey, limit: Int = 1_000) {
+        self.store = store
+        self.manifest = manifest
+        self.prefix = prefix
+        self.limit = limit
+    }
+
+    /// Notices a key that the store lists with its slash.
+    private func note(_ object: RemoteObject) async {
+        guard object.key.isDirectoryMarker,
+            !asked.hasMetSlash.exchange(true, ordering: .relaxed)
+        else { return }
+        await ShortenedMarkers.contradict(in: manifest)
+    }
 
     /// True for an object whose key lacks the slash: the manifest has the directory, or the object
     /// says what it is. `object` has the relative key.
     func isMarker(_ object: RemoteObject) async throws -> Bool {
+        await note(object)
         guard object.size == 0, object.kind == .normal, !object.key.isDirectoryMarker,
             isValidUTF8(object.key.bytes)
         else { return false }
         if try await manifest.entry(Self.withSlash(object.key)) != nil { return true }
         if try await manifest.entry(object.key) != nil { return false }
+        guard asked.count.add(1, ordering: .relaxed).newValue <= limit else { return false }
         let key = ObjectKey(prefix.bytes + object.key.bytes)
         do throws(StorageError) {
             return ShortenedMarkers.isMarker(try await store.head(key, versionID: nil))

@@ -1,4 +1,5 @@
 import Foundation
+import ManifestStore
 import ObjectStorage
 import StorageServer
 import SyncModel
@@ -152,6 +153,78 @@ extension EngineRuns {
             let second = try await run("c", .push, fixture)
             #expect(second.isInStep)
             #expect(second.transferred == 0)
+        }
+
+        private func putForeign(_ key: String, _ fixture: MirrorFixture) async throws {
+            let store = try fixture.store(ThrottleSignal())
+            let request = PutRequest(
+                key: ObjectKey("mirror/" + key),
+                contentType: "application/x-directory"
+            )
+            _ = try await store.put(request, body: .bytes([])) { _ in }
+        }
+
+        /// Questions of a run for empty objects that it leaves out.
+        private func questions(_ fixture: MirrorFixture) async throws -> Int {
+            for index in 0..<5 { try await fixture.put("x\(index)", Data()) }
+            fixture.server.clearRequestLog()
+            try await fixture.run("a", .pull) { _ = try? $0.filter.exclude("x*") }
+            return fixture.operations.count { $0 == "HeadObject" }
+        }
+
+        @Test func `an object of somebody else is no proof against a marker of our own`()
+            async throws
+        {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try await putForeign("looks-like-one", fixture)
+            #expect(try await fixture.run("a", .pull).transferred == 1)
+            #expect(try await questions(fixture) == 5, "it may be such a store")
+            try fixture.makeDirectory("a/own")
+            try await fixture.run("a", .push) { _ = try? $0.filter.exclude("x*") }
+            #expect(try await questions(fixture) == 0)
+            try await putForeign("another", fixture)
+            try await fixture.run("a", .pull) { _ = try? $0.filter.exclude("x*") }
+            #expect(try await questions(fixture) == 0)
+        }
+
+        @Test func `a key that is listed with its slash shows that the store keeps it`()
+            async throws
+        {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try await putForeign("looks-like-one", fixture)
+            #expect(try await fixture.run("a", .pull).transferred == 1)
+            try await fixture.put("kept/", Data())
+            try await fixture.run("a", .pull)
+            #expect(try await questions(fixture) == 0)
+        }
+
+        @Test func `a plan asks for no more objects than a bound`() async throws {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try fixture.makeDirectory("bounded")
+            let (manifest, _) = try await ManifestStore.open(
+                directory: fixture.directory("bounded"),
+                now: MirrorFixture.now(),
+                usesWriteAheadLog: true,
+                threads: .system
+            )
+            for index in 0..<4 { try await putForeign("m\(index)", fixture) }
+            let reader = MarkerReader(
+                store: try fixture.store(ThrottleSignal()),
+                manifest: manifest,
+                prefix: "mirror/",
+                limit: 2
+            )
+            var found = 0
+            for index in 0..<4 {
+                let object = RemoteObject(
+                    key: ObjectKey("m\(index)"),
+                    size: 0,
+                    etag: ETag(wire: "e")
+                )
+                if try await reader.isMarker(object) { found += 1 }
+            }
+            #expect(found == 2)
+            try await manifest.checkpointAndClose()
         }
 
         @Test func `a store that keeps the slash is asked once`() async throws {
