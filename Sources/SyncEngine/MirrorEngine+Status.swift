@@ -33,15 +33,16 @@ extension MirrorEngine {
         )
         let rows = try await session.manifest.entryCount()
         let issues = IssueTexts(limit: Self.issueLimit)
+        let judgesInodes = try session.directory.keepsInodeNumbers()
         let selection = Selection(
             run.filter,
             .sync,
             deletesExcluded: false,
             held: session.held,
+            judgesInodes: judgesInodes,
             onCostly: { issues.add("'\($0.display)': the rules of what to exclude take too long") }
         )
         let hidden = ScanIssues { issues.add($0.message) }
-        let judgesInodes = try session.directory.keepsInodeNumbers()
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
         func counter(_ direction: SyncDirection) -> WorkCounter {
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)

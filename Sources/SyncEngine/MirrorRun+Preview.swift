@@ -45,12 +45,16 @@ extension MirrorRun {
     /// What this run looks at.
     var selection: Selection { selection { _ in } }
 
-    private func selection(onCostly: @escaping @Sendable (ObjectKey) -> Void) -> Selection {
+    private func selection(
+        judgesInodes: Bool = true,
+        onCostly: @escaping @Sendable (ObjectKey) -> Void
+    ) -> Selection {
         Selection(
             filter,
             direction,
             deletesExcluded: options.deletesExcluded,
             held: session.held,
+            judgesInodes: judgesInodes,
             onCostly: onCostly
         )
     }
@@ -66,11 +70,11 @@ extension MirrorRun {
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> Findings {
         let (executor, issues) = (parts.executor, parts.executor.issues)
-        let selection = selection { key in
-            executor.skip(key, size: 0, message: Self.costlyMessage)
-        }
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
+        let selection = selection(judgesInodes: policy.judgesInodes) { key in
+            executor.skip(key, size: 0, message: Self.costlyMessage)
+        }
         var decider = PrefixConflicts(policy: policy)
         var reserved = ReservedObjects()
         func settle() async throws {

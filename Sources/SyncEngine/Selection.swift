@@ -14,6 +14,7 @@ struct Selection: Sendable {
     /// Rules that were accepted here and are not in force any more.
     private let held: [FilterCursor]
     private let counter = Counter()
+    private let judgesInodes: Bool
     private let onCostly: @Sendable (ObjectKey) -> Void
 
     private final class Counter: Sendable {
@@ -31,11 +32,13 @@ struct Selection: Sendable {
         _ direction: SyncDirection,
         deletesExcluded: Bool,
         held: [FileFilter] = [],
+        judgesInodes: Bool = true,
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in }
     ) {
         self.filter = filter
         self.direction = direction
         self.deletesExcluded = deletesExcluded
+        self.judgesInodes = judgesInodes
         self.onCostly = onCostly
         self.held = held.map { FilterCursor($0) }
         cursor = FilterCursor(filter)
@@ -132,7 +135,7 @@ struct Selection: Sendable {
             return direction == .push || (direction == .sync && entry.base != nil)
         }
         if let base = entry.base,
-            LocalChange(of: local, since: base, judgesInodes: true) == .same,
+            LocalChange(of: local, since: base, judgesInodes: judgesInodes) == .same,
             direction != .push || entry.remote != nil
         {
             return false

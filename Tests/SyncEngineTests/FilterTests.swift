@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import SyncPlanner
 import SyncTestSupport
 import Testing
 
@@ -14,6 +15,40 @@ struct FileFilterTests {
         #expect(filter.excludes("a.log"))
         #expect(!filter.excludes("keep.log"))
         #expect(!filter.excludes("a.txt"))
+    }
+
+    @Test func `where inode numbers change, an unchanged file is not withheld`() throws {
+        var held = FileFilter()
+        try held.exclude("f")
+        let time = Timestamp(seconds: 100)
+        let file = FileIdentity(size: 1, modified: time, changed: time, inode: 2, device: 1)
+        let base = ManifestEntry(
+            key: "f",
+            size: 1,
+            etag: ETag(wire: "e"),
+            crc64: CRC64(),
+            lastModified: nil,
+            storageClass: .standard,
+            localModified: time,
+            inode: 1
+        )
+        let entry = JoinedEntry(
+            key: "f",
+            base: base,
+            local: LocalEntry(path: "f", kind: .file(file)),
+            remote: RemoteObject(key: "f", size: 1, etag: ETag(wire: "e"))
+        )
+        for judgesInodes in [false, true] {
+            let selection = Selection(
+                FileFilter(),
+                .sync,
+                deletesExcluded: false,
+                held: [held],
+                judgesInodes: judgesInodes
+            )
+            #expect((selection.choose(entry) == nil) == judgesInodes)
+            #expect(selection.withheldCount == (judgesInodes ? 1 : 0))
+        }
     }
 
     @Test func `what lies in an excluded directory stays excluded`() throws {
