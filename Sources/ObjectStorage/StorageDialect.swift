@@ -30,7 +30,8 @@ package struct StorageDialect: Sendable, Hashable {
     package let maximumObjectSize: Int64
     /// Bytes of all user metadata of an object, names included.
     let maximumMetadataSize: Int
-    /// The names of the storage classes that a write may ask for.
+    /// The names of the storage classes that a write may ask for, and whose objects can be read at
+    /// once.
     let writableClasses: Set<String>
 
     /// True if an upload that must not replace an object is refused where it begins; false if only
@@ -62,7 +63,7 @@ package struct StorageDialect: Sendable, Hashable {
             minimumPartSize: PartLayout.minimumPartSize,
             maximumObjectSize: PartLayout.maximumObjectSize,
             maximumMetadataSize: 8 << 10,
-            writableClasses: ["Standard", "IA", "Archive", "ColdArchive", "DeepColdArchive"],
+            writableClasses: ["Standard", "IA"],
             maximumCopySize: 1_000_000_000,
             restore: .oss,
             lostKeyByte: nil
@@ -92,7 +93,7 @@ package struct StorageDialect: Sendable, Hashable {
             maximumMetadataSize: 2 << 10,
             writableClasses: [
                 "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY",
-                "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE",
+                "GLACIER_IR",
             ],
             maximumCopySize: 5 << 30,
             restore: .s3,

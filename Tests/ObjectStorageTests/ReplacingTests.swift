@@ -184,4 +184,16 @@ struct ReplacingTests {
         #expect(StorageDialect.s3.keep(ObjectMetadata(head, size: 1, dialect: .s3), in: &headers))
         #expect(!headers.contains { $0.0 == "x-amz-storage-class" })
     }
+
+    @Test(arguments: ["Archive", "ColdArchive", "GLACIER", "DEEP_ARCHIVE", "IA", "GLACIER_IR"])
+    func `a class whose objects cannot be read at once is not kept`(name: String) {
+        for dialect in [StorageDialect.oss, .s3] {
+            let field = (dialect.header("storage-class"), name)
+            let head = ResponseHead(status: 200, headers: [field])
+            var headers: [(String, String)] = []
+            #expect(dialect.keep(ObjectMetadata(head, size: 1, dialect: dialect), in: &headers))
+            let kept = dialect == .oss ? "IA" : "GLACIER_IR"
+            #expect(headers.contains { $0.0 == field.0 } == (name == kept))
+        }
+    }
 }
