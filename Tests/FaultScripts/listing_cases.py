@@ -227,6 +227,11 @@ def _(place):
     equal(result.errors.count("held back"), 1, f"how often it is said: {result.errors}")
     plain = place.start("pull", place.directory, "--delete")
     equal(plain.errors.count("held back"), 1, f"how often it is said: {plain.errors}")
+    # The listing is not believed as long as each object still answers.
+    result = place.pull("--delete", "--max-delete", "19")
+    equal((result.count("deleted"), result.count("skipped")), (0, 19), f"counts of {result}")
+    for index in range(11, 30):
+        place.delete(f"f{index:02}")
     equal(place.in_step(place.pull("--delete", "--max-delete", "19")).count("deleted"), 19, "gone")
 
 

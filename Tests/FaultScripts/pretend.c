@@ -1,6 +1,7 @@
 // Stands between a program and its system calls (LD_PRELOAD) and pretends that the machine is another:
 //
 //   PRETEND_CLOCK    a file with the seconds by which the wall clock is wrong, read at each look
+//   PRETEND_NOW      the second since 1970 at which the wall clock stands still
 //   PRETEND_NETWORK  1: every file system is NFS
 //   PRETEND_READONLY a file: once it is there, nothing can be changed any more (EROFS)
 //   PRETEND_TRACE    a file to which the directory and the name of each look at a path are added
@@ -51,7 +52,11 @@ static time_t offset(void) {
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = (int)real(SYS_clock_gettime, clock, (long)now, 0, 0, 0);
-    if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += offset();
+    if (result == 0 && clock == CLOCK_REALTIME) {
+        const char *still = getenv("PRETEND_NOW");
+        if (still) *now = (struct timespec){.tv_sec = (time_t)atoll(still)};
+        now->tv_sec += offset();
+    }
     return result;
 }
 
