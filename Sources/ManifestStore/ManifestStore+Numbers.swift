@@ -1,7 +1,8 @@
 /// The number of the last run that changed an entry, as the manifest and the directory's marker
 /// both have it.
 ///
-/// Whoever of the two is behind was restored from a backup or rolled back.
+/// The one that is behind was restored from a backup or rolled back. A run has an odd number while
+/// it goes on and the even one after it once it has ended: a copy made meanwhile is behind, too.
 package struct RunNumber: Sendable, Hashable {
     private static let limit: Int64 = 1 << 62
 
@@ -22,9 +23,12 @@ package struct RunNumber: Sendable, Hashable {
         return marked == current || marked == pending
     }
 
-    /// A number that neither the manifest nor the marker has had.
+    /// True if the last run that changed an entry was cut off.
+    var isOpen: Bool { (current ?? 0) % 2 != 0 }
+
+    /// An odd number that neither the manifest nor the marker has had.
     package func next(after marked: Int64?) -> Int64 {
-        min(max(current ?? 0, pending ?? 0, marked ?? 0), Self.limit) + 1
+        min(max(current ?? 0, pending ?? 0, marked ?? 0), Self.limit) + 1 | 1
     }
 }
 
@@ -32,11 +36,18 @@ package struct RunNumber: Sendable, Hashable {
 enum RunNumbering: Sendable {
     typealias Mark = @Sendable (Int64) throws(ManifestError) -> Void
 
-    /// No marker is kept, or this run has its number.
-    case settled
+    /// No marker is kept, or this run has ended.
+    case none
     case waiting(next: Int64, Mark)
     /// The marker has the number, and the manifest is to learn that it is the current one.
-    case marked(Int64)
+    case marked(Int64, Mark)
+    /// This run has its number.
+    case settled(Int64, Mark)
+
+    /// Once the manifest has the number.
+    var settled: RunNumbering {
+        if case .marked(let number, let mark) = self { .settled(number, mark) } else { self }
+    }
 }
 
 extension ManifestStore {
@@ -73,21 +84,50 @@ extension ManifestStore {
     package func takeNumber() throws(ManifestError) {
         guard let number = try beginNumber() else { return }
         try setSetting(Setting.current, "\(number)")
-        numbering = .settled
+        numbering = numbering.settled
+    }
+
+    /// Gives the end of a run that changed an entry, or of one that was cut off before it, a number
+    /// as its beginning had one: a copy of the directory made meanwhile is an older one.
+    ///
+    /// A marker that cannot be written leaves the run open; the next one ends it.
+    package func endNumber() throws(ManifestError) {
+        let (last, mark): (Int64, RunNumbering.Mark)
+        switch numbering {
+        case .none: return
+        case .waiting(let number, let found):
+            guard try runNumber().isOpen else { return }
+            (last, mark) = (number, found)
+        case .marked(let number, let found), .settled(let number, let found):
+            (last, mark) = (number, found)
+        }
+        numbering = .none
+        do {
+            try write(last + 1, mark)
+        } catch {
+            if case .notMarked = error { return }
+            throw error
+        }
+        try setSetting(Setting.current, "\(last + 1)")
     }
 
     /// The number that the next transaction is to make the current one; nil if there is none.
     func beginNumber() throws(ManifestError) -> Int64? {
         switch numbering {
-        case .settled: return nil
-        case .marked(let number): return number
+        case .none, .settled: return nil
+        case .marked(let number, _): return number
         case .waiting(let number, let mark):
-            try setSetting(Setting.pending, "\(number)")
-            try makeDurable()
-            try mark(number)
-            numbering = .marked(number)
+            try write(number, mark)
+            numbering = .marked(number, mark)
             return number
         }
+    }
+
+    /// Writes the number into the marker, which the manifest accepts from before on.
+    private func write(_ number: Int64, _ mark: RunNumbering.Mark) throws(ManifestError) {
+        try setSetting(Setting.pending, "\(number)")
+        try makeDurable()
+        try mark(number)
     }
 
     func currentNumber(_ number: Int64) -> [(name: String, value: String?)] {

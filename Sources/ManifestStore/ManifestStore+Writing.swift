@@ -32,7 +32,7 @@ extension ManifestStore {
                 if let number { try connection.set(currentNumber(number)) }
                 for call in group { results.append(try apply(call, to: connection)) }
             }
-            if number != nil { numbering = .settled }
+            if number != nil { numbering = numbering.settled }
         } catch {
             results = group.map { _ in .failure(error) }
         }

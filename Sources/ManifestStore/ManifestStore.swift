@@ -23,7 +23,7 @@ package actor ManifestStore {
     nonisolated let files: ManifestFiles
     nonisolated let pending = PendingWrites()
     private var state = State.closed
-    var numbering = RunNumbering.settled
+    var numbering = RunNumbering.none
     /// True if nothing may be written, not even that damage was found.
     var isOnlyLooking = false
     /// What the files were when they were opened to be looked at.

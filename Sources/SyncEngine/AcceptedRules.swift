@@ -31,20 +31,32 @@ struct AcceptedRules {
     private(set) var texts: [[UInt8]]
 
     /// Nil if nothing was accepted yet.
-    init?(in directory: MirrorDirectory) throws(LocalError) {
+    ///
+    /// - Throws: If the file is damaged: what it hid would be sent.
+    init?(in directory: MirrorDirectory) throws {
         guard let content = try directory.stateFile(Self.fileName) else { return nil }
         var texts: [[UInt8]] = []
         var rest = content[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             guard let length = Int(String(decoding: rest[..<end], as: UTF8.self)),
                 (0..<(rest.endIndex - end)).contains(length)
-            else { return nil }
+            else { throw Self.damaged(directory) }
             let begin = end + 1
             texts.append([UInt8](rest[begin..<(begin + length)]))
             rest = rest[(begin + length)...]
         }
-        guard rest.isEmpty, !texts.isEmpty else { return nil }
+        guard rest.isEmpty, !texts.isEmpty else { throw Self.damaged(directory) }
         self.texts = texts
+    }
+
+    private static func damaged(_ directory: MirrorDirectory) -> SyncError {
+        let path = displayText((directory.stateDirectoryPath + "/" + fileName).utf8)
+        return SyncError(
+            code: .refused,
+            message: "'\(path)', which says what rules were accepted here, is damaged; nothing was "
+                + "changed. See that '\(IgnoreFile.name)' excludes what is not to be sent, then "
+                + "remove '\(path)' to accept it as it is"
+        )
     }
 
     init(_ texts: [[UInt8]]) {

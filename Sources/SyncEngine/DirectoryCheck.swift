@@ -146,14 +146,19 @@ struct DirectoryCheck {
     ) async {
         let directory = directory
         let next = number.next(after: marker.number(of: state))
+        let name = marker.name
         await manifest.number(next) { number throws(ManifestError) in
-            var marker = marker
-            marker.setNumber(number, of: state)
             do throws(LocalError) {
-                try directory.writeMarker(marker, isFirst: false)
+                // Another state's run may have written its number meanwhile.
+                if var marker = try directory.marker(), marker.name == name {
+                    marker.setNumber(number, of: state)
+                    return try directory.writeMarker(marker, isFirst: false)
+                }
             } catch {
                 throw .notMarked(reason: error.message)
             }
+            // A directory that was replaced meanwhile must not come to be known.
+            throw .notMarked(reason: "it is not there any more")
         }
     }
 

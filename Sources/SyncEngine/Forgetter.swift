@@ -7,6 +7,9 @@ internal import SyncPlanner
 /// missing is not taken for deleted by any later run, and what differs is not taken for an edit.
 ///
 /// A restored directory is older than the manifest. Its files would replace newer objects.
+///
+/// No entry is handed on before the manifest has forgotten it: what the run does then records a row
+/// of its own.
 struct Forgetter {
     private static let batch = 1_000
 
@@ -14,6 +17,8 @@ struct Forgetter {
     private let selection: Selection
     private let issues: ScanIssues
     private let disk: BlockingQueue
+    /// What is not handed on yet, and what of it the manifest is to forget.
+    private var waiting: [JoinedEntry] = []
     private var forgotten: [ManifestChange] = []
 
     init(
@@ -28,9 +33,17 @@ struct Forgetter {
         self.issues = issues
     }
 
+    /// The entries that can be decided on now, in order, once this one was found; ``flush()``
+    /// returns the last ones.
+    mutating func entries(_ found: JoinedEntry) async throws(ManifestError) -> [JoinedEntry] {
+        guard !session.known.isSame else { return [found] }
+        waiting.append(await entry(found))
+        return waiting.count < Self.batch ? [] : try await flush()
+    }
+
     /// The entry as it is to be decided on.
-    mutating func entry(_ entry: JoinedEntry) async throws(ManifestError) -> JoinedEntry {
-        guard !session.known.isSame, let base = entry.base, !issues.hides(entry.key) else {
+    private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
+        guard let base = entry.base, !issues.hides(entry.key) else {
             return entry
         }
         if selection.isExcludedFromWalk(entry.key) {
@@ -42,7 +55,6 @@ struct Forgetter {
             return entry
         }
         forgotten.append(.forget(entry.key))
-        if forgotten.count == Self.batch { try await flush() }
         return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
     }
 
@@ -66,11 +78,13 @@ struct Forgetter {
         }
     }
 
-    mutating func flush() async throws(ManifestError) {
-        let changes = forgotten
-        forgotten = []
+    /// The entries that waited.
+    mutating func flush() async throws(ManifestError) -> [JoinedEntry] {
+        defer { (waiting, forgotten) = ([], []) }
         // Who only looks has no lock and changes nothing.
-        guard session.lock != nil, !changes.isEmpty else { return }
-        try await session.manifest.record(changes)
+        if session.lock != nil, !forgotten.isEmpty {
+            try await session.manifest.record(forgotten)
+        }
+        return waiting
     }
 }

@@ -19,8 +19,11 @@ extension ItemExecutor {
     ///
     /// A digest that differs could be none. That is worth finding out where the object is fetched
     /// anyhow, and not where it would be fetched for that alone.
+    ///
+    /// Never where nothing can be written: what is not known to be equal is a conflict there.
     func needsContent(_ answer: Answer, _ different: Decision, of entry: JoinedEntry) -> Bool {
-        guard case .conflict(_, let resolution) = different, entry.remote?.needsRestore == false
+        guard case .conflict(_, let resolution) = different, entry.remote?.needsRestore == false,
+            context.canFetch
         else { return false }
         switch answer.verdict {
         case .proven, .disproved(isSure: true): return false

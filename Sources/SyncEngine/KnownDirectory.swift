@@ -11,11 +11,10 @@ struct KnownDirectory: Sendable, Hashable {
     private let directory: DirectoryCheck.Finding
     /// Paths where other mounts began when the manifest last saw the whole directory.
     private let mountPoints: [[UInt8]]
-    /// Those of them where none begins now.
-    let unmounted: [[UInt8]]
-
-    /// Those that the walk is to find; none where the user says that all is as it should be.
-    let mounted: [[UInt8]]
+    /// Those of them where none begins now; none where the user says that all is as it should be.
+    private(set) var unmounted: [[UInt8]]
+    /// Those that the walk is to find; likewise.
+    private(set) var mounted: [[UInt8]]
 
     /// False if the directory is another one than last time: a copy, or another disk's, or one
     /// that was rolled back.
@@ -33,14 +32,15 @@ struct KnownDirectory: Sendable, Hashable {
     static func check(
         _ finding: DirectoryCheck.Finding,
         _ directory: MirrorDirectory,
-        _ manifest: ManifestStore,
-        allowsRebinding: Bool
+        _ manifest: ManifestStore
     ) async throws -> KnownDirectory {
         let mountPoints = paths(try await manifest.setting(Setting.mountPoints) ?? "")
         var (mounted, unmounted): ([[UInt8]], [[UInt8]]) = ([], [])
-        for path in mountPoints where !allowsRebinding {
-            let isMounted = try directory.isMountPoint(RelativePath(key: ObjectKey(path)))
-            if isMounted { mounted.append(path) } else { unmounted.append(path) }
+        for path in mountPoints {
+            // What cannot be looked at, like a network disk whose server is gone, is as good as
+            // not mounted: nothing is deleted because it is missing there.
+            let isMounted = try? directory.isMountPoint(RelativePath(key: ObjectKey(path)))
+            if isMounted == true { mounted.append(path) } else { unmounted.append(path) }
         }
         return KnownDirectory(
             directory: finding,
@@ -48,6 +48,11 @@ struct KnownDirectory: Sendable, Hashable {
             unmounted: unmounted,
             mounted: mounted
         )
+    }
+
+    /// Takes what is not mounted for gone on purpose.
+    mutating func acceptMounts() {
+        (mounted, unmounted) = ([], [])
     }
 
     /// What the next run is to find, after one that saw the whole directory but for what

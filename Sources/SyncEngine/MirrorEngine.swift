@@ -31,13 +31,14 @@ package struct MirrorEngine: Sendable {
             session = try await open(options, mayFetchRules: false)
         }
         if direction != .push { try session.requireWritable(settings) }
-        let run = MirrorRun(
+        var run = MirrorRun(
             settings: settings,
             session: session,
             direction: direction,
             options: options,
             onEvent: onEvent
         )
+        try await run.acceptMounts()
         return options.isDryRun ? try await run.preview() : try await run.perform()
     }
 }

@@ -9,7 +9,11 @@ extension MirrorRun {
         rows: Int,
         deletions: Int
     ) async throws(ManifestError) -> DeletionGuard {
-        let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(direction, session.manifest)
+        let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
+            direction,
+            filter,
+            session.manifest
+        )
         let cap: DeletionCap =
             switch options.deletionLimit {
             case .count(let count): .count(count)
@@ -64,10 +68,12 @@ extension MirrorRun {
             try await RoomMaking(executor: executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
             if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
+                context.tracker.summary.skipped == 0 || options.allowsRebinding,
+                session.known.unmounted.isEmpty,
                 findings.isListingProven, findings.isScanProven,
-                try await RebuiltManifest.isUnconfirmed(direction, context.manifest)
+                try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
             {
-                try await RebuiltManifest.confirm(direction, context.manifest)
+                try await RebuiltManifest.confirm(direction, filter, context.manifest)
             }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)

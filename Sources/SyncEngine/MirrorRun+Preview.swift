@@ -159,10 +159,13 @@ extension MirrorRun {
             while let found = try await loop.next() {
                 try Task.checkCancellation()
                 // Also what the filter hides: a later run may have another one.
-                let entry = try await forgetter.entry(found)
+                for entry in try await forgetter.entries(found) {
+                    if let entry = selection.choose(entry) { try await onEntry(entry) }
+                }
+            }
+            for entry in try await forgetter.flush() {
                 if let entry = selection.choose(entry) { try await onEntry(entry) }
             }
-            try await forgetter.flush()
         }
         return loop
     }

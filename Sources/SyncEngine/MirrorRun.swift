@@ -11,7 +11,7 @@ struct MirrorRun: Sendable {
     private static let bytesInFlight: Int64 = 1 << 30
 
     let settings: MirrorSettings
-    let session: MirrorSession
+    private(set) var session: MirrorSession
     let direction: SyncDirection
     let options: RunOptions
     let onEvent: @Sendable (SyncEvent) -> Void
@@ -115,7 +115,8 @@ struct MirrorRun: Sendable {
             clocks: RunClocks(settings.environment),
             doubt: session.doubt,
             looksForFoldedNames: session.hasFoldedNames,
-            filter: filter
+            filter: filter,
+            canFetch: session.known.writingRefusal == nil
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
@@ -135,6 +136,23 @@ struct MirrorRun: Sendable {
             publications: publications,
             executor: executor
         )
+    }
+
+    /// With `--rebind`, a disk that is not mounted is gone on purpose, unless the answer was to
+    /// another question: of another remote, or of what is extra after the manifest was rebuilt.
+    mutating func acceptMounts() async throws(SyncError) {
+        guard options.allowsRebinding, !session.isManifestRebuilt else { return }
+        do {
+            let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
+                direction,
+                filter,
+                session.manifest
+            )
+            let isAnswered = options.deletesExtra && isUnconfirmed
+            if !isAnswered { session.known.acceptMounts() }
+        } catch {
+            throw SyncError(any: error)
+        }
     }
 
     func announce() {
@@ -294,6 +312,7 @@ extension MirrorRun {
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
                     && parts.context.filter.isEmpty
             )
+            try await session.manifest.endNumber()
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

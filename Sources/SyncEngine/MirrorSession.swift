@@ -13,7 +13,7 @@ struct MirrorSession: Sendable {
     /// and begun anew, or was made with another remote.
     let isManifestRebuilt: Bool
     /// What the manifest knows of the directory itself.
-    let known: KnownDirectory
+    var known: KnownDirectory
     /// What the directory's ignore file says.
     let ignored: FileFilter
     /// Rules that were accepted here and are not in force any more: what they hide is not sent.
@@ -104,8 +104,7 @@ struct MirrorSession: Sendable {
             let known = try await KnownDirectory.check(
                 finding,
                 directory,
-                manifest,
-                allowsRebinding: allowsRebinding
+                manifest
             )
             let doubt = try await UnsynchronizedRun.doubt(
                 manifest,

@@ -16,24 +16,41 @@ enum RebuiltManifest {
         try await manifest.setSetting(setting, text)
     }
 
-    /// True if what only one side has may not be taken for extra by runs of this direction.
+    /// True if what only one side has may not be taken for extra by runs of this direction with
+    /// this filter.
     static func isUnconfirmed(
         _ direction: SyncDirection,
+        _ filter: FileFilter,
         _ manifest: ManifestStore
     ) async throws(ManifestError) -> Bool {
-        try await directions(manifest).contains(direction.rawValue)
+        let confirmed = confirmed(direction, filter)
+        return try await directions(manifest).contains { entry in
+            entry != confirmed && isOf(direction, entry)
+        }
     }
 
-    /// Notes that a run of this direction deleted all that was extra, or found none.
+    /// Notes that a run of this direction deleted all that was extra, or found none; what the
+    /// filter hid is not known.
     static func confirm(
         _ direction: SyncDirection,
+        _ filter: FileFilter,
         _ manifest: ManifestStore
     ) async throws(ManifestError) {
-        let left = try await directions(manifest).filter { $0 != direction.rawValue }
+        var left = try await directions(manifest).filter { !isOf(direction, $0) }
+        if !filter.isEmpty { left.append(confirmed(direction, filter)) }
         try await manifest.setSetting(
             setting,
             left.isEmpty ? nil : left.joined(separator: " ")
         )
+    }
+
+    /// How it is noted that a direction is confirmed where this filter hides the rest.
+    private static func confirmed(_ direction: SyncDirection, _ filter: FileFilter) -> String {
+        "\(direction.rawValue)=" + String(CRC64(of: filter.text).value, radix: 16)
+    }
+
+    private static func isOf(_ direction: SyncDirection, _ entry: String) -> Bool {
+        entry == direction.rawValue || entry.hasPrefix(direction.rawValue + "=")
     }
 
     private static func directions(

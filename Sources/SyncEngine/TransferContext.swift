@@ -20,6 +20,8 @@ struct TransferContext: Sendable {
     let looksForFoldedNames: Bool
     /// What the run leaves alone.
     let filter: FileFilter
+    /// False if nothing can be written into the directory.
+    let canFetch: Bool
 
     var store: any ObjectStore { means.store }
     var prefix: ObjectKey { means.prefix }

@@ -11,7 +11,7 @@ package enum DeletionCap: Sendable, Hashable {
 package enum DeletionRefusal: Sendable, Hashable {
     /// The manifest was made with another remote.
     case remoteChanged
-    /// The directory is not the one the manifest was made with, or its disk is not mounted.
+    /// The directory is a copy, another disk's or a restored one.
     case directoryChanged
     /// The directory was moved, replaced or removed while the run went on.
     case directoryMoved
@@ -46,8 +46,9 @@ package enum DeletionRefusal: Sendable, Hashable {
             "the remote is not the one this directory was last mirrored with; nothing was deleted."
                 + " If that is intended, run again with --rebind."
         case .directoryChanged:
-            "the directory is not the one that was last mirrored, or its disk is not mounted;"
-                + " nothing was deleted. If that is intended, run again with --rebind."
+            "the directory is not as the last run left it (a copy, another disk or a restored"
+                + " backup); nothing was deleted. If it is the right one, run again; if that is"
+                + " refused, too, run once with --rebind, and then again."
         case .directoryMoved:
             "the directory was moved, replaced or removed during the run, or its disk unmounted;"
                 + " nothing more is deleted. See that it is there, and run again."

@@ -54,13 +54,50 @@ struct RunNumberTests {
         #expect(try await store.entryCount() == 1)
     }
 
+    @Test func `is another one once the run has ended`() async throws {
+        let store = try await directory.store()
+        let marks = Marks()
+        func begin(_ number: Int64) async {
+            await store.number(number) { number in marks.numbers.withLock { $0.append(number) } }
+        }
+        await begin(5)
+        try await store.endNumber()
+        #expect(marks.all == [], "it changed nothing")
+        await begin(5)
+        try await store.record([.upsert(Sample.entry("a"))])
+        // Cut off here, and the next run changes nothing.
+        #expect(try await store.runNumber().accepts(5))
+        await begin(7)
+        try await store.endNumber()
+        #expect(marks.all == [5, 8])
+        #expect(try await store.runNumber() == RunNumber(current: 8, pending: 8))
+        await begin(9)
+        try await store.record([.upsert(Sample.entry("b"))])
+        try await store.endNumber()
+        try await store.endNumber()
+        #expect(marks.all == [5, 8, 9, 10])
+        #expect(try await !store.runNumber().accepts(9))
+    }
+
+    @Test func `that cannot be written at the end is accepted as it was`() async throws {
+        let store = try await directory.store()
+        await store.number(3) { number throws(ManifestError) in
+            guard number == 3 else { throw .notMarked(reason: "the disk is full") }
+        }
+        try await store.record([.upsert(Sample.entry("a"))])
+        try await store.endNumber()
+        let number = try await store.runNumber()
+        #expect(number.accepts(3) && number.accepts(4))
+    }
+
     @Test func `is accepted as it is or as it was about to be`() {
         let number = RunNumber(current: 4, pending: 5)
         #expect(number.accepts(4) && number.accepts(5))
         for other in [nil, 3, 6] as [Int64?] { #expect(!number.accepts(other)) }
         #expect(RunNumber(current: nil, pending: nil).accepts(9))
-        #expect(number.next(after: nil) == 6)
+        #expect(number.next(after: nil) == 7)
         #expect(number.next(after: 8) == 9)
+        #expect(number.next(after: 9) == 11)
         #expect(RunNumber(current: .max, pending: nil).next(after: .max) > 0)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalStorage
 import ObjectStorage
 import SyncModel
 import Testing
@@ -88,6 +89,27 @@ extension EngineRuns {
             let third = try await fixture.run("a", .push)
             #expect(third.isInStep)
             #expect((third.adopted, third.bytes) == (1, 0))
+        }
+
+        @Test func `nothing is fetched to where nothing can be written`() async throws {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try await putInParts("film", content, fixture)
+            try fixture.write("a/film", content)
+            try fixture.write("a/small", MirrorFixture.ramp(9))
+            let faults = SystemCallFaults(.failFromHereOn(errno: EROFS), at: 1, of: ["faccessat"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            var engine = try fixture.engine("a", calls: calls)
+            engine.settings.stateDirectory = fixture.directory("state")
+            let options = MirrorFixture.options()
+            let dry = try await engine.run(
+                .push,
+                options: MirrorFixture.options { $0.isDryRun = true },
+                onEvent: { _ in }
+            )
+            #expect((dry.conflicts, dry.failed) == (1, 0))
+            let push = try await engine.run(.push, options: options, onEvent: { _ in })
+            #expect((push.conflicts, push.transferred, push.failed) == (1, 1, 0))
+            #expect(gets(fixture) == 0)
         }
 
         @Test func `a dry run says that it would be fetched, and fetches nothing`() async throws {

@@ -14,7 +14,14 @@ extension EngineRuns {
         /// A mirror of ten files in step; then its directory is a copy that ended early.
         private func copiedInPart() async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
-            for number in 0..<10 { try fixture.write("a/f\(number)", ramp(100 + number)) }
+            for number in 0..<10 {
+                try fixture.write("a/f\(number)", ramp(100 + number))
+                // What was written a moment ago is compared once more.
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -3_600)],
+                    ofItemAtPath: fixture.directory("a/f\(number)")
+                )
+            }
             try await fixture.run("a", .push)
             let (old, new) = (
                 fixture.folder.appending(path: "old"), fixture.folder.appending(path: "a")

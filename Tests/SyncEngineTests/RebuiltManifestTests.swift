@@ -1,4 +1,5 @@
 import Foundation
+import ManifestStore
 import SyncModel
 import Testing
 
@@ -73,6 +74,73 @@ extension EngineRuns {
             #expect(!fixture.exists("a/1"))
             try fixture.write("a/4", MirrorFixture.ramp(4))
             #expect(try await pull(fixture).deleted == 1)
+        }
+
+        private func push(
+            _ fixture: MirrorFixture,
+            rebinds: Bool = false,
+            excluding pattern: String? = nil
+        ) async throws -> RunSummary {
+            try await fixture.run("a", .push) { options in
+                options.deletesExtra = true
+                options.deletionLimit = .percent(100)
+                options.allowsRebinding = rebinds
+                if let pattern { try? options.filter.exclude(pattern) }
+            }
+        }
+
+        @Test func `is confirmed only for what the run has looked at`() async throws {
+            let fixture = try await damaged()
+            try await fixture.run("a", .push)
+            try await fixture.put("photos/new", MirrorFixture.ramp(7))
+            for _ in 0..<2 {
+                #expect(try await push(fixture, excluding: "photos/").deletionsHeldBack == nil)
+            }
+            #expect(try await push(fixture).deleted == 0)
+            #expect(try await fixture.objects().contains("photos/new"))
+            // The user says so, of all but these.
+            try await fixture.put("other", MirrorFixture.ramp(8))
+            let part = try await push(fixture, rebinds: true, excluding: "photos/")
+            #expect(part.deleted == 1)
+            #expect(try await push(fixture).deleted == 0)
+            try await fixture.put("other", MirrorFixture.ramp(8))
+            #expect(try await push(fixture, excluding: "photos/").deleted == 1)
+            #expect(try await push(fixture, rebinds: true).deleted == 1)
+            try await fixture.put("other", MirrorFixture.ramp(8))
+            #expect(try await push(fixture).deleted == 1)
+        }
+
+        /// As if a disk had been mounted there in the last run.
+        private func noteDisk(_ fixture: MirrorFixture) async throws {
+            let session = try await MirrorSession.open(
+                try fixture.engine("a").settings,
+                locks: true,
+                allowsRebinding: false
+            )
+            try await session.known.record(
+                in: session.manifest,
+                [[UInt8]("photos".utf8)],
+                leavingOut: { _, _ in false }
+            )
+            try await session.manifest.checkpointAndClose()
+        }
+
+        @Test func `does not make a disk that is not mounted gone on purpose`() async throws {
+            let fixture = try await damaged()
+            try fixture.write("a/photos/one", MirrorFixture.ramp(7))
+            try await fixture.run("a", .push)
+            try await noteDisk(fixture)
+            try fixture.remove("a/photos/one")
+            try await fixture.put("photos/two", MirrorFixture.ramp(8))
+            for _ in 0..<2 {
+                let run = try await push(fixture, rebinds: true)
+                #expect((run.deleted, run.skipped) == (0, 1))
+            }
+            let objects = try await fixture.objects()
+            #expect(objects.contains("photos/one") && objects.contains("photos/two"))
+            // A question of its own, which a run asks that answers no other.
+            try await fixture.run("a", .push) { $0.allowsRebinding = true }
+            #expect(try await push(fixture, rebinds: true).deleted == 2)
         }
 
         @Test func `looking keeps no run from beginning`() async throws {

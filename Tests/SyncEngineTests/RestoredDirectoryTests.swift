@@ -2,6 +2,7 @@ import Foundation
 import LocalStorage
 import ManifestStore
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -184,6 +185,92 @@ extension EngineRuns {
             try fixture.write("a/more", Self.new)
             try await run(fixture, .sync, state: "state")
             #expect(try marker(fixture) != before)
+        }
+
+        @Test func `one that was copied while a run went on is older, too`() async throws {
+            let fixture = try await worked()
+            for name in ["doc", "brought"] { try await fixture.put(name, MirrorFixture.ramp(70)) }
+            try fixture.write("a/a-sent", Self.new)
+            try fixture.remove("backup")
+            let before = try marker(fixture)
+            var engine = try engine(fixture, "state")
+            let isCopied = Mutex(false)
+            engine.settings.store = HookedStore(engine.settings.store) { call in
+                guard call.operation == "GetObject", call.moment == .after else { return }
+                isCopied.withLock { isCopied in
+                    guard !isCopied else { return }
+                    isCopied = true
+                    // The run has recorded what it sent, and nothing that it fetched.
+                    #expect((try? self.marker(fixture)) != before)
+                    try? fixture.copy("a", "backup")
+                }
+            }
+            try fixture.setFaults(
+                #"[{"match": {"operation": "GetObject"}, "effect": {"delay": 3}}]"#
+            )
+            let options = MirrorFixture.options()
+            let first = try await engine.run(.sync, options: options, onEvent: { _ in })
+            try fixture.setFaults("[]")
+            #expect(first.isInStep)
+            #expect(!fixture.exists("backup/brought"))
+            try rollBack(fixture)
+            let log = EventLog()
+            let summary = try await run(fixture, .push, state: "state", log)
+            #expect((summary.deleted, summary.conflicts) == (0, 1))
+            #expect(log.warnings.contains { $0.contains("not as the last run left it") })
+            #expect(try await fixture.object("doc") == MirrorFixture.ramp(70))
+            #expect(try await fixture.object("brought") == MirrorFixture.ramp(70))
+        }
+
+        @Test func `keeps what the run that comes to know it has recorded`() async throws {
+            let fixture = try await worked()
+            try rollBack(fixture)
+            // Sent before the plan is complete.
+            try await fixture.deleteObject("d/other")
+            try await fixture.put("e", Self.new)
+            var engine = try engine(fixture, "state")
+            engine.settings.store = HookedStore(engine.settings.store, pageSize: 2) { _ in }
+            try fixture.setFaults(
+                #"[{"match": {"operation": "ListObjectsV2"}, "effect": {"delay": 3}}]"#
+            )
+            let options = MirrorFixture.options()
+            _ = try await engine.run(.push, options: options, onEvent: { _ in })
+            try fixture.setFaults("[]")
+            #expect(try await fixture.object("d/other") == Self.old)
+            try fixture.write("a/d/other", MirrorFixture.ramp(77))
+            let second = try await run(fixture, .push, state: "state")
+            #expect(second.transferred == 1)
+            #expect(try await fixture.object("d/other") == MirrorFixture.ramp(77))
+        }
+
+        @Test func `is not one that two runs at once have written numbers of`() async throws {
+            let fixture = try await worked(state: nil)
+            var second = try engine(fixture, "second")
+            second.settings.prefix = "other/"
+            second.settings.identity = RemoteIdentity(
+                dialect: "oss",
+                endpointHost: "127.0.0.1",
+                bucket: MirrorFixture.bucket,
+                prefix: "other/"
+            )
+            let other = second
+            try fixture.write("a/more", Self.new)
+            var first = try engine(fixture, nil)
+            first.settings.store = HookedStore(first.settings.store) { call in
+                guard call.operation == "PutObject", call.moment == .before else { return }
+                _ = try? await other.run(
+                    .push,
+                    options: MirrorFixture.options(),
+                    onEvent: { _ in }
+                )
+            }
+            let options = MirrorFixture.options()
+            _ = try await first.run(.push, options: options, onEvent: { _ in })
+            for engine in [first, second] {
+                let log = EventLog()
+                _ = try await engine.run(.push, options: options, onEvent: log.add)
+                #expect(log.warnings == [])
+            }
         }
 
         private func marker(_ fixture: MirrorFixture) throws -> [String] {

@@ -84,6 +84,27 @@ extension EngineRuns {
             #expect(fixture.content(path) == sound)
         }
 
+        @Test func `rules that were accepted and cannot be read end a run before it sends`()
+            async throws
+        {
+            let fixture = try await pushed()
+            try fixture.write("a/.osssyncignore", Data("*.key\n".utf8))
+            try fixture.write("a/x.key", MirrorFixture.ramp(5))
+            #expect(try await push(fixture).isInStep)
+            let path = "a/.osssync/ignore-accepted"
+            let sound = try #require(fixture.content(path))
+            for content in [Data(), sound.dropLast(), sound + Data([10]), Data("x\n".utf8)] {
+                try fixture.write(path, content)
+                let error = await #expect(throws: SyncError.self) { try await push(fixture) }
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains("ignore-accepted") == true)
+                #expect(fixture.content(path) == content)
+            }
+            try fixture.remove(path)
+            #expect(try await push(fixture).isInStep)
+            #expect(fixture.content(path) == sound)
+        }
+
         @Test func `without it and the manifest a run asks what to do`() async throws {
             let fixture = try await pushed()
             try loseManifest(fixture, isDamaged: false)

@@ -49,8 +49,9 @@ private let doubts: [Doubt] = [
     Doubt(
         name: "another directory",
         refusal: .directoryChanged,
-        message: "the directory is not the one that was last mirrored, or its disk is not"
-            + " mounted; nothing was deleted. If that is intended, run again with --rebind.",
+        message: "the directory is not as the last run left it (a copy, another disk or a restored"
+            + " backup); nothing was deleted. If it is the right one, run again; if that is"
+            + " refused, too, run once with --rebind, and then again.",
         isSafetyRefusal: true,
         change: { $0.isSameDirectory = false }
     ),
