@@ -95,12 +95,17 @@ struct Displacer {
     func moveToTrash(_ old: FileStatus, run: String) throws(LocalError) {
         for attempt in 0..<Self.maximumAttempts {
             guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
-            let moved = try calls.renameExclusively(
-                from: parent.descriptor,
-                original,
-                to: place.descriptor,
-                original
-            )
+            let moved: Bool
+            do throws(LocalError) {
+                moved = try calls.renameExclusively(
+                    from: parent.descriptor,
+                    original,
+                    to: place.descriptor,
+                    original
+                )
+            } catch {
+                throw error.errno == EXDEV ? .otherFileSystem(path) : error
+            }
             guard moved else { continue }
             if try place.status(of: original)?.isSameVersion(as: old) == true { return }
             undo(Kept(place: place, name: original, path: nil, originalIsGone: true))

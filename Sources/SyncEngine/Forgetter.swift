@@ -58,9 +58,12 @@ struct Forgetter {
         return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
     }
 
-    /// The inode is another one on another disk.
+    /// The inode is another one on another disk. Of a file that was recorded a nanosecond early the
+    /// plan compares the content.
     private static func isAsRecorded(_ local: LocalEntry?, _ base: ManifestEntry) -> Bool {
-        LocalChange(of: local, since: base, judgesInodes: false) == .same
+        if LocalChange(of: local, since: base, judgesInodes: false) == .same { return true }
+        guard let file = local?.identity else { return false }
+        return file.size == base.size && base.mayHaveTime(of: file)
     }
 
     /// False also of what cannot be looked at: it may be older than its object.

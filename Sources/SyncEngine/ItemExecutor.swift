@@ -269,6 +269,9 @@ extension ItemExecutor {
         _ fetched: Fetched?
     ) async {
         if await isOwnEarlier(entry, kind) {
+            if context.tracker.direction == .pull, context.options.replacesLocalChanges {
+                return await download(entry, discarded, fetched)
+            }
             // A kill may leave it, too: it is swept by the next run.
             if let fetched { try? await drop(fetched, entry.key) }
             guard context.tracker.direction != .pull else { return keepLocalChange(entry) }

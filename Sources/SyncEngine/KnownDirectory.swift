@@ -66,11 +66,21 @@ struct KnownDirectory: Sendable, Hashable {
         guard let found else { return }
         let here = Set(found)
         let known = found + mountPoints.filter { !here.contains($0) && isExcluded($0, true) }
-        guard known != mountPoints else { return }
+        let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
+        guard known != Self.paths(recorded) else { return }
         try await manifest.setSetting(
             Setting.mountPoints,
             known.isEmpty ? nil : Self.text(known)
         )
+    }
+
+    /// Adds what a walk has found so far; what is gone for good is forgotten by a run that saw
+    /// everything.
+    func note(_ found: [[UInt8]], in manifest: ManifestStore) async throws(ManifestError) {
+        let known = Set(mountPoints)
+        let new = found.filter { !known.contains($0) }
+        guard !new.isEmpty else { return }
+        try await manifest.setSetting(Setting.mountPoints, Self.text(mountPoints + new))
     }
 
     // No path has an empty segment.

@@ -87,6 +87,7 @@ extension MirrorRun {
             rows: rows,
             selection,
             issues,
+            notesMounts: !options.isDryRun,
             onEntry: { entry in
                 decider.add(entry)
                 try await settle()
@@ -109,10 +110,13 @@ extension MirrorRun {
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
     /// in order.
+    ///
+    /// Without `notesMounts` nothing is recorded: so for what only looks.
     func join(
         rows: Int,
         _ selection: Selection,
         _ issues: ScanIssues,
+        notesMounts: Bool = false,
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let isExcluded = selection.isExcludedFromWalk
@@ -133,7 +137,11 @@ extension MirrorRun {
                 }
                 return !unmounted.isEmpty && unmounted.contains(path)
             },
-            reportingTo: issues
+            reportingTo: issues,
+            noteMounts: { [session] found in
+                guard notesMounts else { return }
+                try await session.known.note(found, in: session.manifest)
+            }
         )
         var loop = PlanLoop(
             manifest: session.manifest,
@@ -239,10 +247,13 @@ private struct Preview: Sendable {
             guard !executor.issues.hides(entry.key) else { return }
             delete(.deleteRemote, entry, size: remoteSize, reason.message)
         case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
-            guard context.tracker.direction != .pull else {
+            guard context.tracker.direction == .pull else {
+                return try await showUpload(entry, .changed)
+            }
+            guard context.options.replacesLocalChanges else {
                 return executor.keepLocalChange(entry)
             }
-            try await showUpload(entry, .changed)
+            try await showDownload(entry, .replacesLocalChange)
         case .conflict(let kind, let resolution):
             context.tracker.count { $0.conflicts += 1 }
             let message = executor.explanation(kind, resolution, entry)

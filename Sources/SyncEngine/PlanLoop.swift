@@ -102,6 +102,7 @@ final class LocalScan: Sendable {
     private let batch: Int
     private let expected: [[UInt8]]
     private let isExcluded: DirectoryWalk.Exclusion
+    private let noteMounts: @Sendable ([[UInt8]]) async throws -> Void
     private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
     private let issues: ScanIssues
@@ -112,12 +113,14 @@ final class LocalScan: Sendable {
         batch: Int,
         expecting mountPoints: [[UInt8]],
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
-        reportingTo issues: ScanIssues
+        reportingTo issues: ScanIssues,
+        noteMounts: @escaping @Sendable ([[UInt8]]) async throws -> Void = { _ in }
     ) {
         self.directory = directory
         self.batch = batch
         expected = mountPoints
         self.isExcluded = isExcluded
+        self.noteMounts = noteMounts
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.issues = issues
     }
@@ -127,10 +130,16 @@ final class LocalScan: Sendable {
         do {
             let (directory, batch) = (directory, batch)
             let walk = directory.walk(leavingOut: isExcluded)
+            var noted = 0
             while true {
                 let batch = try await queue.run { () throws(LocalError) in
                     try walk.next(limit: batch)
                 }
+                // Before anything beneath them is transferred: a run that ends early has rows of
+                // what the next one may find unmounted.
+                let mounts = walk.mountPoints
+                if mounts.count > noted { try await noteMounts(mounts) }
+                noted = mounts.count
                 for issue in batch.issues { issues.report(issue) }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }
                 if batch.isFinished { break }

@@ -39,3 +39,15 @@ package struct ManifestEntry: Sendable, Hashable {
         self.isThroughLink = isThroughLink
     }
 }
+
+extension ManifestEntry {
+    /// True if the file has the recorded modification time, or the nanosecond after it.
+    ///
+    /// A file that changed in the moment of recording is recorded a nanosecond early, so that the
+    /// next run compares its content. To decide from content is the caller's part.
+    package func mayHaveTime(of file: FileIdentity) -> Bool {
+        let (found, recorded) = (file.modified, localModified)
+        return found.nanosecondsSince1970 == recorded.nanosecondsSince1970
+            || found.nanosecondsSince1970 == (recorded - .nanoseconds(-1)).nanosecondsSince1970
+    }
+}

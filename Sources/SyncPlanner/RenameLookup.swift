@@ -102,8 +102,7 @@ package struct RenameLookup: Sendable, Hashable {
     }
 
     private func isRecorded(_ file: FileIdentity, _ row: ManifestEntry) -> Bool {
-        file.size == row.size && file.inode == row.inode
-            && file.modified.nanosecondsSince1970 == row.localModified.nanosecondsSince1970
+        file.size == row.size && file.inode == row.inode && row.mayHaveTime(of: file)
     }
 
     private func preferred(_ candidates: [RenameCandidate]) -> RenameCandidate? {

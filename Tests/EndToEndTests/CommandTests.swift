@@ -43,7 +43,7 @@ struct CommandTests {
             #expect(wrong.diagnostics.contains(": check its name and region (request "))
             #expect(!FileManager.default.fileExists(atPath: path))
         }
-        #expect(try workplace.run("pull", path, workplace.remote).status == 0)
+        #expect(try workplace.run("init", path, workplace.remote).status == 0)
     }
 
     @Test func `ls lists every page in the order of the keys`() throws {
@@ -111,6 +111,8 @@ struct CommandTests {
                       pull would: download 3 items (5.0 KiB), keep 1 local change
                       push would: upload 2 items (15 B), find 1 conflict
                       sync would: transfer 4 items (4.0 KiB)
+                      differences: 1 only here, 1 only in the bucket, 1 changed here, \
+                    1 changed in the bucket, 1 deleted here
 
                     """
             )

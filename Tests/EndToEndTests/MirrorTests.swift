@@ -104,8 +104,8 @@ struct MirrorTests {
     @Test func `an empty bucket and an empty directory are in step`() throws {
         let workplace = try Workplace()
         let tree = try workplace.makeDirectory("tree")
-        #expect(try workplace.run("pull", tree.path, workplace.remote).status == 0)
-        #expect(try workplace.run("push", tree.path).status == 0)
+        #expect(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        #expect(try workplace.run("pull", tree.path).status == 0)
     }
 
     @Test func `a dry run says what it would do and does nothing`() throws {

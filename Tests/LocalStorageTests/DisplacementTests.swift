@@ -124,6 +124,17 @@ struct DisplacementTests {
         )
     }
 
+    @Test func `a file on another mount cannot go to the trash`() throws {
+        try temporary.write("f", "x")
+        let faults = SystemCallFaults(.fail(errno: EXDEV), at: 1, of: ["renameat2"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let path = try relative("f")
+        #expect(throws: LocalError.otherFileSystem(path)) {
+            try mirror.moveToTrash(path, expected: mirror.fileIdentity("f"), run: "3")
+        }
+        #expect(try temporary.userTree() == ["f": "x"])
+    }
+
     @Test func `a file that changed is not deleted`() throws {
         try temporary.write("f", "x")
         let identity = try mirror.fileIdentity("f")

@@ -56,6 +56,22 @@ extension EngineRuns {
             #expect(try await fixture.run("a", direction).requests == 1)
         }
 
+        @Test func `a pull that may replace edits replaces that one, too`() async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture)
+            try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
+            let preview = try await fixture.run("a", .pull) {
+                $0.replacesLocalChanges = true
+                $0.isDryRun = true
+            }
+            #expect(preview.transferred == 1)
+            let pull = try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+            #expect(pull.conflicts == 0)
+            #expect(pull.transferred == 1)
+            #expect(try fixture.tree("a") == ["f": MirrorFixture.ramp(2_000, 2)])
+            #expect(try await fixture.run("a", .push).requests == 1)
+        }
+
         @Test func `a file that is older than what that run sent is a conflict`() async throws {
             let fixture = try MirrorFixture()
             try await cutOff(fixture)

@@ -48,11 +48,14 @@ struct DiskTree {
         walk([UInt8](root.utf8), below: [], contents) { tree, path, entry in
             tree.entries[path] = entry
         }
-        let state = stateDirectory
-        walk([UInt8]((state + "/trash").utf8), below: [], contents) { tree, _, entry in
-            if case .file(let id?) = entry { tree.trash.insert(id) }
+        partials = 0
+        // Where a rename does not reach the state, these two stay in the mirror.
+        for state in Set([stateDirectory, VirtualDisk.ownState]).sorted() {
+            walk([UInt8]((state + "/trash").utf8), below: [], contents) { tree, _, entry in
+                if case .file(let id?) = entry { tree.trash.insert(id) }
+            }
+            partials += Self.names(in: [UInt8]((state + "/partial").utf8)).count
         }
-        partials = Self.names(in: [UInt8]((state + "/partial").utf8)).count
     }
 
     private mutating func walk(

@@ -26,11 +26,20 @@ extension HistoryGenerator {
             if !generator.oneIn(4) { history.setup.keepsStateElsewhere = true }
         case .hostile:
             if generator.oneIn(3) { history.setup.hasWeakTags = true }
-        case .mounts: history.ending = .push
+        case .mounts:
+            if generator.oneIn(3) {
+                history.setup.keepsStateElsewhere = true
+                history.setup.stateIsMounted = true
+            } else {
+                history.ending = .push
+            }
         case .clocks:
             history.setup.timeStep = generator.pick([1, 1_000_000_000, 2_000_000_000])
         case .tight:
-            history.setup.capacity = Int64(180_000 + generator.below(60_000))
+            if !generator.oneIn(3) { history.ending = .pull }
+            // What matters is the room; many small pieces take long.
+            history.setup.pieceSize = max(history.setup.pieceSize, 16_384)
+            history.setup.uncheckpointed = max(history.setup.uncheckpointed, 32_768)
         case .lagging, .nested, .writers: break
         }
     }
@@ -194,7 +203,28 @@ extension HistoryGenerator {
         return scene
     }
 
+    /// A run is killed after its upload, the file is changed, and another run comes.
+    private mutating func killed() -> [Operation] {
+        let place = name()
+        var scene: [Operation] = [.world(.local(.write(place, size: 20 + generator.below(400))))]
+        if generator.oneIn(2) { scene.append(.run(plainRun(.sync, deletes: true))) }
+        scene.append(.world(.local(.alter(place))))
+        var run = plainRun(generator.pick([.push, .sync]), deletes: true)
+        run.interruption = ToolRun.Interruption(
+            kind: .kill,
+            place: generator.pick([.answer, .step]),
+            number: 1 + generator.below(1 + generator.below(300)),
+            seed: generator.next() >> 12,
+            mode: 0
+        )
+        scene.append(.run(run))
+        scene.append(.world(.local(.alter(place))))
+        scene.append(.run(plainRun(.sync, deletes: true)))
+        return scene
+    }
+
     private mutating func writers() -> [Operation] {
+        if generator.oneIn(3) { return killed() }
         var scene = edits(2)
         scene.append(.run(plainRun(.push, deletes: true)))
         scene += edits(1 + generator.below(3))
@@ -212,9 +242,9 @@ extension HistoryGenerator {
     }
 
     private mutating func tight() -> [Operation] {
-        let places = (0..<(2 + generator.below(4))).map { _ in name() }
+        let places = (0..<(3 + generator.below(4))).map { _ in name() }
         var scene: [Operation] = places.map { place in
-            .world(.remote(.put(place, size: 8_000 + generator.below(8_000))))
+            .world(.remote(.put(place, size: 60_000 + generator.below(40_000))))
         }
         scene.append(.run(plainRun(.pull, deletes: true)))
         for place in places where !generator.oneIn(3) {

@@ -225,6 +225,8 @@ struct Setup: Codable, Hashable, Sendable {
     var worlds: [WorldKind]?
     /// The state is kept outside the directory.
     var keepsStateElsewhere: Bool?
+    /// That place is a volume of its own, of the same device.
+    var stateIsMounted: Bool?
     /// Tags are made of sizes and of how often a key was written.
     var hasWeakTags: Bool?
     /// Times of files are multiples of so many nanoseconds.

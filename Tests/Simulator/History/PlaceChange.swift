@@ -58,7 +58,9 @@ enum WorldSelection: Hashable, Sendable {
     case both([WorldKind])
 
     /// Those that are played by default.
-    static let enabled: [WorldKind] = []
+    static let enabled: [WorldKind] = [
+        .vanishing, .nested, .lagging, .restored, .secondRemote, .clocks, .writers, .tight,
+    ]
 
     init?(_ text: String) {
         switch text {

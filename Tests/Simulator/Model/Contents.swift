@@ -76,14 +76,22 @@ struct Contents {
     /// The bytes from `start` to `end` of an endless content; 16 of them are the number and the
     /// block's index, both scrambled so that they compress and repeat nowhere.
     private static func blocks(of id: ContentID, from start: Int, to end: Int) -> [UInt8] {
-        (start..<end).map { offset in
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(end - start)
+        var offset = start
+        while offset < end {
             let block = UInt64(offset / 16)
-            let byte = offset % 16
-            if byte < 4 { return UInt8(truncatingIfNeeded: id.number >> UInt32(byte * 8)) }
-            let scrambled = (UInt64(id.number) << 32 | block) &* 0x9E37_79B9_7F4A_7C15
-            if byte < 8 { return UInt8(truncatingIfNeeded: block >> UInt64((byte - 4) * 8)) }
-            return UInt8(truncatingIfNeeded: scrambled >> UInt64((byte - 8) * 8))
+            let low = UInt64(id.number) | block << 32
+            let high = (UInt64(id.number) << 32 | block) &* 0x9E37_79B9_7F4A_7C15
+            var byte = offset % 16
+            while byte < 16, offset < end {
+                let word = byte < 8 ? low : high
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(byte % 8 * 8)))
+                byte += 1
+                offset += 1
+            }
         }
+        return bytes
     }
 }
 

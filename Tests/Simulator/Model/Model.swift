@@ -95,6 +95,12 @@ struct Model {
         keptOthers.remove(path)
     }
 
+    /// The user said that it is right without this.
+    mutating func letGo(_ held: Held) {
+        superseded.insert(held)
+        kept.remove(held)
+    }
+
     /// Gives up what a flag allowed a run to take, and what the trash has kept.
     mutating func giveUp(_ held: Held) { kept.remove(held) }
 

@@ -9,6 +9,8 @@ final class RunningWorker {
     let seeds: Range<UInt64>
     /// The seed that is being played.
     var current: UInt64?
+    /// How many seeds it has come to the end of.
+    private var ended: UInt64 = 0
     private let process = Process()
     private let output = Pipe()
     private var pending: [UInt8] = []
@@ -29,6 +31,17 @@ final class RunningWorker {
             print("a worker cannot be started: \(error)")
             isAtEnd = true
         }
+    }
+
+    func endSeed() {
+        ended += 1
+        current = nil
+    }
+
+    /// The first seed that it has not begun.
+    var unplayed: UInt64? {
+        let next = seeds.lowerBound + ended
+        return next < seeds.upperBound ? next : nil
     }
 
     /// Of the ended process: 0, or the signal or status that it ended with.

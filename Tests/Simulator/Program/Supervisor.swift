@@ -14,6 +14,8 @@ struct Supervisor {
     private struct Sum {
         var passed = 0
         var failed: [UInt64] = []
+        /// Seeds that no worker said anything of.
+        var unplayed = 0
         var statistics = Statistics()
     }
 
@@ -37,9 +39,15 @@ struct Supervisor {
                 worker.readLines { line in take(line, worker, &sum) }
                 guard worker.isAtEnd else { continue }
                 workers[slot] = nil
-                guard let rest = restAfterTrap(worker, &sum) else { continue }
+                guard let rest = restAfterDeath(worker, &sum) else { continue }
                 workers[slot] = RunningWorker(rest, arguments)
             }
+        }
+        let played = sum.passed + sum.failed.count
+        let given = Int(next - arguments.seeds.lowerBound)
+        if played != given {
+            print("\(given) seeds were given to workers, and \(played) were played")
+            sum.unplayed = max(1, given - played)
         }
         return finish(sum, seconds: Date().timeIntervalSince(start))
     }
@@ -51,10 +59,10 @@ struct Supervisor {
         case "begin": worker.current = UInt64(rest)
         case "pass":
             sum.passed += 1
-            worker.current = nil
+            worker.endSeed()
         case "fail":
             sum.failed.append(UInt64(rest) ?? 0)
-            worker.current = nil
+            worker.endSeed()
             print("replay: osssync-simulator --seed \(rest) --trace   (commit \(Self.commit))")
         case "statistics":
             let data = Data(rest.utf8)
@@ -65,12 +73,12 @@ struct Supervisor {
         }
     }
 
-    /// The seeds that a worker left when it died of one.
-    private func restAfterTrap(
+    /// The seeds that a worker left when it died of one, or before it had played all.
+    private func restAfterDeath(
         _ worker: RunningWorker,
         _ sum: inout Sum
     ) -> Range<UInt64>? {
-        guard worker.status != 0, let seed = worker.current else { return nil }
+        guard let seed = worker.current ?? worker.unplayed else { return nil }
         sum.failed.append(seed)
         print("seed \(seed): the process ended with \(worker.status)")
         print("replay: osssync-simulator --seed \(seed) --trace   (commit \(Self.commit))")
@@ -85,8 +93,9 @@ struct Supervisor {
             let seeds = sum.failed.sorted().map(String.init).joined(separator: " ")
             print("failed seeds: \(seeds)")
         }
-        print("\(sum.passed) passed, \(sum.failed.count) failed")
-        return sum.failed.isEmpty ? 0 : 1
+        let failed = sum.failed.count + sum.unplayed
+        print("\(sum.passed) passed, \(failed) failed")
+        return failed == 0 ? 0 : 1
     }
 
     /// The sources that a failure belongs to.

@@ -6,8 +6,8 @@ internal import Glibc
 
 /// Plays a range of seeds and says of each how it went, line by line.
 struct Worker {
-    /// A seed that takes longer hangs.
-    private static let secondsForSeed: UInt32 = 60
+    /// A seed that takes longer hangs; of the processor's time, as the machine may be busy.
+    private static let secondsForSeed = 60
     /// Of so many seeds one is played twice.
     private static let samples: UInt64 = 25
 
@@ -20,8 +20,10 @@ struct Worker {
     func work() -> Int32 {
         var statistics = Statistics()
         for seed in arguments.seeds {
-            alarm(Self.secondsForSeed)
+            Self.limitTime(Self.secondsForSeed)
             print("begin \(seed)")
+            // Whoever ends by a trap has said which seed it was.
+            fflush(nil)
             let history = HistoryGenerator.history(seed: seed, arguments.worlds)
             let isSample = seed % Self.samples == 0
             let outcome = isSample ? Player.playTwice(history) : Player.play(history)
@@ -29,15 +31,22 @@ struct Worker {
             if outcome.isSuccess {
                 print("pass \(seed)")
             } else {
-                alarm(0)
+                Self.limitTime(0)
                 tell(history, outcome)
             }
         }
-        alarm(0)
+        Self.limitTime(0)
         if let data = try? JSONEncoder().encode(statistics) {
             print("statistics " + String(decoding: data, as: UTF8.self))
         }
         return 0
+    }
+
+    /// Ends the process after so much of the processor's time; 0: never.
+    private static func limitTime(_ seconds: Int) {
+        var limit = itimerval()
+        limit.it_value.tv_sec = seconds
+        _ = unsafe setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
     }
 
     private func tell(_ history: History, _ outcome: Outcome) {

@@ -228,6 +228,7 @@ extension World {
         for held in model.kept.sorted(by: { ($0.path, $0.content) < ($1.path, $1.content) }) {
             if tree.entries[held.path] == .file(held.content) { continue }
             if let beside = placeBeside(held) {
+                judgeOwnVersion(held, run)
                 model.moveKept(held, to: beside)
                 continue
             }

@@ -1,4 +1,6 @@
+internal import CSystem
 internal import CVirtualFiles
+internal import Glibc
 internal import SyncModel
 
 /// What others do, while a run goes on or between runs.
@@ -300,7 +302,9 @@ extension World {
         DiskEdits.remove(DiskEdits.full(name.key))
         guard makePlace(name) else { return }
         make(DiskEdits.full(name.key))
-        guard DiskTree.status(DiskEdits.full(name.key)) != nil else { return }
+        // What a volume is mounted at stays a directory.
+        let status = DiskTree.status(DiskEdits.full(name.key))
+        guard let status, status.st_mode & S_IFMT != S_IFDIR else { return }
         model.userPutOther(name.key)
     }
 }

@@ -169,7 +169,7 @@ extension World {
         if bothWays || run.options.direction != .push {
             for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
-                if run.names(path) || run.excludes(path) { continue }
+                if run.names(path) || run.excludes(path) || isHidden(path) { continue }
                 if isSettled(path, run, hasObject: true) || leadsToWritten(path, run) { continue }
                 let there = tree.entries[path].map { "\($0)" } ?? "nothing"
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
@@ -180,6 +180,7 @@ extension World {
                 guard case .file(let content) = entry, isMirrored(path) else { continue }
                 if let content, remote[path] == content { continue }
                 if run.names(path) || run.excludes(path) || leadsToWritten(path, run) { continue }
+                if isHidden(path) { continue }
                 if isSettled(path, run, hasObject: remote[path] != nil) { continue }
                 let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"
@@ -211,11 +212,12 @@ extension World {
         return contents
     }
 
-    /// False for what no run may touch, and for links that lead out of the prefix.
+    /// False for what no run may touch, and for links that lead to what could not be mirrored.
     func isMirrored(_ path: ObjectKey) -> Bool {
-        if path.hasNameOfOurOwn { return false }
-        let target = service.bucket.objects[Self.whole(path)]?.target
-        return target.map { $0.hasPrefix(Self.prefix) } ?? true
+        if path.hasNameOfOurOwn || path.hasPrefix(Self.ignoreDirectory) { return false }
+        guard let target = service.bucket.objects[Self.whole(path)]?.target else { return true }
+        guard isValidUTF8(target.bytes), let inside = Self.relative(target) else { return false }
+        return (try? RelativePath(key: inside)) != nil
     }
 
     // MARK: - A run that was ended

@@ -25,7 +25,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes), isMirrored(path), !isHidden(path)
+                isValidUTF8(path.bytes), isMirrored(path), !isHidden(path), !isOnVolume(path)
             else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
@@ -37,7 +37,7 @@ extension World {
         let object = service.bucket.resolved(Self.whole(path))
         let link = service.bucket.objects[Self.whole(path)]
         if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
-        if isUnderLink(place) { return true }
+        if isUnderLink(place) || isOnVolume(path) { return true }
         // A file that nobody recorded keeps its name from becoming a directory's, and says so.
         if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }
         let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
@@ -125,6 +125,7 @@ extension World {
             }
             if here != nil, remote[path] == nil, hasNoPlace(path) { continue }
             if isBlocked(path, run), here == nil || run.names(path) { continue }
+            if isOnVolume(path), remote[path] == nil { continue }
             if isContested(path), run.names(path) { continue }
             if isHeldBack, here == nil || remote[path] == nil, model.hasBeenLocal(path) {
                 continue

@@ -231,6 +231,23 @@ extension World {
         where !volume.isMounted { mount(name, volume.isOtherDevice) }
     }
 
+    /// A run is told that all is as it should be, also where a volume is not mounted.
+    func acceptUnmounted() {
+        for (name, volume) in volumes where !volume.isMounted {
+            for (path, content) in volume.files {
+                model.letGo(Model.Held(path: path, content: content))
+            }
+            volumes[name]?.files = [:]
+        }
+    }
+
+    /// True beneath a volume that is mounted, from which a rename does not reach the trash.
+    func isOnVolume(_ path: ObjectKey) -> Bool {
+        volumes.contains { name, volume in
+            volume.isMounted && path.hasPrefix(ObjectKey(name.key.bytes + [UInt8(ascii: "/")]))
+        }
+    }
+
     /// True if the file is on a volume that is not mounted.
     func isUnmounted(_ path: ObjectKey) -> Bool {
         volumes.values.contains { !$0.isMounted && $0.files[path] != nil }
@@ -256,6 +273,8 @@ extension World {
     }
 
     static let ignoreFile = ObjectKey(".osssyncignore")
+    /// What would make it a directory is left alone.
+    static let ignoreDirectory = ObjectKey(".osssyncignore/")
 
     private func writeIgnoreFile(_ lines: [String]) {
         let content = model.contents.take(Self.ignoreText(lines))

@@ -1,3 +1,4 @@
+internal import CVirtualFiles
 internal import SyncEngine
 internal import SyncModel
 
@@ -12,6 +13,7 @@ extension World {
         tree.stateDirectory = disk.stateDirectory
         tree.believesTimes = setup.timeStep ?? 1 <= 1
         service.bucket.hasWeakTags = setup.hasWeakTags ?? false
+        if setup.stateIsMounted == true { disk.unseen { mountState() } }
         guard setup.has(.hostile) else { return }
         let content = model.contents.make(size: 200)
         service.bucket.put(
@@ -23,12 +25,67 @@ extension World {
         )
     }
 
+    /// Puts the state on a volume of the same device, as containers do.
+    private func mountState() {
+        let source = VirtualDisk.volumes + "/state"
+        DiskEdits.makeDirectory([UInt8](VirtualDisk.volumes.utf8))
+        DiskEdits.makeDirectory([UInt8](source.utf8))
+        DiskEdits.makeDirectory([UInt8](VirtualDisk.otherState.utf8))
+        DiskEdits.setMode([UInt8](source.utf8), 0o700)
+        _ = unsafe virtual_files_mount(source, VirtualDisk.otherState, false)
+        DiskEdits.synchronizeAll(VIRTUAL_FILES_ROOT)
+    }
+
     func beginWider(_ run: RunState) {
         run.ignored = disk.unseen { ignoredNames() }
         if ignoreFileIsUsers { hiddenNames = run.ignored }
         run.hidden = hiddenNames.union(run.ignored)
         if run.writesFiles || run.writesObjects { hiddenNames = run.hidden }
+        if run.options.allowsRebinding, run.options.tool == nil { acceptUnmounted() }
         trashedAt = trashedAt.filter { tree.trash.contains($0.key) }
+    }
+
+    /// What users removed or replaced here, and this machine sent, is nobody else's version.
+    func judgeOwnVersion(_ held: Model.Held, _ run: RunState) {
+        guard setup.has(.writers), !setup.has(.restored), !manifestWasLost,
+            run.options.faults.isEmpty,
+            let object = service.bucket.objects[Self.whole(held.path)], object.author == .tool,
+            let content = model.contents.identify(object.bytes), content != Contents.empty,
+            model.superseded.contains(Model.Held(path: held.path, content: content))
+        else { return }
+        report(
+            .boundedWaste,
+            "'\(held.path.display)' lost its name to content \(content.number), its own older one"
+        )
+    }
+
+    // MARK: - A small disk
+
+    /// A disk that holds what the bucket has, but not twice, is enough.
+    func finishTight() {
+        guard setup.has(.tight), history.ending == .pull else { return }
+        disk.unseen { tree.scan(model.contents) }
+        let page = 4_096
+        let pages = { (bytes: Int) in (bytes + page - 1) / page * page }
+        var (here, there) = (0, 0)
+        for case .file(let content?) in tree.entries.values {
+            here += pages(model.contents[content].count)
+        }
+        for content in effectiveRemote().values { there += pages(model.contents[content].count) }
+        let used = Int(virtual_files_used_bytes())
+        let room = max(used, used - here + there) + 160 << 10
+        virtual_files_set_capacity(Int64(room), -1)
+        defer { DiskSettings.liftLimits() }
+        var options = quietOptions(isForced: false)
+        options.trashDays = 0
+        for _ in 0..<3 {
+            carryOut(options)
+            guard violations.isEmpty else { return }
+        }
+        for item in lastRun?.items ?? [] where item.state == .failed {
+            guard item.message?.contains("No space left") == true else { continue }
+            report(.convergence, "'\(item.key)' has no room: \(item.message ?? "")")
+        }
     }
 
     // MARK: - Names
