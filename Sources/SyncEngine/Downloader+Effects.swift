@@ -218,8 +218,10 @@ extension Downloader {
         }
     }
 
-    /// True for a link that took the object's place or got another target: it may lead out of the
-    /// prefix, which the next listing finds out. What is fetched alone has no prefix.
+    /// True for a link that took the object's place or got another target.
+    ///
+    /// It may lead out of the prefix, which the next listing finds out. What is fetched alone has no
+    /// prefix.
     private func isUncheckedLink(
         _ found: (object: PinnedObject, metadata: ObjectMetadata)?
     ) -> Bool {

@@ -58,8 +58,9 @@ struct Forgetter {
         return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
     }
 
-    /// The inode is another one on another disk. Of a file that was recorded a nanosecond early the
-    /// plan compares the content.
+    /// True if size and time are the recorded ones; the inode is another one on another disk.
+    ///
+    /// Of a file that was recorded a nanosecond early the plan compares the content.
     private static func isAsRecorded(_ local: LocalEntry?, _ base: ManifestEntry) -> Bool {
         if LocalChange(of: local, since: base, judgesInodes: false) == .same { return true }
         guard let file = local?.identity else { return false }

@@ -125,8 +125,10 @@ enum IgnoreFile {
         String(CRC64(of: text).value, radix: 16)
     }
 
-    /// Looks at a downloaded ignore file before it gets its name: one that cannot be used would
-    /// end every later run here. What passes is known as the bucket's from now on.
+    /// Checks a downloaded ignore file before it gets its name.
+    ///
+    /// One that cannot be used would end every later run here. What passes is known as the bucket's
+    /// from now on.
     static func check(
         _ partialName: String,
         _ context: TransferContext

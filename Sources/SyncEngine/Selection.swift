@@ -125,8 +125,9 @@ struct Selection: Sendable {
         }
     }
 
-    /// True for what rules that were accepted here hide, and that a run could send or delete in the
-    /// remote. What is new there is fetched, and what was fetched follows its object.
+    /// True for what accepted rules hide and a run could send or delete in the remote.
+    ///
+    /// What is new there is fetched, and what was fetched follows its object.
     private func withholds(_ entry: JoinedEntry) -> Bool {
         guard !held.isEmpty, held.contains(where: { $0.judge(entry.key) != .included }) else {
             return false

@@ -21,8 +21,9 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// Also deletes what was never synced, which includes ``deletesKnown``; without effect on a
     /// sync.
     package var deletesExtra: Bool
-    /// Pull: replaces local changes where the remote is as recorded. In all directions: what is
-    /// damaged counts as changed.
+    /// Pull: replaces local changes where the remote is as recorded.
+    ///
+    /// In all directions: what is damaged counts as changed.
     package var replacesLocalChanges: Bool
     /// Compares content where size, mtime and inode say "unchanged".
     package var comparesContent: Bool

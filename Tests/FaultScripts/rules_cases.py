@@ -49,7 +49,9 @@ def _(place):
             os.remove(place.path(".osssync/" + name))
     place.push()
     equal(sent(place), [], "what was sent with a new manifest")
-    os.utime(place.path(".osssyncignore"))
+    # A time that moved by less than two seconds may be the file system's doing.
+    later = os.stat(place.path(".osssyncignore")).st_mtime + 10
+    os.utime(place.path(".osssyncignore"), (later, later))
     place.in_step(place.push())
     equal(sent(place), SECRETS, "what was sent once they were accepted")
     place.in_step(place.push())
