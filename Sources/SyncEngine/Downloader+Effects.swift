@@ -220,8 +220,8 @@ extension Downloader {
 
     /// True for a link that took the object's place or got another target.
     ///
-    /// It may lead out of the prefix, which the next listing finds out. What is fetched alone has no
-    /// prefix.
+    /// It may lead out of the prefix, which the next listing finds out. What is fetched alone has
+    /// no prefix.
     private func isUncheckedLink(
         _ found: (object: PinnedObject, metadata: ObjectMetadata)?
     ) -> Bool {

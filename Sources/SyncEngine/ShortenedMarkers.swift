@@ -86,7 +86,8 @@ struct MarkerReader: Sendable {
 
     /// True for an object whose key lacks the slash of its directory.
     ///
-    /// The manifest has the directory, or the object says what it is. `object` has the relative key.
+    /// The manifest has the directory, or the object says what it is. `object` has the relative
+    /// key.
     func isMarker(_ object: RemoteObject) async throws -> Bool {
         await note(object)
         guard object.size == 0, object.kind == .normal, !object.key.isDirectoryMarker,
