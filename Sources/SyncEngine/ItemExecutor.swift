@@ -219,9 +219,9 @@ extension ItemExecutor {
             inode: file.inode,
             isThroughLink: object.isThroughLink
         )
-        let changes: [ManifestChange] = [
-            .upsert(row), .finishDownload(entry.key), .finishUpload(entry.key),
-        ]
+        // The checkpoint of a download leads the end of the run to a partial file that is left of
+        // it: a kill right after a file got its name can leave one.
+        let changes: [ManifestChange] = [.upsert(row), .finishUpload(entry.key)]
         await record(changes, .adopt, entry)
         context.tracker.count { $0.adopted += 1 }
         context.item(.adopt, .done, entry.key, size: object.size)
