@@ -212,7 +212,9 @@ struct DeletionPass: Sendable {
             )
             return identity
         } catch {
-            executor.fail(.deleteLocal, deletion.key, size: deletion.size, .targetChanged)
+            let hasChanged = if case .targetChanged? = error as? LocalError { true } else { false }
+            let failure = hasChanged ? ItemFailure.targetChanged : ItemFailure(any: error)
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
             return nil
         }
     }

@@ -155,9 +155,12 @@ class Snapshot:
                 os.chmod(path, stat.S_IMODE(status.st_mode))
         for path, held in self.state.items():
             shutil.copy2(held, path)
-        for path, (held, *_) in self.files.items():
+        for path, (held, _, modified, _) in self.files.items():
             if not os.path.exists(path):
                 os.link(held, path)
+            # A file that was renamed here got its object's time.
+            if os.stat(held).st_mtime_ns != modified:
+                os.utime(held, ns=(modified, modified))
 
     def clear(self, keeps_files=True):
         """Removes what was not there; with `keeps_files` false also what was, but directories
@@ -201,10 +204,8 @@ class Snapshot:
 
     def check_held(self):
         """No file was written in place."""
-        for path, (held, _, modified, size) in self.files.items():
-            status = os.stat(held)
-            same = (status.st_mtime_ns, status.st_size) == (modified, size)
-            if not same or hash(read(held)) != self.digest[path]:
+        for path, (held, _, _, size) in self.files.items():
+            if os.stat(held).st_size != size or hash(read(held)) != self.digest[path]:
                 raise Violation(f"'{path}' was written in place")
 
 
