@@ -29,7 +29,10 @@ struct RoomMaking: Sendable {
                 await remove(oldest)
             }
             var failure = await executor.transfer(item.entry, object, path, item.displaced)
-            while case .diskFull? = failure, let oldest = trash.popFirst() {
+            // A quota, or a shortage that has passed, is no reason to give the trash up.
+            while case .diskFull? = failure, let free = await freeBytes(), free < object.size,
+                let oldest = trash.popFirst()
+            {
                 await remove(oldest)
                 failure = await executor.transfer(item.entry, object, path, item.displaced)
             }
