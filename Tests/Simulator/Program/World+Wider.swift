@@ -152,8 +152,8 @@ extension World {
 
     /// What went to the trash stays there for the days that were asked for.
     func judgeTrash(_ run: RunState) {
-        // Where there is no room, the trash goes for what is fetched.
-        guard setup.has(.clocks), !setup.has(.tight) else { return }
+        // Where there is no room, the trash goes for what is fetched; with the directory it is gone.
+        guard setup.has(.clocks), !setup.has(.tight), !setup.has(.vanishing) else { return }
         for content in tree.trash where trashedAt[content] == nil {
             trashedAt[content] = scheduler.elapsed
         }
