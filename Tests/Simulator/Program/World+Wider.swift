@@ -152,7 +152,7 @@ extension World {
 
     /// What went to the trash stays there for the days that were asked for.
     func judgeTrash(_ run: RunState) {
-        // Where there is no room, the trash goes for what is fetched; with the directory it is gone.
+        // Where there is no room, the trash goes for what is fetched; a directory takes it along.
         guard setup.has(.clocks), !setup.has(.tight), !setup.has(.vanishing) else { return }
         for content in tree.trash where trashedAt[content] == nil {
             trashedAt[content] = scheduler.elapsed
