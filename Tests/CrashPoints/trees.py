@@ -202,10 +202,22 @@ class Snapshot:
         if self.outside_now() != self.outside:
             raise Violation("something outside the mirror changed")
 
+    def is_renamed(self, path, inode):
+        """True if the mirror has the file by another name."""
+        if os.path.lexists(path) and os.lstat(path).st_ino == inode:
+            return False
+        return any(os.lstat(os.path.join(current, name)).st_ino == inode
+                   for current, _, leaves in os.walk(self.place.mirror) for name in leaves)
+
     def check_held(self):
         """No file was written in place."""
-        for path, (held, _, _, size) in self.files.items():
-            if os.stat(held).st_size != size or hash(read(held)) != self.digest[path]:
+        for path, (held, inode, modified, size) in self.files.items():
+            status = os.stat(held)
+            same = status.st_size == size and hash(read(held)) == self.digest[path]
+            # A rename gives the file the time of its object.
+            if status.st_mtime_ns != modified and not self.is_renamed(path, inode):
+                same = False
+            if not same:
                 raise Violation(f"'{path}' was written in place")
 
 

@@ -93,9 +93,15 @@ class Trial:
         summary = run.summary
         if self.scenario.has_conflicts and run.code == 1 and summary.get("conflicts"):
             return not (summary["failed"] or summary["skipped"] or summary["local_changes"])
-        # An empty directory that a kill left, and that this run fills, is only local to its plan: not
-        # `in_step` but the trees tell whether both sides are equal.
-        return run.code == 0 and bool(run.events)
+        if run.code != 0 or not run.events:
+            return False
+        if "in_step" not in summary:
+            return run.events[-1]["event"] == "cancelled"
+        # An empty directory that a kill left, and that this run fills, is only local to its plan:
+        # there the trees tell whether both sides are equal.
+        differences = ("only_remote", "local_changes", "damaged", "deleted_here", "deleted_there")
+        return summary["in_step"] or (
+            summary["only_local"] > 0 and not any(summary[name] for name in differences))
 
     def check_success(self, run):
         if not self.is_success(run):
