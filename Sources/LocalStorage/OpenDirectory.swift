@@ -87,18 +87,20 @@ extension OpenDirectory {
     }
 
     /// True if this is `other` or lies beneath it, seen from here upwards.
+    ///
+    /// Nothing is opened: parents may be searched by users who may not list them.
     func isWithin(_ other: OpenDirectory) throws(LocalError) -> Bool {
         let goal = try other.status()
-        var current = self
-        // More levels than a path can have; a limit all the same.
-        for _ in 0..<4096 {
-            let status = try current.status()
-            if status.isSameObject(as: goal) { return true }
-            let parent = try current.subdirectory(PathBytes(".."))
-            if try parent.status().isSameObject(as: status) { return false }
-            current = parent
+        var status = try self.status()
+        var path: [UInt8] = []
+        while !status.isSameObject(as: goal) {
+            path += "../".utf8
+            guard let parent = try self.status(of: PathBytes(path)),
+                !parent.isSameObject(as: status)
+            else { return false }
+            status = parent
         }
-        return false
+        return true
     }
 }
 

@@ -154,7 +154,6 @@ def _(place):
     place.write("one", OLD)
     place.write("d/two", NEW)
     os.chmod(place.directory, 0o755)
-    os.chmod(place.server.folder, 0o755)
     options = ["--state-dir", state_of(place), "--delete"]
     result = under(place, wrapper, "push", *options)
     place.in_step(result)

@@ -69,13 +69,15 @@ def honest(objects):
             return reply(200, b"<InitiateMultipartUploadResult><UploadId>U1</UploadId>"
                               b"</InitiateMultipartUploadResult>")
         if request.method == b"PUT" and "partNumber" in request.query:
-            # The second part never ends, so that a checkpoint stays.
+            # The second part has no answer while somebody looks, so that a checkpoint stays.
             if request.query["partNumber"] == "2":
+                store.looked.wait(60)
                 return None
         elif request.method == b"PUT":
             store.objects[request.key] = request.body
         return reply(200, b"", f'ETag: "{Store.etag(request.body)}"')
     store.put = put
+    store.looked = threading.Event()
     return store
 
 
@@ -95,7 +97,7 @@ def life(place, remote):
             file.write(b"mine")
         with open(os.path.join(place.mirror, "large"), "wb") as file:
             file.truncate(20 << 20)
-        run("push", place.mirror, "--json", "-vv", started=interrupted_after(endpoint, b"PUT", seen))
+        run("push", place.mirror, "--json", "-vv", started=interrupted(endpoint, store, seen))
         run("status", place.mirror, "-vv")
         run("status", place.mirror, "--json")
         run("doctor", place.mirror, "-vv")
@@ -105,8 +107,8 @@ def life(place, remote):
         run("sync", place.mirror, "-vv", "--exclude", "large")
         run("get", remote + "/a", os.path.join(place.folder, "got"), "--json", expected=0)
         run("put", os.path.join(place.mirror, "new"), remote + "/put", "--json", expected=0)
-        interrupted = interrupted_after(endpoint, b"PUT", seen, len(endpoint.requests))
-        run("put", os.path.join(place.mirror, "large"), remote + "/put2", started=interrupted)
+        run("put", os.path.join(place.mirror, "large"), remote + "/put2",
+            started=interrupted(endpoint, store, seen))
         run("uploads", remote, "--abort", "--older-than", "0s")
         run("pull", place.mirror, "-vv", "--no-such-option", SECRET[:4], expected=2)
         del store.objects[PREFIX + b"gone"]
@@ -123,30 +125,37 @@ def life(place, remote):
 
 def visible(process):
     """What other users see of a process and its children, and what these were given."""
-    found = b""
-    with open(f"/proc/{process}/cmdline", "rb") as file:
-        found += file.read()
+    def content(path):
+        # A thread or a child may end between two looks.
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except (FileNotFoundError, ProcessLookupError):
+            return b""
+    found = content(f"/proc/{process}/cmdline")
     for task in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{task}/children") as file:
-            children = file.read().split()
-        for child in children:
+        for child in content(f"/proc/{process}/task/{task}/children").decode().split():
             for name in ["cmdline", "environ"]:
-                with open(f"/proc/{child}/{name}", "rb") as file:
-                    found += file.read()
+                found += content(f"/proc/{child}/{name}")
     return found
 
 
-def interrupted_after(endpoint, method, seen, number=0):
-    """Sends SIGINT once a request of `method` has come after the first `number`."""
+def interrupted(endpoint, store, seen):
+    """Looks at a run that sends the second part of a file, then sends it SIGINT."""
+    number = len(endpoint.requests)
+    store.looked.clear()
+
     def started(process):
         def wait():
-            while process.poll() is None and not any(
-                    request.method == method and b"canary" in request.raw
-                    for request in endpoint.requests[number:]):
-                time.sleep(0.02)
-            time.sleep(0.5)
-            seen.append(visible(process.pid))
-            process.send_signal(signal.SIGINT)
+            try:
+                while process.poll() is None and not any(
+                        request.query.get("partNumber") == "2"
+                        for request in endpoint.requests[number:]):
+                    time.sleep(0.02)
+                seen.append(visible(process.pid))
+                process.send_signal(signal.SIGINT)
+            finally:
+                store.looked.set()
         threading.Thread(target=wait, daemon=True).start()
     return started
 
