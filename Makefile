@@ -51,9 +51,11 @@ uninstall:
 clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
-# New seeds of the simulator, crash points and fuzzers, for so many minutes in all.
+# New seeds of the simulator, crash points and fuzzers, for so many minutes in all; then the tests
+# with the address sanitizer, which `make test` leaves out.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
+	@Tests/Sanitizers/run address
 
 # Forty bugs, one at a time in a copy of the tree: the tests must find each.
 planted-bugs:

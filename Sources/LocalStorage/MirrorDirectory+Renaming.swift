@@ -13,7 +13,7 @@ extension MirrorDirectory {
         modified: Timestamp
     ) throws(LocalError) -> FileIdentity {
         do throws(LocalError) {
-            let (parent, _) = try unchanged(path, expected)
+            let (parent, status) = try unchanged(path, expected)
             var target = root
             if let directory = newPath.parent {
                 target = try root.directory(beneath: directory, creatingWithMode: 0o777)
@@ -26,10 +26,8 @@ extension MirrorDirectory {
                 newName
             )
             guard isRenamed else { throw .targetChanged(newPath) }
-            guard let found = try target.status(of: newName)?.identity,
-                Self.isSame(found, expected)
-            else {
-                // Somebody was quicker: whatever it is, it gets its own name back if it can.
+            guard let found = try target.status(of: newName), found.isSameVersion(as: status) else {
+                // Another file took the name in between: it gets it back if that is possible.
                 _ = try? calls.renameExclusively(
                     from: target.descriptor,
                     newName,
@@ -39,16 +37,12 @@ extension MirrorDirectory {
                 throw .targetChanged(path)
             }
             let file = try openForReading(newPath)
-            if found.modified != modified { try calls.setModified(file.descriptor, modified) }
+            if status.identity.modified != modified {
+                try calls.setModified(file.descriptor, modified)
+            }
             return try file.identity()
         } catch {
             throw explained(error, neededBytes: nil)
         }
-    }
-
-    /// A rename moves the time of the last change, and nothing else.
-    private static func isSame(_ found: FileIdentity, _ expected: FileIdentity) -> Bool {
-        found.device == expected.device && found.inode == expected.inode
-            && found.size == expected.size && found.modified == expected.modified
     }
 }

@@ -358,9 +358,6 @@ extension MirrorDirectory {
         failedToSynchronize.load(ordering: .acquiring)
     }
 
-    /// False if what is there can only be looked at.
-    package var stateIsWritable: Bool { calls.isWritable(state.descriptor) }
-
     /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
     package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
         try calls.isNetworkFileSystem(state.descriptor)

@@ -99,9 +99,6 @@ extension SystemCalls {
         return error.isWriteRefused ? .systemCall(error) : nil
     }
 
-    /// False if this user, or nobody, may make files in the directory.
-    func isWritable(_ directory: Int32) -> Bool { writingRefusal(directory, "") == nil }
-
     /// Writes out the whole file system that holds `descriptor`.
     func synchronizeFileSystem(_ descriptor: Int32) throws(LocalError) {
         try check("syncfs") { osssync_sync_file_system(descriptor) }

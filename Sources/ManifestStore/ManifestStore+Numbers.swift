@@ -101,6 +101,8 @@ extension ManifestStore {
         case .marked(let number, let found), .settled(let number, let found):
             (last, mark) = (number, found)
         }
+        // Until the marker has the new number, the one that it has must stay accepted.
+        if case .marked = numbering { try setSetting(Setting.current, "\(last)") }
         numbering = .none
         do {
             try write(last + 1, mark)
@@ -124,6 +126,8 @@ extension ManifestStore {
     }
 
     /// Writes the number into the marker, which the manifest accepts from before on.
+    ///
+    /// The marker has the current number so far: there is one pending number only.
     private func write(_ number: Int64, _ mark: RunNumbering.Mark) throws(ManifestError) {
         try setSetting(Setting.pending, "\(number)")
         try makeDurable()

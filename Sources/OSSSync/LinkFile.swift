@@ -33,7 +33,7 @@ struct LinkFile: Sendable, Hashable {
         } catch {
             throw SyncError(
                 code: .configuration,
-                message: "'\(displayText(path))': \(error.message); mend it or run osssync init"
+                message: "'\(displayText(path))': \(error.message); fix it or run osssync init"
             )
         }
         guard let section = document[section: Self.section], let remote = section["remote"] else {

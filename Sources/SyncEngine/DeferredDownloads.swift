@@ -21,7 +21,7 @@ struct DeferredDownloads: Sendable {
                 .shadowedByDirectory
             }
         guard !executor.ledger.deferDownload(item.entry, behind: obstacle) else { return }
-        executor.postpone(
+        executor.skipWithoutDoubt(
             item.entry.key,
             size: item.entry.remote?.size ?? 0,
             message: "too many files become directories or the reverse in this run; run again"

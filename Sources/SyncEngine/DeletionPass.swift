@@ -212,8 +212,8 @@ struct DeletionPass: Sendable {
             )
             return identity
         } catch {
-            let hasChanged = if case .targetChanged? = error as? LocalError { true } else { false }
-            let failure = hasChanged ? ItemFailure.targetChanged : ItemFailure(any: error)
+            let failure =
+                (error as? LocalError).map(ItemFailure.init(ofChange:)) ?? ItemFailure(any: error)
             executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
             return nil
         }
@@ -244,12 +244,7 @@ struct DeletionPass: Sendable {
             context.keptItem(.deleteLocal, .done, deletion.key, size: deletion.size)
             return (true, path.parent)
         } catch let error as LocalError {
-            let failure: ItemFailure
-            if case .targetChanged = error {
-                failure = .targetChanged
-            } else {
-                failure = ItemFailure(error)
-            }
+            let failure = ItemFailure(ofChange: error)
             executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
         } catch {
             let message = (error as? UnsafeKey)?.message ?? SyncError(any: error).message

@@ -133,6 +133,9 @@ struct DirectoryCheck {
             try directory.writeMarker(marker, isFirst: true)
             changes.append((Setting.marker, marker.name))
             changes += ManifestStore.settings(accepting: number)
+        } else if let number = marker.number(of: state), number == facts.number.pending {
+            // The run that wrote it was cut off before the manifest had it.
+            changes += ManifestStore.settings(accepting: number)
         }
         if !changes.isEmpty { try await manifest.setSettings(changes) }
         await numberRun(marker, state, facts.number)

@@ -81,6 +81,11 @@ extension ItemFailure {
         self = .local(message: error.message, stops: error.endsRun ? .localState : nil)
     }
 
+    /// That of a change of a file: one that is not as the plan saw it is left alone.
+    init(ofChange error: LocalError) {
+        if case .targetChanged = error { self = .targetChanged } else { self.init(error) }
+    }
+
     init(_ error: ManifestError) {
         self = .manifest(message: error.message)
     }

@@ -43,11 +43,9 @@ struct Forgetter {
 
     /// The entry as it is to be decided on.
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
-        guard let base = entry.base, !issues.hides(entry.key) else {
-            return entry
-        }
-        if selection.isExcludedFromWalk(entry.key) {
-            // Nobody walked there, and nobody decides on it in this run.
+        guard let base = entry.base else { return entry }
+        if selection.isExcludedFromWalk(entry.key) || issues.hides(entry.key) {
+            // No walk saw it, and nothing is decided on it in this run.
             if await isAsRecorded(base) { return entry }
         } else if entry.local == nil {
             if entry.remote == nil { return entry }

@@ -147,11 +147,7 @@ enum IgnoreFile {
             try await context.manifest.setSetting(receivedSetting, fingerprint(text))
         } catch let error as FileFilter.InvalidPattern {
             await context.removePartial(partialName)
-            throw .local(
-                message: "the bucket's ignore file cannot be used: \(error.message). It was not "
-                    + "taken, and the rules here stay as they are; mend the object",
-                stops: nil
-            )
+            throw unusable(error.message)
         } catch {
             throw ItemFailure(any: error)
         }
@@ -159,10 +155,13 @@ enum IgnoreFile {
 
     /// Why an object is no ignore file, before it is fetched.
     static func check(_ object: RemoteObject) throws(ItemFailure) {
-        guard object.size > maximumSize else { return }
-        throw .local(
-            message: "the bucket's ignore file cannot be used: \(tooLarge). It was not taken, and "
-                + "the rules here stay as they are; mend the object",
+        if object.size > maximumSize { throw unusable(tooLarge) }
+    }
+
+    private static func unusable(_ reason: String) -> ItemFailure {
+        .local(
+            message: "the bucket's ignore file cannot be used: \(reason). It was not taken, and "
+                + "the rules here stay as they are; fix the object",
             stops: nil
         )
     }

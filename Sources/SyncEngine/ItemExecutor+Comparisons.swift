@@ -31,8 +31,8 @@ extension ItemExecutor {
                 etag: answer.metadata?.etag,
                 readSince: readSince
             )
-        } else if answer.isSame, case .refresh = same {
-            await refresh(entry, readSince: readSince)
+        } else if answer.isSame, case .refresh(let reason) = same {
+            await refresh(entry, reason, readSince: readSince)
         } else if needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {

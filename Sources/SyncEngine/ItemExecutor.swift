@@ -75,8 +75,8 @@ struct ItemExecutor: Sendable {
             await settle(entry, kind, resolution, fetched)
         case .adopt:
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
-        case .refresh:
-            await refresh(entry, readSince: nil)
+        case .refresh(let reason):
+            await refresh(entry, reason, readSince: nil)
         case .deleteLocal, .deleteRemote:
             await planDeletion(decision, entry)
         case .keepLocalChange:
@@ -117,8 +117,8 @@ extension ItemExecutor {
         reports.skipName(entry.key, size: entry.remote?.size ?? 0, reason)
     }
 
-    func postpone(_ key: ObjectKey, size: Int64, message: String) {
-        reports.postpone(key, size: size, message: message)
+    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
+        reports.skipWithoutDoubt(key, size: size, message: message)
     }
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
@@ -135,12 +135,6 @@ extension ItemExecutor {
         ledger.countSkipped()
         let size = entry.local?.identity?.size ?? 0
         context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
-    }
-
-    /// The same for what says nothing of any other key: it holds no deletion back.
-    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
-        context.tracker.count { $0.skipped += 1 }
-        context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 
     /// Leaves alone what would go where the walk could not look.
@@ -228,7 +222,7 @@ extension ItemExecutor {
     }
 
     /// The file has the recorded content: the row gets its mtime and inode.
-    func refresh(_ entry: JoinedEntry, readSince start: Timestamp?) async {
+    func refresh(_ entry: JoinedEntry, _ reason: QuietReason, readSince start: Timestamp?) async {
         guard let base = entry.base, let file = entry.local?.identity else { return }
         let row = ManifestEntry(
             key: base.key,
@@ -242,7 +236,7 @@ extension ItemExecutor {
             isThroughLink: base.isThroughLink
         )
         await record([.upsert(row)], .adopt, entry)
-        context.tracker.count { $0.unchanged += 1 }
+        leave(reason, entry)
     }
 
     func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {

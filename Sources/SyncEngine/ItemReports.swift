@@ -66,8 +66,8 @@ struct ItemReports: Sendable {
         )
     }
 
-    /// Counts and reports what the next run does, which is no doubt for this one's deletions.
-    func postpone(_ key: ObjectKey, size: Int64, message: String) {
+    /// Counts and reports what says nothing of any other key: it holds no deletion back.
+    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
         context.keptItem(.skip, .skipped, key, size: size, message: message)
     }

@@ -47,6 +47,7 @@ extension MirrorEngine {
         func counter(_ direction: SyncDirection) -> WorkCounter {
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
             policy.judgesInodes = judgesInodes
+            policy.knowsDirectory = session.known.isSame
             return WorkCounter(policy, hidden)
         }
         var (pull, push, sync) = (counter(.pull), counter(.push), counter(.sync))
@@ -281,8 +282,8 @@ private struct WorkCounter {
         switch item.decision {
         // What the walk could not take is not what the user deleted.
         case .deleteLocal, .deleteRemote: if !isHidden { work.deletions += 1 }
-        case .nothing(.unchanged), .forget, .refresh, .adopt: work.unchanged += 1
-        case .nothing: break
+        case .nothing(.unchanged), .forget, .refresh(.unchanged), .adopt: work.unchanged += 1
+        case .nothing, .refresh: break
         case .download, .downloadAfterDeletions, .makeDirectory:
             if case .makeDirectory = item.decision, item.entry.local != nil { return }
             transfer(item.entry.remote?.size ?? 0)

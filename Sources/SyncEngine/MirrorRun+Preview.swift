@@ -72,6 +72,7 @@ extension MirrorRun {
         let (executor, issues) = (parts.executor, parts.executor.issues)
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
+        policy.knowsDirectory = session.known.isSame
         let selection = selection(judgesInodes: policy.judgesInodes) { key in
             executor.skip(key, size: 0, message: Self.costlyMessage)
         }
@@ -225,7 +226,9 @@ private struct Preview: Sendable {
         switch decision {
         case .nothing(let reason):
             executor.leave(reason, entry)
-        case .forget, .refresh:
+        case .refresh(let reason):
+            executor.leave(reason, entry)
+        case .forget:
             context.tracker.count { $0.unchanged += 1 }
         case .download(let reason), .downloadAfterDeletions(let reason):
             try await showDownload(entry, reason)

@@ -7,8 +7,6 @@ struct MirrorSession: Sendable {
     let directory: MirrorDirectory
     let manifest: ManifestStore
     let lock: DirectoryLock?
-    /// The random name of this state, which is another one than any other state's.
-    let state: String
     /// True if the manifest says nothing of this remote yet: it was lost or set aside as unusable
     /// and begun anew, or was made with another remote.
     let isManifestRebuilt: Bool
@@ -127,7 +125,6 @@ struct MirrorSession: Sendable {
                 directory: directory,
                 manifest: manifest,
                 lock: lock,
-                state: finding.state,
                 isManifestRebuilt: isRebuilt || remote.isRebound,
                 known: known,
                 ignored: rules.current,

@@ -194,7 +194,7 @@ actor PublicationQueue {
                 let isTaken = if case .nameTaken = error { true } else { false }
                 if isTaken { await FoldedNames.record(in: context.manifest) }
                 await discard(item, dropsCheckpoint: error.isMediaFailure || isTaken)
-                fail(item, Self.failure(error))
+                fail(item, ItemFailure(ofChange: error))
             }
         }
         if isFull {
@@ -268,10 +268,6 @@ actor PublicationQueue {
             inode: identity.inode,
             isThroughLink: item.isThroughLink
         )
-    }
-
-    private static func failure(_ error: LocalError) -> ItemFailure {
-        if case .targetChanged = error { .targetChanged } else { ItemFailure(error) }
     }
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {

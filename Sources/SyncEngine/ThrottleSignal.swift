@@ -68,7 +68,7 @@ package final class ThrottleSignal: Sendable {
             }
             warn?(
                 "this machine's clock is \(abs(seconds)) s \(seconds > 0 ? "behind" : "ahead of") "
-                    + "the service's; requests are signed by the service's clock, mend this one"
+                    + "the service's; requests are signed by the service's clock, fix this one"
             )
         case .conditionsUnsupported:
             listeners.withLock { $0.onWarning }?(

@@ -19,8 +19,9 @@ package indirect enum Decision: Sendable, Hashable {
     case compare(Comparison, same: Decision, different: Decision)
     /// Both sides hold the same content: the row is written from what they are now.
     case adopt
-    /// The file has the recorded content: the row gets its mtime and inode.
-    case refresh
+    /// The file has the recorded content: the row gets its mtime and inode. Nothing else is done,
+    /// for the reason given.
+    case refresh(QuietReason)
     /// The marker becomes a directory and gets a row.
     case makeDirectory
     /// The empty directory becomes a marker object and gets a row.
@@ -248,11 +249,11 @@ private struct FileTable {
         isSuspected: Bool
     ) -> Decision {
         let unaltered = same(base, remote)
-        let altered = isSuspected ? changed(base, remote) : damaged(base, remote)
+        let altered = altered(base, remote, isSuspected: isSuspected)
         if case .upload = unaltered, case .upload = altered { return altered }
         let settled: Decision
-        if isSuspected, case .nothing = unaltered {
-            settled = .refresh
+        if isSuspected, case .nothing(let reason) = unaltered {
+            settled = .refresh(reason)
         } else {
             settled = unaltered
         }
@@ -265,6 +266,15 @@ private struct FileTable {
         }
         // Without a recorded checksum only the mtime can vouch for the file.
         return isSuspected ? altered : unaltered
+    }
+
+    private func altered(
+        _ base: ManifestEntry,
+        _ remote: RemoteChange,
+        isSuspected: Bool
+    ) -> Decision {
+        guard isSuspected else { return damaged(base, remote) }
+        return policy.knowsDirectory ? changed(base, remote) : decideUnrecorded()
     }
 
     /// The object has another tag than the row, the file is as recorded.

@@ -30,6 +30,9 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var conflict: ConflictChoice
     /// False where inode numbers do not last, as on some network file systems.
     package var judgesInodes: Bool
+    /// False where the directory is not as the last run left it: another content than the recorded
+    /// one may be an older version, and counts as never recorded.
+    package var knowsDirectory = true
     /// False skips the symlink objects of OSS instead of taking their targets.
     package var followsLinkObjects: Bool
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.

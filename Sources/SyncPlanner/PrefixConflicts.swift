@@ -63,7 +63,7 @@ package struct PrefixConflicts: Sendable {
         release { !Self.begins(entry.key, with: $0.entry.key) }
         let place = settleAncestors(of: entry, decision)
         if case .blocked = place {
-            output.append(item(entry, at: place))
+            output.append(item(entry, decision, at: place))
             return
         }
         let canBeDirectoryName =
@@ -71,7 +71,7 @@ package struct PrefixConflicts: Sendable {
         if canBeDirectoryName {
             held.append(Held(entry: entry, decision: decision, place: place))
         } else {
-            output.append(item(entry, at: place))
+            output.append(item(entry, decision, at: place))
         }
     }
 
@@ -103,10 +103,10 @@ package struct PrefixConflicts: Sendable {
             held.removeLast()
             guard last.state == .waiting else { continue }
             if last.entry.local != nil || !(last.hasEntries || last.keepsEntries) {
-                output.append(item(last.entry, at: last.place))
+                output.append(item(last.entry, last.decision, at: last.place))
             } else {
                 let clears = !last.keepsEntries && policy.deletes
-                output.append(item(last.entry, at: .shadowed(clears: clears)))
+                output.append(item(last.entry, last.decision, at: .shadowed(clears: clears)))
             }
         }
     }
@@ -144,12 +144,18 @@ package struct PrefixConflicts: Sendable {
 
     private mutating func settleObstacle(at index: Int) {
         guard held[index].state == .waiting else { return }
-        let planned = item(held[index].entry, at: .obstacle)
+        let planned = item(held[index].entry, held[index].decision, at: .obstacle)
         held[index].state = planned.decision.clearsLocal ? .clears : .blocks
         output.append(planned)
     }
 
-    private func item(_ entry: JoinedEntry, at place: Place) -> PlannedItem {
-        PlannedItem(entry: entry, place: place, decision: decide(entry, policy, at: place))
+    /// `decision` is the one of a place that is free.
+    private func item(
+        _ entry: JoinedEntry,
+        _ decision: Decision,
+        at place: Place
+    ) -> PlannedItem {
+        let settled = place == .free ? decision : decide(entry, policy, at: place)
+        return PlannedItem(entry: entry, place: place, decision: settled)
     }
 }

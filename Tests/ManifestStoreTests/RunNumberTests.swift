@@ -90,6 +90,18 @@ struct RunNumberTests {
         #expect(number.accepts(3) && number.accepts(4))
     }
 
+    @Test func `that the manifest could not record stays accepted`() async throws {
+        let store = try await directory.store()
+        await store.number(3) { number throws(ManifestError) in
+            guard number == 3 else { throw .notMarked(reason: "the disk is full") }
+        }
+        // The marker has it, and the transaction that was to record it failed.
+        let number = try await store.beginNumber()
+        #expect(number == 3)
+        try await store.endNumber()
+        #expect(try await store.runNumber().accepts(3))
+    }
+
     @Test func `is accepted as it is or as it was about to be`() {
         let number = RunNumber(current: 4, pending: 5)
         #expect(number.accepts(4) && number.accepts(5))

@@ -81,6 +81,6 @@ struct LinkFileTests {
     func `that is broken is told with its line`(text: String, reason: String) {
         let error = #expect(throws: SyncError.self) { try parsed(text) }
         #expect(error?.code == .configuration)
-        #expect(error?.message == "'/d/.osssync/config': \(reason); mend it or run osssync init")
+        #expect(error?.message == "'/d/.osssync/config': \(reason); fix it or run osssync init")
     }
 }

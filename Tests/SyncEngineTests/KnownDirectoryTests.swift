@@ -17,10 +17,7 @@ extension EngineRuns {
             for number in 0..<10 {
                 try fixture.write("a/f\(number)", ramp(100 + number))
                 // What was written a moment ago is compared once more.
-                try FileManager.default.setAttributes(
-                    [.modificationDate: Date(timeIntervalSinceNow: -3_600)],
-                    ofItemAtPath: fixture.directory("a/f\(number)")
-                )
+                try fixture.setModified("a/f\(number)", Date(timeIntervalSinceNow: -3_600))
             }
             try await fixture.run("a", .push)
             let (old, new) = (

@@ -87,10 +87,7 @@ extension EngineRuns {
             #expect(log.skipped("x")?.contains("was a link") == true)
             #expect(try await fixture.objects() == ["f"])
             // Touched, and with contents compared.
-            try FileManager.default.setAttributes(
-                [.modificationDate: Date(timeIntervalSince1970: 1_000_000)],
-                ofItemAtPath: fixture.directory("a/x")
-            )
+            try fixture.setModified("a/x", Date(timeIntervalSince1970: 1_000_000))
             #expect(try await fixture.run("a", .push).transferred == 0)
             #expect(
                 try await fixture.run("a", .push) { $0.comparesContent = true }.transferred == 0

@@ -136,6 +136,20 @@ extension EngineRuns {
             )
         }
 
+        @Test(arguments: [0, 100])
+        func `a touched file whose object is gone is no equal side`(size: Int) async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", ramp(size))
+            try fixture.write("a/g", ramp(10))
+            try await fixture.run("a", .push)
+            try await fixture.deleteObject("f")
+            try fixture.setModified("a/f", Date(timeIntervalSince1970: 1_000_000))
+            for _ in 0..<2 {
+                let pull = try await fixture.run("a", .pull)
+                #expect((pull.deletedThere, pull.isInStep) == (1, false))
+            }
+        }
+
         @Test func `a file that changes while its copy is made is sent after all`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/old", ramp(3_000, 1))

@@ -160,6 +160,13 @@ final class MirrorFixture: Sendable {
         return Data(try await store(ThrottleSignal()).read(request, limit: 64 << 20).bytes)
     }
 
+    func setModified(_ path: String, _ date: Date) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: date],
+            ofItemAtPath: folder.appendingPathComponent(path).path
+        )
+    }
+
     func link(_ path: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.appendingPathComponent(path).path,

@@ -30,13 +30,6 @@ extension EngineRuns {
             #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
         }
 
-        private func setTime(_ fixture: MirrorFixture, _ path: String, _ date: Date) throws {
-            try FileManager.default.setAttributes(
-                [.modificationDate: date],
-                ofItemAtPath: fixture.directory(path)
-            )
-        }
-
         @Test(arguments: [SyncDirection.sync, .push])
         func `an edit after a run that was cut off is newer than what that run sent`(
             direction: SyncDirection
@@ -76,7 +69,7 @@ extension EngineRuns {
             let fixture = try MirrorFixture()
             try await cutOff(fixture)
             try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
-            try setTime(fixture, "a/f", Date(timeIntervalSince1970: 1_000_000))
+            try fixture.setModified("a/f", Date(timeIntervalSince1970: 1_000_000))
             let next = try await fixture.run("a", .sync)
             #expect(next.conflicts == 1)
             #expect(Set(try fixture.tree("a").values).contains(MirrorFixture.ramp(3_000, 3)))

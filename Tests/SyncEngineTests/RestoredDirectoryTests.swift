@@ -126,6 +126,38 @@ extension EngineRuns {
             try await expectNewest(fixture)
         }
 
+        @Test func `what hides a file in that run lets no later one send an older version`()
+            async throws
+        {
+            let fixture = try await worked()
+            try restoreOntoNewDisk(fixture)
+            try fixture.remove("a/doc")
+            try fixture.link("a/doc", to: "same")
+            try await run(fixture, .push, state: "state")
+            try fixture.remove("a/doc")
+            try fixture.write("a/doc", Self.old)
+            try await run(fixture, .push, state: "state")
+            try await expectNewest(fixture)
+        }
+
+        @Test func `an older file of the same size and time does not replace a newer object`()
+            async throws
+        {
+            let newer = MirrorFixture.ramp(1_000, 9)
+            let fixture = try MirrorFixture()
+            try fixture.write("a/doc", Self.old)
+            try fixture.setModified("a/doc", Date(timeIntervalSince1970: 1_000_000))
+            try await run(fixture, .push, state: "state")
+            try fixture.copy("a", "backup")
+            try fixture.write("a/doc", newer)
+            try await run(fixture, .push, state: "state")
+            try fixture.setModified("a/doc", Date(timeIntervalSince1970: 1_000_000))
+            try await run(fixture, .push, state: "state")
+            try restoreOntoNewDisk(fixture)
+            try await run(fixture, .push, state: "state")
+            #expect(try await fixture.object("doc") == newer)
+        }
+
         @Test func `a state that was copied into another directory sends nothing over newer ones`()
             async throws
         {

@@ -146,7 +146,8 @@ extension EngineRuns {
                     allowsRebinding: false
                 )
                 try await session.manifest.checkpointAndClose()
-                return session.state
+                let kept = fixture.content("\(name)/.osssync/identity").map { [UInt8]($0) }
+                return try #require(kept.flatMap(StateIdentity.init(content:))).state
             }
             let first = try await state("a")
             #expect(!first.isEmpty)

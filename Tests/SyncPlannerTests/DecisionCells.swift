@@ -208,9 +208,9 @@ let fileCells: [FileCell] = [
         .known,
         .touched,
         .same,
-        pull: sameFile(.refresh, .keepLocalChange),
-        push: sameFile(.refresh, .upload(.changed)),
-        sync: sameFile(.refresh, .upload(.changed))
+        pull: sameFile(.refresh(.unchanged), .keepLocalChange),
+        push: sameFile(.refresh(.unchanged), .upload(.changed)),
+        sync: sameFile(.refresh(.unchanged), .upload(.changed))
     ),
     FileCell(
         .known,
@@ -241,9 +241,9 @@ let fileCells: [FileCell] = [
         .known,
         .touched,
         .absent,
-        pull: sameFile(.refresh, .keepLocalChange),
+        pull: sameFile(.refresh(.deletedRemotely), .keepLocalChange),
         push: .upload(.changed),
-        sync: sameFile(.refresh, .conflict(.localChangedRemoteGone, .upload))
+        sync: sameFile(.refresh(.deletedRemotely), .conflict(.localChangedRemoteGone, .upload))
     ),
 ]
 
@@ -320,9 +320,9 @@ let forcedFileCells: [FileCell] = [
         .known,
         .touched,
         .same,
-        pull: sameFile(.refresh, .download(.replacesLocalChange)),
-        push: sameFile(.refresh, .upload(.changed)),
-        sync: sameFile(.refresh, .upload(.changed))
+        pull: sameFile(.refresh(.unchanged), .download(.replacesLocalChange)),
+        push: sameFile(.refresh(.unchanged), .upload(.changed)),
+        sync: sameFile(.refresh(.unchanged), .upload(.changed))
     ),
 ]
 

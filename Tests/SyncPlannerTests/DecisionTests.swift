@@ -10,13 +10,31 @@ struct DecisionTests {
             decide(moved, policy(.pull))
                 == .compare(
                     .fileWithRow(Recorded.crc64),
-                    same: .refresh,
+                    same: .refresh(.unchanged),
                     different: .keepLocalChange
                 )
         )
         #expect(decide(moved, policy(.pull, judgesInodes: false)) == .nothing(.unchanged))
         let unknown = entry(base: row(inode: 0), local: file(inode: 78), remote: object())
         #expect(decide(unknown, policy(.pull)) == .nothing(.unchanged))
+    }
+
+    @Test func `in another directory than recorded, other content counts as never recorded`() {
+        var policy = policy(.push)
+        policy.knowsDirectory = false
+        let moved = entry(base: row(), local: file(inode: 78), remote: object())
+        #expect(
+            decide(moved, policy)
+                == .compare(
+                    .fileWithRow(Recorded.crc64),
+                    same: .refresh(.unchanged),
+                    different: .compare(
+                        .fileWithObject(Recorded.etag),
+                        same: .adopt,
+                        different: .conflict(.bothNew, .leaveBoth)
+                    )
+                )
+        )
     }
 
     @Test func `one nanosecond is a touch`() {
@@ -44,7 +62,7 @@ struct DecisionTests {
             local: file(size: 0, inode: 5),
             remote: object(size: 0)
         )
-        #expect(decide(touched, policy(direction)) == .refresh)
+        #expect(decide(touched, policy(direction)) == .refresh(.unchanged))
     }
 
     @Test func `a touched file of a row without checksum is compared with the object`() {
@@ -53,7 +71,7 @@ struct DecisionTests {
             decide(touched, policy(.push))
                 == .compare(
                     .fileWithObject(Recorded.etag),
-                    same: .refresh,
+                    same: .refresh(.unchanged),
                     different: .upload(.changed)
                 )
         )

@@ -189,7 +189,7 @@ int statx(int directory, const char *path, int flags, unsigned int mask, struct 
     memset(status, 0, sizeof *status);
     const struct mount *mount = mount_of(inode->id);
     status->stx_mnt_id = 1 + (mount == NULL ? 0 : mount->number);
-    status->stx_mask = STATX_BASIC_STATS | STATX_MNT_ID;
+    status->stx_mask = STATX_BASIC_STATS | STATX_MNT_ID | STATX_BTIME;
     status->stx_attributes_mask = STATX_ATTR_MOUNT_ROOT;
     if (mount_at(inode->id) != NULL || inode->id == ROOT) {
         status->stx_attributes |= STATX_ATTR_MOUNT_ROOT;
@@ -205,6 +205,7 @@ int statx(int directory, const char *path, int flags, unsigned int mask, struct 
     status->stx_atime = timestamp(plain.st_atim);
     status->stx_mtime = timestamp(plain.st_mtim);
     status->stx_ctime = timestamp(plain.st_ctim);
+    status->stx_btime = timestamp(inode->born);
     status->stx_dev_major = major(plain.st_dev);
     status->stx_dev_minor = minor(plain.st_dev);
     return call_end(0);

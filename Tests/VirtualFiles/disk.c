@@ -54,7 +54,7 @@ static struct inode *add_inode(struct disk *disk, mode_t mode) {
     inode->number = take_number(disk, id);
     inode->now = (struct metadata){mode, world.user, world.group, world.now, world.now};
     inode->durable = inode->now;
-    inode->changed = world.now;
+    inode->changed = inode->born = world.now;
     return inode;
 }
 

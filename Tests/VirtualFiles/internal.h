@@ -151,7 +151,7 @@ struct inode {
     inode_id id;
     uint64_t number;
     struct metadata now, durable;
-    struct timespec changed;
+    struct timespec changed, born;
     uint32_t links;
     /// Names in durable directories.
     uint32_t settled_links;

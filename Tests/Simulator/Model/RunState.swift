@@ -54,6 +54,9 @@ final class RunState: @unchecked Sendable {
     var hidden: Set<String> = []
     /// The versions that were seen last when each object was asked for.
     var lastSeen: [ObjectKey: Int] = [:]
+    /// Keys that a listing had, and their versions in the last listing that had them again.
+    var listed: Set<ObjectKey> = []
+    var lastListed: [ObjectKey: Int] = [:]
     /// The world changed while it went on.
     var hadCompany = false
     var served = Served()

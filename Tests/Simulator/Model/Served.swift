@@ -47,10 +47,4 @@ struct Served {
     }
 
     func shows(_ key: ObjectKey) -> Bool { pages.contains { $0.keys.contains(key) } }
-
-    /// True if a page had a key beneath this name.
-    func showsBeneath(_ key: ObjectKey) -> Bool {
-        let beneath = ObjectKey(key.bytes + [UInt8(ascii: "/")])
-        return pages.contains { page in page.keys.contains { $0.hasPrefix(beneath) } }
-    }
 }

@@ -75,6 +75,13 @@ extension World {
         {
             return true
         }
+        // What nothing proves, fetched in the second it was written, may be sent once.
+        let fetched = Set(run.items.filter { $0.action == .download }.map(\.key))
+        let isUnproven = service.bucket.objects.contains { key, object in
+            object.author == .world && object.etag.contains("-")
+                && Self.relative(key).map { fetched.contains($0.display) } == true
+        }
+        if isUnproven, !service.isOSS { return true }
         // What a link leads to was replaced by the run itself.
         return service.bucket.objects.values.contains { object in
             object.target.map { run.written.contains($0) } ?? false

@@ -39,10 +39,11 @@ extension World {
     }
 
     func page(_ call: ServiceCall, isStale: Bool) -> ListingPage {
-        guard isStale else { return service.page(call) }
-        var stale = service
-        stale.bucket = staleBucket
-        return stale.page(call)
+        var asked = service
+        if isStale { asked.bucket = staleBucket }
+        let page = asked.page(call)
+        noteListing(page.keys, of: asked.bucket)
+        return page
     }
 
     func document(_ page: ListingPage, isStale: Bool) -> ServiceAnswer {
@@ -60,6 +61,17 @@ extension World {
             through: page.next == nil ? nil : page.keys.last.flatMap(Self.relative),
             page.keys.compactMap(Self.relative)
         )
+    }
+
+    /// The second listing of a run is the look before its deletions.
+    private func noteListing(_ keys: [ObjectKey], of bucket: VirtualBucket) {
+        guard let run else { return }
+        for key in keys {
+            guard let path = Self.relative(key), let object = bucket.objects[key],
+                !run.listed.insert(path).inserted
+            else { continue }
+            run.lastListed[path] = object.serial
+        }
     }
 
     /// Bytes of an object came to the client.
@@ -149,7 +161,7 @@ extension World {
         // something before.
         let atStart = run.serialsAtStart[path]
         if service.isOSS, atStart != nil, atStart != object.serial,
-            wasLookedAt(object, at: path, run)
+            wasLookedAt(object, at: path, run, what)
         {
             return
         }

@@ -142,10 +142,16 @@ extension World {
         report(.noDeletionOnDoubt, "the file '\(path.display)' went, and its object is there")
     }
 
-    /// True if what is about to be replaced was looked at before, and was another version then.
-    func wasLookedAt(_ object: VirtualBucket.Object, at path: ObjectKey, _ run: RunState) -> Bool {
+    /// True if what is about to go was looked at before, and was another version then.
+    func wasLookedAt(
+        _ object: VirtualBucket.Object,
+        at path: ObjectKey,
+        _ run: RunState,
+        _ what: String
+    ) -> Bool {
         guard setup.has(.writers) else { return true }
-        return run.lastSeen[path].map { $0 != object.serial } ?? false
+        let listed = what == "deleted" ? run.lastListed[path] : nil
+        return (run.lastSeen[path] ?? listed).map { $0 != object.serial } ?? false
     }
 
     // MARK: - The trash
