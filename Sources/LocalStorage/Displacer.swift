@@ -199,6 +199,7 @@ struct Displacer {
             )
         } catch {
             if error.errno == EEXIST { return nil }
+            if error.errno == EXDEV { throw .otherFileSystem(path) }
             guard mayMove, Self.isRefusedName(error) else { throw error }
             return try moveAway(to: place, name, keptPath)
         }

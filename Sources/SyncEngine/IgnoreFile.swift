@@ -45,6 +45,12 @@ enum IgnoreFile {
         let accepted = try AcceptedRules(in: directory)
         if accepted == nil, found == nil { return IgnoreRules() }
         let current = try FileFilter(ignoreFile: text)
+        // What was accepted outlives the manifest, which then cannot tell whose the file is; nor
+        // can a later run, until it has a row.
+        let isDoubtful = isRebuilt && accepted != nil
+        if isDoubtful, records, found != nil {
+            try await manifest.setSetting(receivedSetting, fingerprint(text))
+        }
         let isReceived: Bool
         if let found, let row, isContent(found.text, of: row) {
             let recorded = row.localModified.nanosecondsSince1970
@@ -54,8 +60,7 @@ enum IgnoreFile {
             isReceived = !overflows && moved.magnitude < 2_000_000_000
         } else if let found {
             // A kill may have come before the row was written.
-            // What was accepted outlives the manifest, which then cannot tell whose the file is.
-            isReceived = (isRebuilt && accepted != nil) || fingerprint(found.text) == received
+            isReceived = isDoubtful || fingerprint(found.text) == received
         } else {
             isReceived = row == nil
         }

@@ -117,7 +117,7 @@ struct MirrorSession: Sendable {
             let rules = try await IgnoreFile.rules(
                 in: directory,
                 manifest,
-                isRebuilt: isRebuilt || remote.isRebound,
+                isRebuilt: !isKnown,
                 records: locks
             )
             if let problem = rules.problem, !mayFetchRules { throw problem }

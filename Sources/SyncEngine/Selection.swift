@@ -68,8 +68,9 @@ struct Selection: Sendable {
         let count = withheldCount
         guard count > 0 else { return nil }
         return (count == 1 ? "1 file is" : "\(count) files are")
-            + " not sent: '\(IgnoreFile.name)' came from the bucket and hides less than the one "
-            + "that was used here before. Look at it, and edit or touch it here to accept it"
+            + " not sent: the '\(IgnoreFile.name)' that was used here before excludes more than "
+            + "the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' here, or "
+            + "make it if it is gone"
     }
 
     /// Says that the walk or the plan left out a name.

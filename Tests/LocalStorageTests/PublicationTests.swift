@@ -186,6 +186,21 @@ struct PublicationTests {
         #expect(try temporary.userTree() == ["mounted": "directory", "mounted/f": "1"])
     }
 
+    @Test func `a version on another mount cannot go to the trash of this one`() throws {
+        try temporary.write("f", "old")
+        let faults = SystemCallFaults(.fail(errno: EXDEV), at: 1, of: ["linkat"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let publication = try mirror.publication(
+            "new",
+            at: "f",
+            expecting: .file(mirror.fileIdentity("f")),
+            displacing: .moveToTrash(run: "1")
+        )
+        let outcomes = try mirror.publish([publication], durability: .unsynchronized)
+        #expect(outcomes == [.failed(.otherFileSystem(try relative("f")))])
+        #expect(try temporary.userTree() == ["f": "old"])
+    }
+
     @Test func `a file system without an exclusive rename gets a look and a plain one`() throws {
         for (index, errno) in [EINVAL, ENOSYS, ENOTSUP].enumerated() {
             let faults = SystemCallFaults(.failFromHereOn(errno: errno), at: 1, of: ["renameat2"])

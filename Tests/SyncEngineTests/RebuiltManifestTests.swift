@@ -1,5 +1,6 @@
 import Foundation
 import ManifestStore
+import ObjectStorage
 import SyncModel
 import Testing
 
@@ -39,6 +40,29 @@ extension EngineRuns {
                 options.allowsRebinding = rebinds
                 options.isDryRun = isDry
             }
+        }
+
+        @Test func `does not let the bucket's rules send more, also after a run that failed`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/secret", MirrorFixture.ramp(9))
+            try fixture.write("a/.osssyncignore", Data("secret\n".utf8))
+            try await fixture.run("a", .push)
+            try await fixture.put(".osssyncignore", Data("other\n".utf8))
+            try await fixture.run("a", .pull)
+            try fixture.write("a/.osssync/manifest.db", MirrorFixture.ramp(9_000))
+            let failing = try fixture.engine("a") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "ListObjectsV2" else { return }
+                    throw StorageError(kind: .cancelled, operation: call.operation)
+                }
+            }
+            await #expect(throws: (any Error).self) {
+                try await failing.run(.push, options: MirrorFixture.options()) { _ in }
+            }
+            try await fixture.run("a", .push)
+            #expect(try await fixture.objects() == [".osssyncignore"])
         }
 
         @Test func `is reported by status and dry runs, which write nothing`() async throws {

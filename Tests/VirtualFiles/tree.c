@@ -141,6 +141,8 @@ int tree_rename(struct place *from, struct place *to, bool exclusive) {
 }
 
 static int check_exchange(const struct place *from, const struct place *to) {
+    if (mount_of(from->directory) != mount_of(to->directory)) return EXDEV;
+    if (mount_at(from->inode) != NULL || mount_at(to->inode) != NULL) return EBUSY;
     if (from->is_special || to->is_special) return EBUSY;
     if (from->is_long) return ENAMETOOLONG;
     if (from->inode == 0) return ENOENT;

@@ -52,22 +52,16 @@ enum WorldKind: String, Codable, Hashable, Sendable, CaseIterable {
 /// Which worlds seeds draw from.
 enum WorldSelection: Hashable, Sendable {
     case old
-    /// All that are on by default, or these.
+    /// All, or these.
     case new([WorldKind])
     /// Half of the seeds.
     case both([WorldKind])
 
-    /// Those that are played by default.
-    static let enabled: [WorldKind] = [
-        .vanishing, .nested, .lagging, .restored, .secondRemote, .clocks, .writers, .tight,
-    ]
-
     init?(_ text: String) {
         switch text {
         case "old": self = .old
-        case "new": self = .new(Self.enabled)
-        case "both": self = .both(Self.enabled)
-        case "all": self = .new(WorldKind.allCases)
+        case "new": self = .new(WorldKind.allCases)
+        case "both": self = .both(WorldKind.allCases)
         default:
             let kinds = text.split(separator: ",").map { WorldKind(rawValue: String($0)) }
             guard !kinds.contains(nil), !kinds.isEmpty else { return nil }

@@ -15,6 +15,8 @@ struct Model {
     var contents = Contents()
     /// The content of every version that a key ever had, by its tag.
     fileprivate(set) var versions: [ObjectKey: [String: ContentID]] = [:]
+    /// Tags that two versions of one key had.
+    fileprivate(set) var sharedTags: [ObjectKey: Set<String>] = [:]
     /// What a user saw at a path and replaced or removed there.
     private(set) var superseded: Set<Held> = []
     /// What may be found at a path: its versions, and what a user put there.
@@ -43,7 +45,7 @@ struct Model {
     // MARK: - The remote
 
     mutating func wrote(_ key: ObjectKey, _ content: ContentID, tag: String) {
-        versions[key, default: [:]][tag] = content
+        noteVersion(key, content, tag: tag)
         allowed[key, default: []].insert(content)
         remote[key] = content
         // Both sides have it: whoever replaces it replaces what is mirrored.
@@ -221,8 +223,11 @@ extension Model {
 }
 
 extension Model {
-    /// A version that is read at this key although it is another's, by a link.
+    /// A version that is read at this key, perhaps another's, by a link.
     mutating func noteVersion(_ key: ObjectKey, _ content: ContentID, tag: String) {
+        if let before = versions[key]?[tag], before != content {
+            sharedTags[key, default: []].insert(tag)
+        }
         versions[key, default: [:]][tag] = content
     }
 }

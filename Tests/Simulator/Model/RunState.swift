@@ -48,6 +48,10 @@ final class RunState: @unchecked Sendable {
     var warnings: [String] = []
     /// The directory is not where it was any more.
     var rootIsGone = false
+    /// The last request that was under way by then.
+    var lastRequestWithRoot: Int?
+    /// The request that the service carries out.
+    var answering = 0
     /// Names that the ignore file hid when it began.
     var ignored: Set<String> = []
     /// Names that it hid by the will of users, or of what was used before.

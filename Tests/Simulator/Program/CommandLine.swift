@@ -16,7 +16,7 @@ struct Arguments {
     var keep = "Tests/Regressions"
     var shrinks = true
     /// Which worlds the seeds draw from.
-    var worlds = WorldSelection.both(WorldSelection.enabled)
+    var worlds = WorldSelection.both(WorldKind.allCases)
 
     static let usage = """
         usage: osssync-simulator [--seeds A..<B | --from A --count N] [--jobs N] [--no-shrink]
@@ -26,7 +26,7 @@ struct Arguments {
                osssync-simulator --regressions DIR
                osssync-simulator --planner-cases N [--from A]
                osssync-simulator --two-machines A..<B [--trace]
-        WORLDS: both (half of the seeds), old, new, all, or names with commas between: \
+        WORLDS: both (half of the seeds), old, new, or names with commas between: \
         \(WorldKind.allCases.map(\.rawValue).joined(separator: " "))
         """
 

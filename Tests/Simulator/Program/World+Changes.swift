@@ -25,8 +25,7 @@ extension World {
                 DiskEdits.synchronize(VirtualDisk.mirror)
             }
             lookAfterWorld()
-            for path in Set(before.keys).union(tree.entries.keys)
-            where before[path] != tree.entries[path] { received.forget(Self.whole(path)) }
+            noteChanges(since: before)
         case .state(let change): disk.unseen { apply(change) }
         case .place(let change): settle(change)
         }
@@ -40,8 +39,14 @@ extension World {
         let before = tree.entries
         disk.unseen { apply(change) }
         lookAfterWorld()
+        noteChanges(since: before)
+    }
+
+    private func noteChanges(since before: [ObjectKey: DiskEntry]) {
         for path in Set(before.keys).union(tree.entries.keys)
         where before[path] != tree.entries[path] { received.forget(Self.whole(path)) }
+        // Also without the file, the rules are what users made them.
+        if before[Self.ignoreFile] != tree.entries[Self.ignoreFile] { ignoreFileIsUsers = true }
     }
 
     /// Takes the directory as it is.

@@ -14,7 +14,7 @@ extension World {
     private func judgeDirectory(_ run: RunState) {
         let remote = effectiveRemote()
         for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
-            guard tree.entries[path] != .file(content), !isBlocked(path, run), !isHidden(path)
+            guard tree.entries[path] != .file(content), !isBlocked(path, run), !mayDiffer(path)
             else { continue }
             let there = tree.entries[path].map { "\($0)" } ?? "nothing"
             report(
@@ -25,7 +25,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes), isMirrored(path), !isHidden(path), !isOnVolume(path)
+                isValidUTF8(path.bytes), isMirrored(path), !mayDiffer(path), !isOnVolume(path)
             else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
@@ -73,7 +73,7 @@ extension World {
         let remote = effectiveRemote()
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file(let content?) = entry, remote[path] != content, isMirrored(path),
-                !isHidden(path)
+                !mayDiffer(path)
             else { continue }
             guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
             else { continue }
@@ -95,17 +95,19 @@ extension World {
         for path in remote.keys.sorted() {
             if case .file? = tree.entries[path] { continue }
             guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
-                !isUnderLink(place), !isHidden(path)
+                !isUnderLink(place), !mayDiffer(path)
             else { continue }
             report(.convergence, "the object '\(path.display)' is still there after a forced push")
         }
     }
 
-    /// True if users, or the bucket's ignore file, hide it.
-    func isHidden(_ path: ObjectKey) -> Bool {
+    /// True if users, or the bucket's ignore file, hide it or did so once, or if the store gave one
+    /// tag to two versions of it.
+    func mayDiffer(_ path: ObjectKey) -> Bool {
         guard setup.worlds != nil else { return false }
+        if model.sharedTags[path] != nil { return true }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
-            hiddenNames.contains { segment.elementsEqual($0.utf8) }
+            onceHiddenNames.contains { segment.elementsEqual($0.utf8) }
         }
     }
 
@@ -120,7 +122,7 @@ extension World {
         for path in paths.sorted() {
             var here: ContentID?
             if case .file(let content)? = tree.entries[path] { here = content }
-            guard here == nil || here != remote[path], isMirrored(path), !isHidden(path) else {
+            guard here == nil || here != remote[path], isMirrored(path), !mayDiffer(path) else {
                 continue
             }
             if here != nil, remote[path] == nil, hasNoPlace(path) { continue }

@@ -8,6 +8,7 @@ extension World {
         DiskSettings.liftLimits()
         wallOffset = .zero
         isRenamed = false
+        fixRules()
         disk.unseen { mountAll() }
         lookAround()
         staleBucket = service.bucket
@@ -27,8 +28,10 @@ extension World {
         judgeIdle(second)
         for problem in differences(second) { report(.convergence, problem) }
         guard violations.isEmpty, let forced = quietRun(isForced: true) else { return }
-        // What a link leads to may have been replaced by the run itself.
-        if forced.summary?.isComplete == false {
+        // What a link leads to may have been replaced by the run itself, and rules that it brought
+        // or deleted hide other names than those of its beginning.
+        let hasOtherRules = forced.items.contains { $0.key == Self.ignoreFile.display }
+        if forced.summary?.isComplete == false || hasOtherRules {
             guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
         }
         guard violations.isEmpty, let last = quietRun(isForced: true), violations.isEmpty else {
@@ -39,6 +42,14 @@ extension World {
         judgeLeftovers()
         judgeSecretsOnDisk()
         if history.seed % 4 == 3 { judgeStatusAtEnd(last) }
+    }
+
+    /// Rules that no program understands fail in each run until their writer puts them right.
+    private func fixRules() {
+        guard let object = service.bucket.objects[Self.whole(Self.ignoreFile)],
+            !object.bytes.starts(with: Self.ignoreHead)
+        else { return }
+        apply(.remote(.ignore(["zzz"])))
     }
 
     /// A status that sees nothing to do is right.
@@ -142,11 +153,11 @@ extension World {
             item.state == .failed && item.message?.contains("on another disk or mount") == true
         }
         if isElsewhere, setup.has(.mounts) { return }
-        // Rules that cannot be used fail in each run, until they are mended in the bucket.
-        let areRulesRefused = run.items.contains { item in
-            item.state == .failed && item.message?.contains("bucket's ignore file") == true
+        // A file that rules hid here once stays in the place of a directory.
+        let isObstructed = run.items.contains { item in
+            item.state == .failed && item.message?.contains("is not a directory") == true
         }
-        if areRulesRefused, setup.has(.hostile) { return }
+        if isObstructed, !onceHiddenNames.isEmpty { return }
         let changes = [
             ("transferred", summary.transferred), ("deleted", summary.deleted),
             ("renamed", summary.renamed), ("adopted", summary.adopted),
@@ -161,15 +172,15 @@ extension World {
     }
 
     private func judgeLeftovers() {
-        if history.ending != .pull {
+        if history.ending != .pull, volumes.isEmpty {
             // Only a manifest knows whose an upload is.
             for upload in service.bucket.uploads.values
             where !manifestWasLost && !clockWasAhead && !foreignUploads.contains(upload.id) {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }
         }
-        // What waits for a volume of its own keeps its partial file.
-        if history.ending != .push, tree.partials > 0, volumes.isEmpty {
+        // What waits for a volume of its own, or behind what is hidden, keeps its partial file.
+        if history.ending != .push, tree.partials > 0, volumes.isEmpty, onceHiddenNames.isEmpty {
             report(.convergence, "\(tree.partials) partial files are left after a quiet pull")
         }
     }

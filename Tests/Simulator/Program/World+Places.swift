@@ -159,6 +159,7 @@ extension World {
         guard volumes.values.allSatisfy({ !$0.isMounted }) else { return }
         stateMayDiffer()
         model.lostAll()
+        if let run, !run.rootIsGone { run.lastRequestWithRoot = run.requests }
         run?.rootIsGone = true
         if isMoved {
             moveRootAway()
@@ -277,19 +278,22 @@ extension World {
     static let ignoreDirectory = ObjectKey(".osssyncignore/")
 
     private func writeIgnoreFile(_ lines: [String]) {
-        let content = model.contents.take(Self.ignoreText(lines))
-        guard DiskEdits.replace(DiskEdits.full(Self.ignoreFile), model.contents[content]) else {
-            return
-        }
+        let text = Self.ignoreText(lines)
+        guard DiskEdits.replace(DiskEdits.full(Self.ignoreFile), text) else { return }
         ignoreFileIsUsers = true
-        model.userPut(Self.ignoreFile, content, isMirrored: false)
+        // A text that was mirrored once is no edit.
+        let content = model.contents.take(text)
+        let isMirrored = model.versions[Self.ignoreFile]?.values.contains(content) == true
+        model.userPut(Self.ignoreFile, content, isMirrored: isMirrored)
     }
 
     /// With no line, a text that no program understands.
     static func ignoreText(_ lines: [String]) -> [UInt8] {
         guard !lines.isEmpty else { return [UInt8]("[abc\n# cannot be used\n".utf8) }
-        return [UInt8]((["# what stays here"] + lines).joined(separator: "\n").utf8) + [0x0A]
+        return ignoreHead + [UInt8](lines.joined(separator: "\n").utf8) + [0x0A]
     }
+
+    static let ignoreHead = [UInt8]("# what stays here\n".utf8)
 
     /// The names that the directory's ignore file hides now.
     func ignoredNames() -> Set<String> {

@@ -40,6 +40,7 @@ extension World {
         run.ignored = disk.unseen { ignoredNames() }
         if ignoreFileIsUsers { hiddenNames = run.ignored }
         run.hidden = hiddenNames.union(run.ignored)
+        onceHiddenNames.formUnion(run.hidden)
         if run.writesFiles || run.writesObjects { hiddenNames = run.hidden }
         if run.options.allowsRebinding, run.options.tool == nil { acceptUnmounted() }
         trashedAt = trashedAt.filter { tree.trash.contains($0.key) }
@@ -125,7 +126,7 @@ extension World {
     }
 
     func judgeWiderDeletion(_ run: RunState, _ path: ObjectKey) {
-        if run.rootIsGone {
+        if let last = run.lastRequestWithRoot, run.answering > last {
             report(.noDeletionOnDoubt, "'\(path.display)' was deleted, and the directory is gone")
         }
         let mayBeAsIs = run.options.allowsRebinding || run.options.deletesExtra

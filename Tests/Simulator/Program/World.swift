@@ -72,6 +72,8 @@ final class World: @unchecked Sendable {
     var ignoreFileIsUsers = true
     /// Names that users hid, or that were hidden in an earlier run.
     var hiddenNames: Set<String> = []
+    /// All that any ignore file hid here once: runs may leave it alone.
+    var onceHiddenNames: Set<String> = []
     /// When each content was first seen in the trash.
     var trashedAt: [ContentID: Duration] = [:]
     /// A second bucket, of another remote.

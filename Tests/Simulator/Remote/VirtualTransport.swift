@@ -57,6 +57,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         _ body: [UInt8],
         _ number: Int
     ) async -> TransportError? {
+        run.answering = number
         var delivery = delivery(call, body)
         world.requestWasCarriedOut(number, call)
         guard !run.isDead, await wait(latency()) else { return .cancelled }
