@@ -1,5 +1,3 @@
-package import SyncModel
-
 /// What is known of one unfinished multipart upload.
 package struct UploadCheckpoint: Sendable, Hashable {
     /// Relative to the remote's prefix.

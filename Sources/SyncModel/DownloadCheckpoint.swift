@@ -1,5 +1,3 @@
-package import SyncModel
-
 /// What is known of one unfinished download.
 ///
 /// Nothing in it is trusted before it is verified: the bytes of a partial file stand that nobody
