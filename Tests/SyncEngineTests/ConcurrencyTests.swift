@@ -1,3 +1,4 @@
+import SyncModel
 import Synchronization
 import Testing
 

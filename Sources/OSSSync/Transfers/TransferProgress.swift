@@ -1,4 +1,5 @@
 internal import SyncEngine
+internal import SyncModel
 internal import Synchronization
 
 /// How far a transfer is.

@@ -1,3 +1,4 @@
+internal import SyncModel
 internal import Synchronization
 
 /// Stops the streams of one transfer so that little of what is under way is lost.

@@ -1,4 +1,4 @@
-package import LocalStorage
+internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 package import SyncModel

@@ -1,4 +1,3 @@
-package import SyncModel
 internal import Synchronization
 
 /// Runs blocking work on threads of its own, at most `width` pieces at a time, so that no thread of

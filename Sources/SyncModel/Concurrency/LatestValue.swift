@@ -5,7 +5,7 @@ internal import Synchronization
 /// A value that was not read when the next one comes is dropped. The wait does not end when the
 /// task is cancelled: the last checkpoint of an interrupted transfer is what the next run needs,
 /// and the transfer always calls ``finish()``.
-final class LatestValue<Element: Sendable>: Sendable {
+package final class LatestValue<Element: Sendable>: Sendable {
     private struct State {
         var latest: Element?
         var isFinished = false
@@ -14,8 +14,10 @@ final class LatestValue<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Offers a value; never blocks.
-    func offer(_ element: Element) {
+    package func offer(_ element: Element) {
         let reader: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.latest = element
             defer { state.reader = nil }
@@ -25,7 +27,7 @@ final class LatestValue<Element: Sendable>: Sendable {
     }
 
     /// No more values will come; the last one can still be read.
-    func finish() {
+    package func finish() {
         let reader: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.isFinished = true
             defer { state.reader = nil }
@@ -35,7 +37,7 @@ final class LatestValue<Element: Sendable>: Sendable {
     }
 
     /// The newest value that was not read yet, nil at the end; for one task.
-    func next() async -> Element? {
+    package func next() async -> Element? {
         while true {
             let (element, isFinished) = state.withLock { state in
                 defer { state.latest = nil }

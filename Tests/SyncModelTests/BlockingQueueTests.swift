@@ -1,4 +1,3 @@
-import LocalStorage
 import SyncModel
 import Synchronization
 import Testing
