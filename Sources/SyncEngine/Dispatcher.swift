@@ -127,14 +127,10 @@ struct Dispatcher {
         changes.append(
             .upsert(
                 ManifestEntry(
-                    key: entry.key,
-                    size: 0,
+                    marker: entry.key,
                     etag: object.etag,
-                    crc64: CRC64(),
                     lastModified: object.lastModified,
-                    storageClass: object.storageClass,
-                    localModified: Timestamp(seconds: 0),
-                    inode: 0
+                    storageClass: object.storageClass
                 )
             )
         )

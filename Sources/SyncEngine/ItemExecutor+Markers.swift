@@ -87,14 +87,10 @@ extension ItemExecutor {
 
     private func recordMarker(_ entry: JoinedEntry, _ object: RemoteObject) async {
         let row = ManifestEntry(
-            key: MarkerReader.withSlash(entry.key),
-            size: 0,
+            marker: MarkerReader.withSlash(entry.key),
             etag: object.etag,
-            crc64: CRC64(),
             lastModified: object.lastModified,
-            storageClass: object.storageClass,
-            localModified: Timestamp(seconds: 0),
-            inode: 0
+            storageClass: object.storageClass
         )
         await record([.upsert(row), .finishDownload(entry.key)], .download, entry)
         await ShortenedMarkers.suspect(in: context.manifest)

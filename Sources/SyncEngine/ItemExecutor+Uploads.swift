@@ -100,16 +100,7 @@ extension ItemExecutor {
         )
         do {
             let tag = try await putMarker(entry, request)
-            let row = ManifestEntry(
-                key: entry.key,
-                size: 0,
-                etag: tag,
-                crc64: CRC64(),
-                lastModified: nil,
-                storageClass: .standard,
-                localModified: Timestamp(seconds: 0),
-                inode: 0
-            )
+            let row = ManifestEntry(marker: entry.key, etag: tag)
             await record([.upsert(row)], .upload, entry)
             await noticeMarkerName(entry)
             context.tracker.count { $0.transferred += 1 }

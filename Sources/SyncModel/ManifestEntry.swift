@@ -41,6 +41,25 @@ package struct ManifestEntry: Sendable, Hashable {
 }
 
 extension ManifestEntry {
+    /// The row of a directory, from its marker.
+    package init(
+        marker key: ObjectKey,
+        etag: ETag,
+        lastModified: Timestamp? = nil,
+        storageClass: StorageClass = .standard
+    ) {
+        self.init(
+            key: key,
+            size: 0,
+            etag: etag,
+            crc64: CRC64(),
+            lastModified: lastModified,
+            storageClass: storageClass,
+            localModified: Timestamp(seconds: 0),
+            inode: 0
+        )
+    }
+
     /// True if the file has the recorded modification time, or the nanosecond after it.
     ///
     /// A file that changed in the moment of recording is recorded a nanosecond early, so that the
