@@ -4,12 +4,21 @@ package import SyncModel
 enum TrashRun {
     /// `run` comes from our own run numbers; what could be a path becomes "_".
     static func directoryName(run: String, attempt: Int) -> PathBytes {
+        PathBytes(firstName(run: run) + (attempt > 0 ? [UInt8]("~\(attempt)".utf8) : []))
+    }
+
+    /// True if `name` is one of those that ``directoryName(run:attempt:)`` makes for this run.
+    static func isName(_ name: [UInt8], ofRun run: String) -> Bool {
+        let first = firstName(run: run)
+        return name == first || name.starts(with: first + "~".utf8)
+    }
+
+    private static func firstName(run: String) -> [UInt8] {
         var bytes = run.utf8.prefix(128).map { byte in
             byte == 0 || byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
         }
         if bytes.isEmpty || bytes.first == UInt8(ascii: ".") { bytes.insert(95, at: 0) }
-        if attempt > 0 { bytes.append(contentsOf: "~\(attempt)".utf8) }
-        return PathBytes(bytes)
+        return bytes
     }
 
     /// The time that the name of a run's trash begins with; nil if it begins with something else.
@@ -86,6 +95,7 @@ extension MirrorDirectory {
         yieldedBefore yieldedLimit: Timestamp?,
         onFailure: (LocalError) -> Void
     ) throws(LocalError) -> Int {
+        guard hasWork else { return 0 }
         let trash = try trash
         var names: [[UInt8]] = []
         try unsafe calls.names(in: trash.descriptor) { name, _ in unsafe names.append([UInt8](name))

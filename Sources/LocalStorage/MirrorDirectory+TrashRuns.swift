@@ -8,6 +8,11 @@ extension MirrorDirectory {
         /// When the run began and its number, safe to print.
         package var display: String { displayText(name) }
 
+        /// True for all trees of the run of this name.
+        package func isOfRun(_ run: String) -> Bool {
+            TrashRun.isName(name, ofRun: run)
+        }
+
         /// By the time in it, whatever kind of trash it is.
         fileprivate var order: ArraySlice<UInt8> {
             let prefix = MirrorDirectory.yieldedTrash.utf8

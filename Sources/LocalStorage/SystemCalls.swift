@@ -202,7 +202,7 @@ extension SystemCalls {
         case 0: return true
         case EEXIST: return false
         case EINVAL, ENOSYS, ENOTSUP:
-            if let isMoved = moveByLink(from: directory, name, to: newDirectory, newName) {
+            if let isMoved = try moveByLink(from: directory, name, to: newDirectory, newName) {
                 return isMoved
             }
             guard try status(at: newDirectory, newName) == nil else { return false }
@@ -218,7 +218,7 @@ extension SystemCalls {
         _ name: PathBytes,
         to newDirectory: Int32,
         _ newName: PathBytes
-    ) -> Bool? {
+    ) throws(LocalError) -> Bool? {
         do throws(LocalError) {
             try link(from: directory, name, to: newDirectory, newName)
         } catch {
@@ -228,8 +228,9 @@ extension SystemCalls {
             try unlink(at: directory, name)
             return true
         } catch {
-            // It stays: whoever finds the name taken leaves both.
-            return false
+            // Two names of one file must not stay.
+            _ = try? unlink(at: newDirectory, newName)
+            throw error
         }
     }
 

@@ -211,8 +211,8 @@ public struct Mirror: Sendable {
         if !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast()) {
             return SyncError(
                 code: .notFound,
-                message: "'\(object)' is an object and no prefix; nothing was linked. "
-                    + "'osssync get' fetches it"
+                message: "'\(object)' is an object, not a prefix; nothing was linked. "
+                    + "Download it with: osssync get \(object) FILE"
             )
         }
         return SyncError(

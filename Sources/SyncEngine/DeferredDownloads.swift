@@ -48,7 +48,7 @@ struct DeferredDownloads: Sendable {
         var rest = files[...]
         try await forEachBounded(
             limit: context.options.connectionLimit,
-            next: { rest.popFirst() },
+            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
             body: { entry in
                 executor.announce(ItemExecutor.Work(entry: entry, decision: .download(.new)))
                 await executor.download(entry, .replace)

@@ -47,12 +47,14 @@ struct DeletionPass: Sendable {
             guard let end = batch.last else { return }
             last = end.key
             try await deleteObjects(batch)
+            if let stop = executor.ledger.stop { throw stop }
         }
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
         let answer = await recheck.look(at: batch)
         try await context.manifest.record(answer.gone.map { .forget($0.key) })
+        if executor.ledger.stop != nil { return }
         let batch = await missingHere(answer.unchanged)
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
@@ -147,7 +149,7 @@ struct DeletionPass: Sendable {
             var emptied: Set<RelativePath> = []
             var renamed: [ManifestChange] = []
             var rest = batch[...]
-            while !rest.isEmpty, !Task.isCancelled {
+            while !rest.isEmpty, !Task.isCancelled, executor.ledger.stop == nil {
                 // Few at once, so that no answer is old when its file goes.
                 let asked = [PlannedDeletion](rest.prefix(Self.askedAtOnce))
                 rest = rest.dropFirst(Self.askedAtOnce)
@@ -185,6 +187,7 @@ struct DeletionPass: Sendable {
             let directory = context.directory
             try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
             try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
+            if let stop = executor.ledger.stop { throw stop }
         }
     }
 

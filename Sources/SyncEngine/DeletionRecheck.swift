@@ -38,7 +38,7 @@ struct DeletionRecheck: Sendable {
     func look(at batch: [PlannedDeletion]) async -> Answer {
         var rest = batch[...]
         var answer = Answer()
-        while !rest.isEmpty, !Task.isCancelled {
+        while !rest.isEmpty, !Task.isCancelled, executor.ledger.stop == nil {
             let (answered, found) = await listed(rest)
             answer += found
             rest = rest.dropFirst(answered)
@@ -113,7 +113,9 @@ struct DeletionRecheck: Sendable {
     private func asked(_ batch: ArraySlice<PlannedDeletion>) async -> Answer {
         var remaining = batch
         let answer = Mutex(Answer())
-        let work: () async throws -> PlannedDeletion? = { remaining.popFirst() }
+        let work: () async throws -> PlannedDeletion? = {
+            executor.ledger.stop == nil ? remaining.popFirst() : nil
+        }
         do {
             try await forEachBounded(limit: context.options.connectionLimit, next: work) { item in
                 do throws(ItemFailure) {
@@ -141,7 +143,9 @@ struct DeletionRecheck: Sendable {
     func goneThere(_ batch: [PlannedDeletion]) async -> Set<ObjectKey> {
         let gone = Mutex<Set<ObjectKey>>([])
         var remaining = batch[...]
-        let next: () async throws -> PlannedDeletion? = { remaining.popFirst() }
+        let next: () async throws -> PlannedDeletion? = {
+            executor.ledger.stop == nil ? remaining.popFirst() : nil
+        }
         do {
             try await forEachBounded(limit: context.options.connectionLimit, next: next) { item in
                 do throws(ItemFailure) {

@@ -69,11 +69,14 @@ struct DirectoryCheck {
         let isSameNumber = !facts.isMarked || facts.number.accepts(marked)
         let isSame = facts.isSameRoot && facts.isExpected && isSameNumber
         let name = records ? try await record(facts, isSame: isSame) : state
+        // The line of a state that has another name now is not in the marker yet.
+        let foreignNumber: Int64?? =
+            name != state ? .some(nil) : isSameNumber ? nil : .some(marked)
         return Finding(
             isSame: isSame,
             root: facts.root,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
-            foreignNumber: isSameNumber ? nil : .some(marked),
+            foreignNumber: foreignNumber,
             state: name,
             writingRefusal: facts.refusal
         )

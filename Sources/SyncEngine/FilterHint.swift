@@ -14,8 +14,7 @@ struct FilterHint {
         let segments = isDirectory ? names.dropLast() : names[...]
         for (index, name) in segments.enumerated() {
             if index > 0 { pattern += "/" }
-            // An empty segment has no pattern of its own.
-            pattern += name.isEmpty ? "*" : Self.escaped(name)
+            pattern += Self.escaped(name)
         }
         if isDirectory { pattern += "/" }
         var filter = FileFilter()

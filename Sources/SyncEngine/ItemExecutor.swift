@@ -64,7 +64,7 @@ struct ItemExecutor: Sendable {
         switch doubting(decision, entry) {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
-            await download(entry, isForced ? discarded : .replace, fetched)
+            await download(entry, isForced ? discarding() : .replace, fetched)
         case .upload:
             await upload(entry)
         case .uploadMarker:
@@ -101,8 +101,9 @@ struct ItemExecutor: Sendable {
     }
 
     /// What becomes of a local version that the user gave up.
-    private var discarded: Displacement {
-        context.options.trashDays > 0 ? .moveToTrash(run: context.trashName) : .replace
+    private func discarding() -> Displacement {
+        ledger.keepOwnTrash()
+        return context.options.trashDays > 0 ? .moveToTrash(run: context.trashName) : .replace
     }
 }
 
@@ -155,7 +156,9 @@ extension ItemExecutor {
             .skipped,
             entry.key,
             size: entry.local?.identity?.size ?? 0,
-            message: "changed locally; a pull keeps it (--force replaces it)"
+            message: entry.remote == nil
+                ? "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+                : "changed locally; a pull keeps it (--force replaces it)"
         )
     }
 
@@ -264,7 +267,7 @@ extension ItemExecutor {
     ) async {
         if await isOwnEarlier(entry, kind) {
             if context.tracker.direction == .pull, context.options.replacesLocalChanges {
-                return await download(entry, discarded, fetched)
+                return await download(entry, discarding(), fetched)
             }
             // A kill may leave it, too: it is swept by the next run.
             if let fetched { try? await drop(fetched, entry.key) }
@@ -279,13 +282,15 @@ extension ItemExecutor {
         switch resolution {
         case .downloadKeepingLocal where entry.key == IgnoreFile.key:
             ledger.countSkipped()
+            if let fetched { try? await drop(fetched, entry.key) }
         case .downloadKeepingLocal:
             await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
         case .download:
-            await download(entry, discarded, fetched)
+            await download(entry, discarding(), fetched)
         case .upload:
             await upload(entry)
         case .deleteLocal:
+            ledger.keepOwnTrash()
             await planDeletion(.deleteLocal(.known), entry)
         case .deleteRemote:
             await planDeletion(.deleteRemote(.known), entry)
@@ -308,8 +313,14 @@ extension ItemExecutor {
     ) -> String {
         if resolution == .leaveBoth, isDoubtful(entry) { return Self.doubtMessage }
         if resolution == .downloadKeepingLocal, entry.key == IgnoreFile.key {
+            let advice =
+                switch context.tracker.direction {
+                case .pull: "use --on-conflict remote, or osssync push --on-conflict local"
+                case .push: "use --on-conflict local, or osssync pull --on-conflict remote"
+                case .sync: "use --on-conflict local or --on-conflict remote"
+                }
             return kind.message + "; the rules of this machine stay in force and both are left as "
-                + "they are: say --on-conflict local or remote, or make them the same"
+                + "they are: " + advice
         }
         let policy = DecisionPolicy(
             context.tracker.direction,

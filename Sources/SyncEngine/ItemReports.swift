@@ -76,7 +76,11 @@ struct ItemReports: Sendable {
     func skipName(_ key: ObjectKey, size: Int64, _ reason: SkipReason) {
         context.tracker.count { $0.skipped += 1 }
         ledger.countSkippedName(key)
-        let hint = FilterHint(key, isFileOnly: reason == .shadowedByDirectory)?.text ?? ""
+        var hint = ""
+        // No pattern leaves out the marker of a directory without what is in it.
+        if !reason.isOfMarker {
+            hint = FilterHint(key, isFileOnly: reason == .shadowedByDirectory)?.text ?? ""
+        }
         context.keptItem(.skip, .skipped, key, size: size, message: reason.message + hint)
     }
 

@@ -64,7 +64,7 @@ struct LocalRenames: Sendable {
         let proven = Mutex<[ObjectKey: Proven]>([:])
         try await forEachBounded(
             limit: context.options.connectionLimit,
-            next: { rest.popFirst() },
+            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
             body: { item in
                 if let file = item.file, let checksum = await proof(item.source, file) {
                     let rename = Proven(source: item.source, checksum: checksum)
@@ -83,7 +83,7 @@ struct LocalRenames: Sendable {
         var rest = renames[...]
         try await forEachBounded(
             limit: context.options.connectionLimit,
-            next: { rest.popFirst() },
+            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
             body: { await executor.download($0.source.entry, .replace) }
         )
     }

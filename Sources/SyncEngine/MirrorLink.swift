@@ -54,7 +54,11 @@ package enum MirrorLink {
         guard let mirror else { return false }
         defer { mirror.removeStandIn() }
         let walk = mirror.walk(leavingOut: { _, _ in false })
-        return (try? walk.next(limit: 1).entries.isEmpty) == false
+        while let batch = try? walk.next(limit: 64) {
+            if !batch.entries.isEmpty { return true }
+            if batch.isFinished { return false }
+        }
+        return false
     }
 
     /// Refuses a directory that does not exist: what is not there is not to be pushed, and most

@@ -101,9 +101,13 @@ extension MirrorRun {
         let after = try await context.manifest.plannedDeletionCount(run: context.run)
         let held = before.local + before.remote - after.local - after.remote
         guard held > 0 else { return nil }
-        let others = names.count > 1 ? " and \(names.count - 1) other names" : ""
-        return
-            "\(held) deletions were held back: they are at or beneath '\(first.display)'\(others),"
-            + " which had to be skipped."
+        let others =
+            switch names.count {
+            case 1: ""
+            case 2: " and 1 other name"
+            default: " and \(names.count - 1) other names"
+            }
+        return (held == 1 ? "1 deletion was" : "\(held) deletions were")
+            + " held back: at or beneath '\(first.display)'\(others), which had to be skipped."
     }
 }

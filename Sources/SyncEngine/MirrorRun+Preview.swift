@@ -74,7 +74,7 @@ extension MirrorRun {
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         policy.knowsDirectory = session.known.isSame
         let selection = selection(judgesInodes: policy.judgesInodes) { key in
-            executor.skip(key, size: 0, message: Self.costlyMessage)
+            executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }
         var decider = PrefixConflicts(policy: policy)
         var reserved = ReservedObjects()

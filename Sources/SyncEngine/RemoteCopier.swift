@@ -118,7 +118,7 @@ struct RemoteCopier: Sendable {
             uploadID: nil,
             partSize: layout.partSize,
             source: file,
-            token: context.environment.randomName(Uploader.tokenLength),
+            token: try await context.means.token(of: key),
             started: context.environment.now(),
             parts: []
         )

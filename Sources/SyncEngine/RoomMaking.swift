@@ -6,7 +6,8 @@ internal import SyncPlanner
 /// Downloads that the disk had no room for, tried once more after the run's deletions.
 ///
 /// Where the room is still short, the trash of earlier runs goes, the oldest first and this run's
-/// own last, as far as that helps and no further.
+/// own last, as far as that helps and no further. This run's own stays if it holds a version that
+/// a user made and this run replaced.
 struct RoomMaking: Sendable {
     let executor: ItemExecutor
 
@@ -18,6 +19,7 @@ struct RoomMaking: Sendable {
         var trash = await trashOfRuns()[...]
         for item in short {
             try Task.checkCancellation()
+            if let stop = executor.ledger.stop { throw stop }
             guard let object = item.entry.remote, let path = try? RelativePath(key: item.entry.key)
             else { continue }
             let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
@@ -57,7 +59,8 @@ struct RoomMaking: Sendable {
         let runs = try? await context.disk.run { () throws(LocalError) in
             try directory.trashOfRuns()
         }
-        return runs ?? []
+        guard executor.ledger.keepsOwnTrash else { return runs ?? [] }
+        return (runs ?? []).filter { !$0.isOfRun(context.trashName) }
     }
 
     private func freeBytes() async -> Int64? {

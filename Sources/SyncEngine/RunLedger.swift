@@ -23,6 +23,7 @@ final class RunLedger: Sendable {
         var shortItems = 0
         var names: [ObjectKey] = []
         var trashSize: Int64?
+        var keepsOwnTrash = false
     }
 
     /// A new key whose content a file has whose own key is perhaps gone.
@@ -84,6 +85,9 @@ final class RunLedger: Sendable {
     func countCancelled() { state.withLock { $0.cancelled += 1 } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
+    /// The trash of this run has a version that a user made and that is nowhere else.
+    func keepOwnTrash() { state.withLock { $0.keepsOwnTrash = true } }
+    var keepsOwnTrash: Bool { state.withLock { $0.keepsOwnTrash } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
     func countShort() { state.withLock { $0.shortItems += 1 } }

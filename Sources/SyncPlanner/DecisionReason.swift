@@ -142,10 +142,15 @@ package enum SkipReason: Sendable, Hashable {
     package var isOfName: Bool {
         switch self {
         case .unsafeName, .notUTF8, .markerWithContent, .shadowedByDirectory, .blocksDirectory,
-            .blockedByFile:
+            .blockedByFile, .beneathIgnoreFile, .keyTooLong:
             true
         default: false
         }
+    }
+
+    /// True for a directory's marker that can be none.
+    package var isOfMarker: Bool {
+        if case .markerWithContent = self { true } else { false }
     }
 
     /// What is in the way and what the user can do; safe to print.
@@ -154,7 +159,8 @@ package enum SkipReason: Sendable, Hashable {
         case .unsafeName(let reason): "unsafe name: \(reason.message)"
         case .notUTF8: "unsafe name: the key is not UTF-8"
         case .markerWithContent(let size):
-            "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold"
+            "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold; "
+                + "delete the object, or copy it to a key without the final '/'"
         case .needsRestore(let storageClass, false):
             "the object is archived (\(displayText(storageClass.name.utf8))) and needs a restore"
                 + " before it can be read"

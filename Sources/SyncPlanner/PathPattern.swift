@@ -2,21 +2,20 @@
 ///
 /// `*` and `?` do not cross a "/", `**` between slashes stands for any number of directories. A
 /// pattern with a "/" that is not its last byte is anchored at the root of the mirror, any other
-/// one fits a name in every directory. A "/" at its end fits directories only. Comparison is by
-/// bytes; `?` and `[…]` stand for one whole Unicode scalar.
+/// one fits a name in every directory. A "/" at its end fits directories only. `//` fits an empty
+/// name, which keys can have and files cannot. Comparison is by bytes; `?` and `[…]` stand for one
+/// whole Unicode scalar.
 package struct PathPattern: Sendable, Hashable {
     package enum Invalid: Error, Hashable, Sendable {
         case empty
         case unclosedBracket
         case danglingEscape
-        case emptySegment
 
         package var message: String {
             switch self {
             case .empty: "it is empty"
             case .unclosedBracket: "a '[' in it has no ']'; write '\\[' for the character itself"
             case .danglingEscape: "it ends with a lone '\\'"
-            case .emptySegment: "it has '//' in it"
             }
         }
     }
@@ -63,7 +62,6 @@ package struct PathPattern: Sendable, Hashable {
         guard !bytes.isEmpty else { throw .empty }
         var segments: [Segment] = isAnchored ? [] : [.anyDirectories]
         for piece in bytes.split(separator: slash, omittingEmptySubsequences: false) {
-            guard !piece.isEmpty else { throw .emptySegment }
             if piece.elementsEqual("**".utf8) {
                 // Two in a row mean what one means.
                 if segments.last != .anyDirectories { segments.append(.anyDirectories) }

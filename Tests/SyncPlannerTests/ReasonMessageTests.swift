@@ -37,7 +37,8 @@ struct ReasonMessageTests {
         (.notUTF8, "unsafe name: the key is not UTF-8"),
         (
             .markerWithContent(size: 12),
-            "the key ends in '/' and the object has 12 bytes, which a directory cannot hold"
+            "the key ends in '/' and the object has 12 bytes, which a directory cannot hold; "
+                + "delete the object, or copy it to a key without the final '/'"
         ),
         (
             .needsRestore(.archive, isOngoing: false),

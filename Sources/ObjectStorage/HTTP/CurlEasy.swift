@@ -101,8 +101,8 @@ package struct TransportSettings: Sendable {
         try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, settings.connectTimeout.milliseconds))
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         try set(CURLOPT_TCP_NODELAY, 1)
-        try set(CURLOPT_BUFFERSIZE, 512 << 10)
-        try set(CURLOPT_UPLOAD_BUFFERSIZE, 512 << 10)
+        try setBuffer(CURLOPT_BUFFERSIZE)
+        try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE)
         try set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
@@ -182,6 +182,13 @@ package struct TransportSettings: Sendable {
 extension CurlEasy {
     private func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
         try check(unsafe osssync_curl_set_long(handle, option, value), "\(option.rawValue)")
+    }
+
+    /// A handle whose last host was not found still has its buffers, of this very size, and takes
+    /// no others.
+    private func setBuffer(_ option: CURLoption) throws(TransportError) {
+        let code = unsafe osssync_curl_set_long(handle, option, 512 << 10)
+        try check(code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code, "\(option.rawValue)")
     }
 
     private func set(_ option: CURLoption, text: String) throws(TransportError) {
