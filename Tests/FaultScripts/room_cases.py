@@ -92,6 +92,30 @@ def _(place):
            f"what was said of the trash: {said}")
 
 
+@case("F183", "a version that a user made stays in the trash of the run that replaced it")
+def _(place):
+    if not Disk.is_possible():
+        return
+    for edit, object_of in ((ramp(FILM, 3), None), (ramp(9 << 20, 4), ramp(1000, 5))):
+        disk = library(place, film=ramp(len(edit), 1))
+        with disk.inside() as seen:
+            with open(seen.path("film"), "wb") as file:
+                file.write(edit)
+        place.delete("film")
+        if object_of:
+            place.put("film", object_of)
+        place.put("new", ramp(FILM + (20 << 20 if object_of else 0), 2))
+        result = disk.run("pull", "--delete", "--on-conflict", "remote")
+        equal((result.status, result.count("failed")), (1, 1), f"the end of {result}")
+        expect("disk is full" in result.said("new"), f"what was said: {result.said('new')}")
+        with disk.inside() as seen:
+            kept = [os.path.join(folder, name)
+                    for folder, _, names in os.walk(seen.path(".osssync/trash")) for name in names]
+            equal([open(path, "rb").read() for path in kept], [edit], "what the trash holds")
+        place.delete("new")
+        disk.unmount(place.directory)
+
+
 @case("F183", "no trash goes for what would not fit without it either")
 def _(place):
     if not Disk.is_possible():

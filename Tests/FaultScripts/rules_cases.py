@@ -129,8 +129,10 @@ def _(place):
     place.put(".osssyncignore", RULES + b"*.o\n")
     place.in_step(place.pull())
     place.put(".osssyncignore/x", OTHER)
-    result = place.pull()
-    equal((result.status, result.count("skipped")), (1, 1), f"a key beneath: {result}")
+    place.delete("new-line")
+    result = place.pull("--delete")
+    equal((result.status, result.count("skipped"), result.count("deleted")), (1, 1, 1),
+          f"a key beneath: {result}")
     equal(place.tree()[".osssyncignore"], RULES + b"*.o\n", "the rules")
 
 

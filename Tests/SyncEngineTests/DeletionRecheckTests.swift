@@ -2,6 +2,7 @@ import Foundation
 import ObjectStorage
 import StorageServer
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -42,6 +43,46 @@ extension EngineRuns {
 
         private func count(_ operation: String, _ fixture: MirrorFixture) -> Int {
             fixture.server.requestLog.count { $0.operation == operation }
+        }
+
+        @Test(arguments: [SyncDirection.pull, .push])
+        func `a connection that is lost in the middle ends the deletions`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try MirrorFixture()
+            for number in 0..<60 { try fixture.write("a/f\(number)", Data([1])) }
+            try await fixture.run("a", .push)
+            for number in 0..<60 {
+                if direction == .push {
+                    try fixture.remove("a/f\(number)")
+                } else {
+                    try await fixture.deleteObject("f\(number)")
+                }
+            }
+            try fixture.write("a/kept", Data([1]))
+            try await fixture.put("kept", Data([1]))
+            let asked = Mutex(0)
+            let engine = try fixture.engine("a") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    let isLook = call.operation == "ListObjectsV2" && call.number > 1
+                    guard call.moment == .before, isLook || call.operation == "HeadObject" else {
+                        return
+                    }
+                    asked.withLock { $0 += 1 }
+                    let reason = TransportError.connectFailed(reason: "no route")
+                    throw StorageError(kind: .transport(reason), operation: call.operation)
+                }
+            }
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                options.allowsEmpty = true
+                options.deletionLimit = .percent(100)
+            }
+            let error = await #expect(throws: SyncError.self) {
+                try await engine.run(direction, options: options) { _ in }
+            }
+            #expect(error?.code == .remoteUnreachable)
+            #expect(asked.withLock { $0 } <= options.connectionLimit + 1)
         }
 
         @Test(arguments: [SyncDirection.pull, .sync])
