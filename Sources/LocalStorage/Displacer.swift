@@ -167,8 +167,8 @@ struct Displacer {
 
     /// The directory in the trash that stands for the file's own.
     ///
-    /// The trash of one run can already
-    /// hold a file where a directory is needed now; then the run gets a second tree.
+    /// The trash of one run can already hold a file where a directory is needed now; then the run
+    /// gets a second tree.
     private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
         let name = TrashRun.directoryName(run: run, attempt: attempt)
         let tree = try directory.trash.subdirectory(name, creatingWithMode: 0o700)

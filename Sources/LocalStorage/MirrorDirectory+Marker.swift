@@ -9,8 +9,9 @@ internal import Darwin
 extension MirrorDirectory {
     private static let markerName: StaticString = "marker"
 
-    /// What ``writeMarker(_:)`` left in this very directory, wherever the state is kept; nil if
-    /// there is none, as on a disk that is not mounted.
+    /// What ``writeMarker(_:isFirst:)`` left in this very directory, wherever the state is kept.
+    ///
+    /// Nil if there is none, as on a disk that is not mounted.
     package func marker() throws(LocalError) -> DirectoryMarker? {
         do throws(LocalError) {
             let holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))

@@ -92,7 +92,7 @@ extension SystemCalls {
         try check("fsync") { fsync(descriptor) }
     }
 
-    /// Why this user, or nobody, may make files in the directory; nil if it may.
+    /// Why this user may not create files in the directory; nil if they may.
     func writingRefusal(_ directory: Int32, _ path: String) -> LocalError? {
         let (_, code) = attempt("faccessat") { unsafe faccessat(directory, ".", W_OK, 0) }
         let error = SystemCallError(call: "faccessat", errno: code, path: path)

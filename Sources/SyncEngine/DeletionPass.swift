@@ -231,6 +231,9 @@ struct DeletionPass: Sendable {
         let keepsInTrash = context.options.trashDays > 0
         do {
             let path = try RelativePath(key: deletion.key)
+            if deletion.key == IgnoreFile.key {
+                try await IgnoreFile.noteRemoval(in: context.manifest)
+            }
             let isRemoved = try await context.disk.run { () throws(LocalError) in
                 guard let identity = deletion.identity else {
                     return try directory.removeDirectoryIfEmpty(path)

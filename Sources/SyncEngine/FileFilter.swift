@@ -82,8 +82,17 @@ extension FileFilter {
     init(ignoreFile: [UInt8]) throws(InvalidPattern) {
         var number = 0
         let newline = UInt8(ascii: "\n")
-        for line in ignoreFile.split(separator: newline, omittingEmptySubsequences: false) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let lines = ignoreFile.starts(with: mark) ? ignoreFile.dropFirst(3) : ignoreFile[...]
+        for line in lines.split(separator: newline, omittingEmptySubsequences: false) {
             number += 1
+            // Read as they are, such rules would hide nothing.
+            guard !line.contains(0), !line.dropLast().contains(UInt8(ascii: "\r")) else {
+                throw InvalidPattern(
+                    message: "line \(number): it is not plain text in UTF-8 with a line feed at "
+                        + "the end of each line"
+                )
+            }
             guard let (pattern, excludes) = Self.rule(line) else { continue }
             do throws(InvalidPattern) {
                 try add(pattern, excludes: excludes)

@@ -14,6 +14,8 @@ enum IgnoreFile {
     private static let fingerprintSetting = "filter.fingerprint"
     /// The setting that tells what the last download of the ignore file brought.
     private static let receivedSetting = "filter.received"
+    /// Its value once a run was about to delete the file.
+    private static let removed = "removed"
 
     static var key: ObjectKey { ObjectKey(name) }
 
@@ -62,11 +64,12 @@ enum IgnoreFile {
             // A kill may have come before the row was written.
             isReceived = isDoubtful || fingerprint(found.text) == received
         } else {
-            isReceived = row == nil
+            isReceived = isDoubtful || row == nil || received == removed
         }
         guard isReceived, let before = accepted else {
             let now = AcceptedRules([text])
             if records, accepted?.texts != now.texts { try now.write(to: directory) }
+            if records, received == removed { try await manifest.setSetting(receivedSetting, nil) }
             return IgnoreRules(current: current)
         }
         let now = try before.following(text)
@@ -78,6 +81,12 @@ enum IgnoreFile {
                 try FileFilter(ignoreFile: text)
             }
         )
+    }
+
+    /// Says that it is this run that deletes the file, for its object is gone: not the user.
+    static func noteRemoval(in manifest: ManifestStore) async throws(ManifestError) {
+        try await manifest.setSetting(receivedSetting, removed)
+        try await manifest.makeDurable()
     }
 
     /// Why the file cannot be used.

@@ -8,7 +8,8 @@ extension ItemExecutor {
     var renames: RenameLookup {
         RenameLookup(
             smallestWorthAsking: context.limits.smallestWorthAsking,
-            maximumCandidates: 8
+            maximumCandidates: 8,
+            judgesInodes: context.judgesInodes
         )
     }
 

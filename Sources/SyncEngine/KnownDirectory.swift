@@ -9,7 +9,7 @@ struct KnownDirectory: Sendable, Hashable {
     }
 
     private let directory: DirectoryCheck.Finding
-    /// Paths where other mounts began when the manifest last saw the whole directory.
+    /// Mount points that earlier runs found.
     private let mountPoints: [[UInt8]]
     /// Those of them where none begins now; none where the user says that all is as it should be.
     private(set) var unmounted: [[UInt8]]
@@ -26,9 +26,7 @@ struct KnownDirectory: Sendable, Hashable {
     /// Why nothing can be written beneath the directory; nil if it can.
     var writingRefusal: LocalError? { directory.writingRefusal }
 
-    /// Compares the places of other file systems with what is recorded of them.
-    ///
-    /// They are recorded at the end of a run that saw everything: ``record(in:_:leavingOut:)``.
+    /// Compares the recorded mount points with what is mounted now.
     static func check(
         _ finding: DirectoryCheck.Finding,
         _ directory: MirrorDirectory,

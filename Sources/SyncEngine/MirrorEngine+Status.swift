@@ -208,7 +208,7 @@ private struct DifferenceCounter {
 
     func counted(_ selection: Selection) -> Differences {
         var found = found
-        found.onlyLocal += issues.leftOutCount
+        found.onlyLocal += issues.notMirroredCount
         found.excluded = selection.excludedCount
         return found
     }
@@ -220,11 +220,22 @@ private struct DifferenceCounter {
         switch (entry.base, entry.local, entry.remote) {
         case (_, nil, nil): break
         case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
-        case (nil, nil, .some): if !issues.hides(entry.key) { found.onlyRemote += 1 }
+        case (nil, nil, .some):
+            if !issues.hides(entry.key), !Self.isReserved(entry.key) { found.onlyRemote += 1 }
         case (nil, .some, .some): if !entry.key.isDirectoryMarker { found.unknown += 1 }
         case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
         case (.some, nil, .some): if !issues.hides(entry.key) { found.deletedHere += 1 }
         case (let base?, let local?, let remote?): addChanges(base, local, remote)
+        }
+    }
+
+    /// True for a name of osssync's own files, which are never mirrored.
+    private static func isReserved(_ key: ObjectKey) -> Bool {
+        do throws(UnsafeKey) {
+            _ = try RelativePath(key: key)
+            return false
+        } catch {
+            return error == .reserved
         }
     }
 

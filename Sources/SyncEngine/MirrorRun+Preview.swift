@@ -99,8 +99,8 @@ extension MirrorRun {
         try await settle()
         parts.context.tracker.count { summary in
             summary.excluded = selection.excludedCount
-            summary.notMirrored = issues.leftOutCount
-            summary.onlyLocal += issues.leftOutCount
+            summary.notMirrored = issues.notMirroredCount
+            summary.onlyLocal += issues.notMirroredCount
             summary.skipped += selection.withheldCount
         }
         for message in [issues.unnamedMessage, reserved.message, selection.withheldMessage] {

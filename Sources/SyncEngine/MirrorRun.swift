@@ -115,6 +115,7 @@ struct MirrorRun: Sendable {
             clocks: RunClocks(settings.environment),
             doubt: session.doubt,
             looksForFoldedNames: session.hasFoldedNames,
+            judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,
             filter: filter,
             canFetch: session.known.writingRefusal == nil
         )

@@ -114,6 +114,14 @@ struct MirrorSession: Sendable {
             if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }
             let isKnown = known.isSame && !isRebuilt && !remote.isRebound
             let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
+            if !allowsRebinding, known.unmounted.contains(IgnoreFile.key.bytes) {
+                throw SyncError(
+                    code: .refused,
+                    message: "'\(IgnoreFile.name)' was a mount point in the last run and is not "
+                        + "mounted now; nothing was transferred. Mount it, or run with --rebind "
+                        + "if it is gone for good"
+                )
+            }
             let rules = try await IgnoreFile.rules(
                 in: directory,
                 manifest,

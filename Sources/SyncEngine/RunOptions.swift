@@ -46,7 +46,7 @@ public struct RunOptions: Sendable, Hashable {
     public var deletesKnown: Bool
     /// Also deletes what was never synced; a sync sends or fetches that instead.
     public var deletesExtra: Bool
-    /// The limit on deletions; nothing is asked for 10 or fewer.
+    /// The limit on deletions; a percentage does not apply to 10 or fewer.
     public var deletionLimit: DeletionLimit
     /// Accepts an empty listing or directory where the manifest has rows.
     public var allowsEmpty: Bool

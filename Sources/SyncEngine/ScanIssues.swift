@@ -16,12 +16,14 @@ final class ScanIssues: Sendable {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
+        /// How many hidden paths are worth a look for those that are passed.
+        var sweepAt = smallestSweep
         /// Where other mounts begin; nil until the walk has ended.
         var mountPoints: [[UInt8]]?
-        /// How many of them are worth a look for those that are passed.
-        var sweepAt = smallestSweep
         /// Links, special files and reserved names so far.
         var leftOut = 0
+        /// Those of them that a user made.
+        var notMirrored = 0
     }
 
     private let state = Mutex(State())
@@ -34,8 +36,8 @@ final class ScanIssues: Sendable {
     /// True if the walk read every directory.
     var isScanProven: Bool { !state.withLock { $0.isIncomplete } }
 
-    /// Links, special files and reserved names so far.
-    var leftOutCount: Int { state.withLock { $0.leftOut } }
+    /// Links, special files and reserved names so far that only the directory has.
+    var notMirroredCount: Int { state.withLock { $0.notMirrored } }
 
     /// What is said of the links, special files and reserved names that were not named; nil if all
     /// were.
@@ -55,6 +57,8 @@ final class ScanIssues: Sendable {
             if !issue.isReserved { state.hidden.insert(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
+            // The state of a mirror within this one is nobody's file.
+            if issue.reason != .nestedMirror { state.notMirrored += 1 }
             return state.leftOut <= Self.namedLimit
         }
         if isNamed { onIssue(issue) }

@@ -18,6 +18,8 @@ struct TransferContext: Sendable {
     /// True if an earlier run met two keys that are one name on this disk: a new key's name is
     /// looked for before its content is fetched.
     let looksForFoldedNames: Bool
+    /// False where inode numbers do not last.
+    let judgesInodes: Bool
     /// What the run leaves alone.
     let filter: FileFilter
     /// False if nothing can be written into the directory.

@@ -70,16 +70,29 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     /// True for a name that belongs to osssync's own files, at whatever depth: that of the state
     /// directory, and those of temporary files.
     ///
-    /// Compared without regard to ASCII case, because the file system may do the same.
-    package static func isReserved(_ component: some Collection<UInt8>) -> Bool {
-        guard component.first == UInt8(ascii: ".") else { return false }
-        if component.count == stateDirectoryName.utf8.count {
-            return begins(component, with: stateDirectoryName)
+    /// Compared as the file system may compare: without regard to ASCII case, and as FAT does,
+    /// which drops dots and blanks at the end and knows each long name by a short one, too.
+    package static func isReserved(_ component: some BidirectionalCollection<UInt8>) -> Bool {
+        let (first, dot) = (component.first, UInt8(ascii: "."))
+        guard first == dot || first.map({ $0 | 0x20 }) == UInt8(ascii: "o") else { return false }
+        var name = component[...]
+        while let last = name.last, last == dot || last == UInt8(ascii: " ") {
+            name = name.dropLast()
         }
-        return component.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
-            && begins(component, with: temporaryNamePrefix)
-            && component.dropFirst(temporaryNamePrefix.utf8.count).allSatisfy(isHexadecimal)
+        if first != dot {
+            return name.count > shortNamePrefix.utf8.count && begins(name, with: shortNamePrefix)
+                && name.dropFirst(shortNamePrefix.utf8.count).allSatisfy(isHexadecimal)
+        }
+        if name.count == stateDirectoryName.utf8.count {
+            return begins(name, with: stateDirectoryName)
+        }
+        return name.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
+            && begins(name, with: temporaryNamePrefix)
+            && name.dropFirst(temporaryNamePrefix.utf8.count).allSatisfy(isHexadecimal)
     }
+
+    /// How FAT begins the short forms of these names.
+    private static let shortNamePrefix = "osssyn~"
 
     private static func begins(_ name: some Collection<UInt8>, with start: String) -> Bool {
         zip(name, start.utf8).allSatisfy { byte, expected in

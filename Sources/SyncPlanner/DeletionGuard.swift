@@ -47,8 +47,9 @@ package enum DeletionRefusal: Sendable, Hashable {
                 + " If that is intended, run again with --rebind."
         case .directoryChanged:
             "the directory is not as the last run left it (a copy, another disk or a restored"
-                + " backup); nothing was deleted. If it is the right one, run again; if that is"
-                + " refused, too, run once with --rebind, and then again."
+                + " backup); nothing was deleted. What the bucket has and the directory lacks may"
+                + " be newer: pull first. If the deletions are right all the same, run again; if"
+                + " they are refused again, run once with --rebind, and then again."
         case .directoryMoved:
             "the directory was moved, replaced or removed during the run, or its disk unmounted;"
                 + " nothing more is deleted. See that it is there, and run again."

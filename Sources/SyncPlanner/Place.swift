@@ -2,7 +2,8 @@ package import SyncModel
 
 /// What other keys mean for a key's place in the directory.
 ///
-/// A bucket can hold `a` and `a/b`, a directory cannot. The directory wins.
+/// A bucket can hold `a` and `a/b`, a directory cannot. What is there already stays; where neither
+/// is, the directory comes.
 package enum Place: Sendable, Hashable {
     /// No other key is in the way.
     case free

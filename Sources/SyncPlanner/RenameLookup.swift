@@ -38,10 +38,13 @@ package struct RenameLookup: Sendable, Hashable {
     package let smallestWorthAsking: Int64
     /// At most this many candidates are compared by checksum.
     package let maximumCandidates: Int
+    /// False where inode numbers do not last, as on some disks and network file systems.
+    package let judgesInodes: Bool
 
-    package init(smallestWorthAsking: Int64, maximumCandidates: Int) {
+    package init(smallestWorthAsking: Int64, maximumCandidates: Int, judgesInodes: Bool) {
         self.smallestWorthAsking = smallestWorthAsking
         self.maximumCandidates = maximumCandidates
+        self.judgesInodes = judgesInodes
     }
 
     /// A local source for a new object: a row with its ETag and size, else one of its size whose
@@ -102,7 +105,8 @@ package struct RenameLookup: Sendable, Hashable {
     }
 
     private func isRecorded(_ file: FileIdentity, _ row: ManifestEntry) -> Bool {
-        file.size == row.size && file.inode == row.inode && row.mayHaveTime(of: file)
+        file.size == row.size && (!judgesInodes || file.inode == row.inode)
+            && row.mayHaveTime(of: file)
     }
 
     private func preferred(_ candidates: [RenameCandidate]) -> RenameCandidate? {

@@ -103,7 +103,8 @@ extension EngineRuns {
                 guard call.operation == "ListObjectsV2", call.moment == .after else { return }
                 try? fate.happens(to: fixture)
             }
-            #expect(error != nil)
+            // The walk may have met it, and then nothing is left to refuse.
+            #expect(error != nil || summary?.isComplete == false)
             #expect(summary?.deleted == 0)
             #expect(try await fixture.objects().count == 40)
             let place =

@@ -254,17 +254,30 @@ extension EngineRuns {
             #expect(try await fixture.objects() == [".osssyncignore", "two.tmp"])
         }
 
-        @Test func `an ignore file that cannot be understood stops the run before anything`()
-            async throws
-        {
+        @Test func `a byte order mark and Windows' line ends are no part of a rule`() async throws {
             let fixture = try MirrorFixture()
-            try fixture.write("a/.osssyncignore", Data("ok\n[\n".utf8))
+            let text = Data([0xEF, 0xBB, 0xBF]) + Data("secret\r\n*.key\r\n".utf8)
+            try fixture.write("a/.osssyncignore", text)
+            for name in ["secret", "tls.key", "f"] { try fixture.write("a/" + name, Data([1])) }
+            try await fixture.run("a", .push)
+            #expect(try await fixture.objects() == [".osssyncignore", "f"])
+        }
+
+        @Test(arguments: [
+            Data("ok\n[\n".utf8), Data("ok\nsecret\rx\n".utf8),
+            "ok\nsecret\n".data(using: .utf16LittleEndian) ?? Data(),
+        ])
+        func `an ignore file that cannot be understood stops the run before anything`(
+            text: Data
+        ) async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/.osssyncignore", text)
             try fixture.write("a/secret", Data("1".utf8))
             let error = await #expect(throws: SyncError.self) {
                 try await fixture.run("a", .push)
             }
             #expect(error?.code == .configuration)
-            #expect(error?.message.contains("line 2") == true)
+            #expect(error?.message.contains("line ") == true)
             #expect(try await fixture.objects().isEmpty)
         }
 

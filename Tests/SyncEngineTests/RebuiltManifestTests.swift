@@ -65,6 +65,33 @@ extension EngineRuns {
             #expect(try await fixture.objects() == [".osssyncignore"])
         }
 
+        @Test func `is no use to a bucket that has the rules deleted, be the run killed or not`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/secret", MirrorFixture.ramp(9))
+            try fixture.write("a/.osssyncignore", Data("secret\n".utf8))
+            try await fixture.run("a", .push)
+            // As a run leaves it that was killed before it had forgotten the row.
+            do {
+                let session = try await MirrorSession.open(
+                    try fixture.engine("a").settings,
+                    locks: true,
+                    allowsRebinding: false
+                )
+                try await IgnoreFile.noteRemoval(in: session.manifest)
+                try await session.manifest.checkpointAndClose()
+            }
+            try fixture.remove("a/.osssyncignore")
+            try await fixture.deleteObject(".osssyncignore")
+            try await fixture.run("a", .push)
+            #expect(try await fixture.objects() == [])
+            // What the user does about it counts again.
+            try fixture.write("a/.osssyncignore", Data("other\n".utf8))
+            try await fixture.run("a", .push)
+            #expect(try await fixture.objects() == [".osssyncignore", "secret"])
+        }
+
         @Test func `is reported by status and dry runs, which write nothing`() async throws {
             let fixture = try await damaged()
             let before = try state(fixture)

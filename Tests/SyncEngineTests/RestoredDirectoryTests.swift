@@ -140,6 +140,23 @@ extension EngineRuns {
             try await expectNewest(fixture)
         }
 
+        @Test func `one from before the ignore file sends nothing of what that hides`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/secret", Self.old)
+            try fixture.write("a/f", Self.old)
+            try await run(fixture, .push, state: "state") { try? $0.filter.exclude("secret") }
+            try fixture.copy("a", "backup")
+            try fixture.write("a/.osssyncignore", Data("secret\n".utf8))
+            try await run(fixture, .push, state: "state")
+            try restoreOntoNewDisk(fixture)
+            for direction in [SyncDirection.sync, .push] {
+                try await run(fixture, direction, state: "state")
+                #expect(try await fixture.objects() == [".osssyncignore", "f"])
+            }
+        }
+
         @Test func `an older file of the same size and time does not replace a newer object`()
             async throws
         {

@@ -34,6 +34,8 @@ struct RelativePathTests {
             ("x/.osssync/", .reserved), (".osssync-0123456789abcdef0123456789abcdef", .reserved),
             ("d/.osssync-0123456789abcdef0123456789abcdef/x", .reserved),
             (".OSSSYNC-0123456789ABCDEF0123456789ABCDEF", .reserved),
+            (".osssync ", .reserved), ("a/.osssync. ./x", .reserved), ("OSSSYN~1/x", .reserved),
+            ("a/osssyn~1f", .reserved), (".osssync-0123456789abcdef0123456789abcdef.", .reserved),
         ] as [(ObjectKey, UnsafeKey)]
     )
     func `an unsafe key is refused with its reason`(key: ObjectKey, expected: UnsafeKey) {
@@ -45,7 +47,8 @@ struct RelativePathTests {
             "a", "a/b", "a/b/", "C:\\x", "C:/x", "\\\\srv\\x", "a\r\nb", "\u{1B}[2J", "\u{7F}",
             "\u{85}",
             "%2e%2e%2f", "%00", "+ &#?%", "-rf", "*", "[a]", "con", "aux.txt", "a ", "a.", "...",
-            "..a", "a..", ".hidden", ".osssync2", "x.osssync", ".osssyn", " .osssync", ".osssync ",
+            "..a", "a..", "osssyn~", "osssyn~1.x", "o", "osssync~1", ".osssync.x",
+            ".hidden", ".osssync2", "x.osssync", ".osssyn", " .osssync",
             ".osssync-0123456789abcdef0123456789abcde", ".osssyncignore",
             ".osssync-0123456789abcdef0123456789abcdefg", "osssync",
             ".osssync-0123456789abcdef0123456789abcdeg",

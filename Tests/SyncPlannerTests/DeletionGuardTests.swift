@@ -50,8 +50,9 @@ private let doubts: [Doubt] = [
         name: "another directory",
         refusal: .directoryChanged,
         message: "the directory is not as the last run left it (a copy, another disk or a restored"
-            + " backup); nothing was deleted. If it is the right one, run again; if that is"
-            + " refused, too, run once with --rebind, and then again.",
+            + " backup); nothing was deleted. What the bucket has and the directory lacks may be"
+            + " newer: pull first. If the deletions are right all the same, run again; if they are"
+            + " refused again, run once with --rebind, and then again.",
         isSafetyRefusal: true,
         change: { $0.isSameDirectory = false }
     ),

@@ -4,7 +4,11 @@ import Testing
 
 @Suite("Content that is here already")
 struct RenameLookupTests {
-    private let lookup = RenameLookup(smallestWorthAsking: 50, maximumCandidates: 2)
+    private let lookup = RenameLookup(
+        smallestWorthAsking: 50,
+        maximumCandidates: 2,
+        judgesInodes: true
+    )
 
     private func candidate(
         _ key: ObjectKey,
