@@ -87,6 +87,16 @@ extension MirrorDirectory {
         try calls.keepsInodeNumbers(root.descriptor)
     }
 
+    /// Of the directory at `path`, at which another mount begins; nil where the system does not
+    /// tell when it was made: what tells disks apart there may be another thing after each mount.
+    package func mountIdentity(_ path: RelativePath) -> RootIdentity? {
+        guard let opened = try? root.directory(beneath: path),
+            let birth = calls.birth(of: opened.descriptor),
+            let status = try? opened.status()
+        else { return nil }
+        return RootIdentity(inode: status.identity.inode, disk: .birth(birth))
+    }
+
     /// True if another mount than that of the directory around it begins at `path`.
     ///
     /// - Throws: What keeps it from being looked at; that it is absent is no error.

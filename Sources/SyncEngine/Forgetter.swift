@@ -36,20 +36,26 @@ struct Forgetter {
     /// The entries that can be decided on now, in order, once this one was found; ``flush()``
     /// returns the last ones.
     mutating func entries(_ found: JoinedEntry) async throws(ManifestError) -> [JoinedEntry] {
-        guard !session.known.isSame else { return [found] }
+        guard !session.known.isSame || issues.hasForeignMounts || !waiting.isEmpty else {
+            return [found]
+        }
         waiting.append(await entry(found))
         return waiting.count < Self.batch ? [] : try await flush()
     }
 
     /// The entry as it is to be decided on.
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
-        guard let base = entry.base else { return entry }
+        let isForeign = issues.isOnForeignMount(entry.key)
+        guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
         if selection.isExcludedFromWalk(entry.key) || issues.hides(entry.key) {
             // No walk saw it, and nothing is decided on it in this run.
             if await isAsRecorded(base) { return entry }
         } else if entry.local == nil {
             if entry.remote == nil { return entry }
-        } else if Self.isAsRecorded(entry.local, base) {
+        } else if isForeign
+            ? LocalChange(of: entry.local, since: base, judgesInodes: true) == .same
+            : Self.isAsRecorded(entry.local, base)
+        {
             return entry
         }
         forgotten.append(.forget(entry.key))

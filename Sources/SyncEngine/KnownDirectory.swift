@@ -6,15 +6,23 @@ internal import SyncModel
 struct KnownDirectory: Sendable, Hashable {
     private enum Setting {
         static let mountPoints = "directory.mount-points"
+        /// A path and what is mounted there, by turns.
+        static let mountIdentities = "directory.mount-identities"
     }
 
     private let directory: DirectoryCheck.Finding
     /// Mount points that earlier runs found.
     private let mountPoints: [[UInt8]]
+    /// Some of them, each followed by the text of what was mounted there.
+    private let identities: [[UInt8]]
     /// Those of them where none begins now; none where the user says that all is as it should be.
     private(set) var unmounted: [[UInt8]]
     /// Those that the walk is to find; likewise.
     private(set) var mounted: [[UInt8]]
+    /// Those of them where something else is mounted than was recorded; likewise.
+    private(set) var replaced: [[UInt8]]
+    /// True if the user says that all is as it should be.
+    private(set) var acceptsMounts = false
 
     /// False if the directory is another one than last time: a copy, or another disk's, or one
     /// that was rolled back.
@@ -40,17 +48,53 @@ struct KnownDirectory: Sendable, Hashable {
             let isMounted = try? directory.isMountPoint(RelativePath(key: ObjectKey(path)))
             if isMounted == true { mounted.append(path) } else { unmounted.append(path) }
         }
+        let recorded = paths(try await manifest.setting(Setting.mountIdentities) ?? "")
+        var replaced: [[UInt8]] = []
+        for index in stride(from: 0, to: recorded.count - 1, by: 2) {
+            let path = recorded[index]
+            guard mounted.contains(path),
+                let found = identity(path, directory),
+                let known = RootIdentity(
+                    text: String(decoding: recorded[index + 1], as: UTF8.self)
+                ), !found.isSame(as: known)
+            else { continue }
+            replaced.append(path)
+        }
         return KnownDirectory(
             directory: finding,
             mountPoints: mountPoints,
+            identities: recorded,
             unmounted: unmounted,
-            mounted: mounted
+            mounted: mounted,
+            replaced: replaced
         )
+    }
+
+    private static func identity(_ path: [UInt8], _ directory: MirrorDirectory) -> RootIdentity? {
+        (try? RelativePath(key: ObjectKey(path))).flatMap { directory.mountIdentity($0) }
     }
 
     /// Takes what is not mounted for gone on purpose.
     mutating func acceptMounts() {
-        (mounted, unmounted) = ([], [])
+        (mounted, unmounted, replaced) = ([], [], [])
+        acceptsMounts = true
+    }
+
+    /// Those of `found` beneath which the manifest has what need not be theirs: other ones were
+    /// mounted there when it was recorded, or none was.
+    func foreign(
+        among found: [[UInt8]],
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> [[UInt8]] {
+        guard !acceptsMounts else { return [] }
+        var foreign = replaced
+        let known = Set(mountPoints)
+        for path in found where !known.contains(path) {
+            let beneath = ObjectKey(path + [UInt8(ascii: "/")])
+            let rows = try await manifest.entries(after: beneath, through: nil, limit: 1)
+            if rows.first?.key.hasPrefix(beneath) == true { foreign.append(path) }
+        }
+        return foreign
     }
 
     /// What the next run is to find, after one that saw the whole directory but for what
@@ -58,10 +102,20 @@ struct KnownDirectory: Sendable, Hashable {
     func record(
         in manifest: ManifestStore,
         _ found: [[UInt8]]?,
+        of mirror: MirrorDirectory,
         leavingOut isExcluded: DirectoryWalk.Exclusion
     ) async throws(ManifestError) {
         try await directory.settle(in: manifest)
         guard let found else { return }
+        let identities = found.flatMap { path in
+            Self.identity(path, mirror).map { [path, [UInt8]($0.text.utf8)] } ?? []
+        }
+        if Self.text(identities) != (try await manifest.setting(Setting.mountIdentities) ?? "") {
+            try await manifest.setSetting(
+                Setting.mountIdentities,
+                identities.isEmpty ? nil : Self.text(identities)
+            )
+        }
         let here = Set(found)
         let known = found + mountPoints.filter { !here.contains($0) && isExcluded($0, true) }
         let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
@@ -74,11 +128,22 @@ struct KnownDirectory: Sendable, Hashable {
 
     /// Adds what a walk has found so far; what is gone for good is forgotten by a run that saw
     /// everything.
-    func note(_ found: [[UInt8]], in manifest: ManifestStore) async throws(ManifestError) {
+    ///
+    /// A foreign one stays foreign until a run has compared all beneath it.
+    func note(
+        _ found: [[UInt8]],
+        foreign: [[UInt8]],
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
         let known = Set(mountPoints)
         let new = found.filter { !known.contains($0) }
         guard !new.isEmpty else { return }
-        try await manifest.setSetting(Setting.mountPoints, Self.text(mountPoints + new))
+        let unknown = [UInt8](RootIdentity.unknown.text.utf8)
+        let foreign = new.filter(foreign.contains).flatMap { [$0, unknown] }
+        try await manifest.setSettings([
+            (Setting.mountPoints, Self.text(mountPoints + new)),
+            (Setting.mountIdentities, Self.text(identities + foreign)),
+        ])
     }
 
     // No path has an empty segment.

@@ -31,7 +31,8 @@ extension MirrorRun {
             skippedItems: parts.ledger.skippedItems,
             vanishedItems: parts.ledger.vanishedItems,
             isSameRemote: true,
-            isSameDirectory: session.known.isSame || deletions == 0,
+            isSameDirectory: deletions == 0
+                || (session.known.isSame && !parts.executor.issues.hasForeignMounts),
             isManifestRebuilt: session.isManifestRebuilt
                 || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
             allowsEmpty: options.allowsEmpty,

@@ -59,6 +59,19 @@ extension MirrorRun {
         )
     }
 
+    /// Notes the mounts that the walk has met so far.
+    private func note(_ found: [[UInt8]], _ issues: ScanIssues, records: Bool) async throws {
+        let foreign = try await session.known.foreign(among: found, session.manifest)
+        for path in foreign where issues.addForeign(path) {
+            let message =
+                "'\(displayText(path))' is another disk or mount than in the last run; nothing is "
+                + "deleted in this run, and what differs beneath it is compared as if it were new"
+            onEvent(.warning(message: message))
+        }
+        guard records else { return }
+        try await session.known.note(found, foreign: foreign, in: session.manifest)
+    }
+
     private static let costlyMessage =
         "the rules of what to exclude take too long for this name; it is left alone on both sides. "
         + "Make the rules simpler, or exclude the directory above it"
@@ -139,10 +152,7 @@ extension MirrorRun {
                 return !unmounted.isEmpty && unmounted.contains(path)
             },
             reportingTo: issues,
-            noteMounts: { [session] found in
-                guard notesMounts else { return }
-                try await session.known.note(found, in: session.manifest)
-            }
+            noteMounts: { try await note($0, issues, records: notesMounts) }
         )
         var loop = PlanLoop(
             manifest: session.manifest,

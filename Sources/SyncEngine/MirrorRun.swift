@@ -206,11 +206,13 @@ extension MirrorRun {
         // Also if deletions are refused, which they are in just that run that comes to know another
         // directory. But what is to be deleted for being there only would go in the next one.
         let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
-        let mayRecord = session.known.isSame || options.allowsRebinding || planned.remote == 0
+        let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
+        let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         if mayRecord, findings.isScanProven, findings.isListingProven {
             try await session.known.record(
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
+                of: session.directory,
                 leavingOut: selection.isExcludedFromWalk
             )
         }

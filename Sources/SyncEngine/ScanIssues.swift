@@ -20,6 +20,8 @@ final class ScanIssues: Sendable {
         var sweepAt = smallestSweep
         /// Where other mounts begin; nil until the walk has ended.
         var mountPoints: [[UInt8]]?
+        /// Mounts that are not those beneath which the manifest was recorded.
+        var foreignMounts: Set<[UInt8]> = []
         /// Links, special files and reserved names so far.
         var leftOut = 0
         /// Those of them that a user made.
@@ -85,15 +87,29 @@ final class ScanIssues: Sendable {
         set { state.withLock { $0.mountPoints = newValue } }
     }
 
+    /// The first time that such a mount is said, true.
+    func addForeign(_ mount: [UInt8]) -> Bool {
+        state.withLock { $0.foreignMounts.insert(mount).inserted }
+    }
+
+    var hasForeignMounts: Bool { state.withLock { !$0.foreignMounts.isEmpty } }
+
+    /// True for a key beneath a mount that is not the recorded one.
+    func isOnForeignMount(_ key: ObjectKey) -> Bool {
+        state.withLock { Self.isWithin($0.foreignMounts, key) }
+    }
+
     /// True for a key at or beneath a path that the walk could not take.
     func hides(_ key: ObjectKey) -> Bool {
-        state.withLock { state in
-            guard !state.hidden.isEmpty else { return false }
-            if state.hidden.contains(key.bytes) { return true }
-            for index in key.bytes.indices where key.bytes[index] == UInt8(ascii: "/") {
-                if state.hidden.contains([UInt8](key.bytes[..<index])) { return true }
-            }
-            return false
+        state.withLock { Self.isWithin($0.hidden, key) }
+    }
+
+    private static func isWithin(_ paths: Set<[UInt8]>, _ key: ObjectKey) -> Bool {
+        guard !paths.isEmpty else { return false }
+        if paths.contains(key.bytes) { return true }
+        for index in key.bytes.indices where key.bytes[index] == UInt8(ascii: "/") {
+            if paths.contains([UInt8](key.bytes[..<index])) { return true }
         }
+        return false
     }
 }

@@ -5,6 +5,7 @@ import shutil
 
 from case_table import case, equal, expect
 from machine import Disk, Running, pretending
+from scenes import OTHER
 from stage import ramp
 
 FATES = {
@@ -157,3 +158,42 @@ def _(place):
     # Elsewhere another number is a reason to look.
     pretending(place, inodes="1000000")
     equal(place.in_step(place.push()).count("transferred"), 1, "what a look finds")
+
+
+@case("F173", "another disk at a mount point, or a new one over files, deletes and replaces nothing")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    first, second = (os.path.join(place.folder, name) for name in ("first", "second"))
+    for folder in (first, second):
+        os.makedirs(folder)
+    for name in ("plain/a", "plain/b", "kept"):
+        place.write(name, OTHER)
+    os.makedirs(place.path("photos"))
+    for name, content in (("diary", b"newest"), ("thursday", OTHER)):
+        with open(os.path.join(first, name), "wb") as file:
+            file.write(content)
+    with open(os.path.join(second, "diary"), "wb") as file:
+        file.write(b"older")
+    disk.mount("--bind", first, place.path("photos"))
+    place.in_step(disk.run("push"))
+    disk.unmount(place.path("photos"))
+    disk.mount("--bind", second, place.path("photos"))
+    for number in range(3):
+        for command in ("push", "sync"):
+            result = disk.run(command, "--delete", *(["--on-conflict", "skip"] if number else []))
+            equal(result.count("deleted"), 0, f"deletions of {result}")
+            equal((place.get("photos/diary"), place.get("photos/thursday")), (b"newest", OTHER),
+                  f"the objects after {result}")
+            if number == 0 and command == "push":
+                expect(any("another disk or mount" in line["message"]
+                           for line in result.all("warning")), f"warnings of {result}")
+    disk.memory(place.path("plain"), "size=1m")
+    for _ in range(2):
+        result = disk.run("push", "--delete")
+        equal(result.count("deleted"), 0, f"deletions of {result}")
+        equal((place.get("plain/a"), place.get("plain/b")), (OTHER, OTHER), f"after {result}")
+    disk.unmount(place.path("plain"))
+    disk.run("sync")
+    equal((place.get("plain/a"), place.tree()["plain/a"]), (OTHER, OTHER), "both sides in the end")

@@ -41,6 +41,7 @@ extension EngineRuns {
             try await session.known.record(
                 in: session.manifest,
                 [[UInt8]("disk".utf8)],
+                of: session.directory,
                 leavingOut: { _, _ in false }
             )
             try await session.manifest.checkpointAndClose()

@@ -171,6 +171,7 @@ extension EngineRuns {
             try await session.known.record(
                 in: session.manifest,
                 [[UInt8]("photos".utf8)],
+                of: session.directory,
                 leavingOut: { _, _ in false }
             )
             try await session.manifest.checkpointAndClose()

@@ -121,6 +121,8 @@ extension World {
         guard let message = run.failure?.message else { return false }
         // Damage that a run finds in its middle is the next one's to mend.
         if message.contains("The next run sets the manifest aside") { return true }
+        // Deletions in a directory that was replaced are refused once.
+        if directoryWasReplaced, message.contains("is not as the last run left it") { return true }
         // A flipped byte can make the version a newer one's, whose file is the user's to remove.
         guard manifestWasLost, message.contains("was written by a newer osssync") else {
             return false
