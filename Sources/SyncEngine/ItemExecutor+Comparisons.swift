@@ -17,8 +17,10 @@ extension ItemExecutor {
     ) async {
         let start = context.environment.now()
         let answer: Answer
+        var entry = entry
         do {
             answer = try await self.answer(entry, comparison)
+            if !answer.isSame { entry = try await disowned(entry, comparison) }
         } catch {
             fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
             return
@@ -40,6 +42,17 @@ extension ItemExecutor {
             announce(Work(entry: entry, decision: next))
             await carryOut(next, entry)
         }
+    }
+
+    /// The entry without its row, for this run and all later ones, where the file may be older than
+    /// the row: another content of the recorded size and time in another directory than recorded.
+    private func disowned(
+        _ entry: JoinedEntry,
+        _ comparison: Comparison
+    ) async throws -> JoinedEntry {
+        guard !context.knowsDirectory, entry.base != nil, comparison.readsFile else { return entry }
+        try await context.manifest.record([.forget(entry.key)])
+        return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
     }
 
     /// What a comparison found.

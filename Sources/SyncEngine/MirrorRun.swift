@@ -116,6 +116,7 @@ struct MirrorRun: Sendable {
             doubt: session.doubt,
             looksForFoldedNames: session.hasFoldedNames,
             judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,
+            knowsDirectory: session.known.isSame,
             filter: filter,
             canFetch: session.known.writingRefusal == nil
         )

@@ -20,6 +20,8 @@ struct TransferContext: Sendable {
     let looksForFoldedNames: Bool
     /// False where inode numbers do not last.
     let judgesInodes: Bool
+    /// False if the directory is not as the last run left it.
+    let knowsDirectory: Bool
     /// What the run leaves alone.
     let filter: FileFilter
     /// False if nothing can be written into the directory.

@@ -171,8 +171,10 @@ extension EngineRuns {
             try fixture.setModified("a/doc", Date(timeIntervalSince1970: 1_000_000))
             try await run(fixture, .push, state: "state")
             try restoreOntoNewDisk(fixture)
-            try await run(fixture, .push, state: "state")
-            #expect(try await fixture.object("doc") == newer)
+            for _ in 0..<2 {
+                try await run(fixture, .push, state: "state")
+                #expect(try await fixture.object("doc") == newer)
+            }
         }
 
         @Test func `a state that was copied into another directory sends nothing over newer ones`()
