@@ -20,16 +20,19 @@ struct RemoteCopier: Sendable {
         of source: FileIdentity,
         to key: ObjectKey
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
-        var isAnswered = true
+        var answered: ETag?
         do {
             let original = try await context.withConnection { () throws(StorageError) in
                 try await context.store.head(context.objectKey(row.key), versionID: nil)
             }
             guard original.etag == row.etag else { return nil }
             if row.size <= largestWholeCopy {
-                try await copyWhole(row, original, of: source, to: key)
+                answered = try await copyWhole(row, original, of: source, to: key).etag
             } else {
-                guard try await copyParts(row, original, of: source, to: key) else { return nil }
+                guard let copied = try await copyParts(row, original, of: source, to: key) else {
+                    return nil
+                }
+                answered = copied.etag
             }
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
@@ -37,17 +40,18 @@ struct RemoteCopier: Sendable {
             guard error.isAlreadyExists || error.mayHaveReachedServer, !error.isCancelled else {
                 throw error
             }
-            isAnswered = false
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
         let metadata = try await context.withConnection { () throws(StorageError) in
             try await context.store.head(context.objectKey(key), versionID: nil)
         }
         guard metadata.size == row.size, let etag = metadata.etag else { return nil }
+        // Another writer was there in between, and may have kept our metadata.
+        if let answered, answered != etag { return nil }
         if let recorded = row.crc64, let found = metadata.crc64 {
             guard found == recorded else { return nil }
         } else {
-            guard isAnswered else { return nil }
+            guard answered != nil else { return nil }
         }
         return (etag, metadata.lastModified)
     }
@@ -86,7 +90,7 @@ struct RemoteCopier: Sendable {
         _ original: ObjectMetadata,
         of file: FileIdentity,
         to key: ObjectKey
-    ) async throws {
+    ) async throws -> PutResult {
         let isRight = hasTime(of: file, original)
         var request = CopyRequest(
             source: context.objectKey(row.key),
@@ -100,7 +104,7 @@ struct RemoteCopier: Sendable {
         request.kept = kept(original, row)
         try await context.limiter.acquire(bytes: 0)
         defer { context.limiter.release(bytes: 0) }
-        _ = try await context.store.copy(request)
+        return try await context.store.copy(request)
     }
 
     private func copyParts(
@@ -108,9 +112,9 @@ struct RemoteCopier: Sendable {
         _ original: ObjectMetadata,
         of file: FileIdentity,
         to key: ObjectKey
-    ) async throws -> Bool {
+    ) async throws -> PutResult? {
         let layout = PartLayout(objectSize: row.size, preferredPartSize: Self.preferredPartSize)
-        guard let layout else { return false }
+        guard let layout else { return nil }
         let (source, destination) = (context.objectKey(row.key), context.objectKey(key))
         // The row by which a run that was killed here leaves no upload behind.
         let checkpoint = UploadCheckpoint(
@@ -131,6 +135,7 @@ struct RemoteCopier: Sendable {
         request.source = kept(original, row)
         let cleaner = UploadCleaner(means: context.means)
         let upload = try await cleaner.initiate(request, checkpoint)
+        let copied: PutResult
         do {
             var parts: [UploadedPart] = []
             for index in 0..<layout.partCount {
@@ -149,7 +154,7 @@ struct RemoteCopier: Sendable {
                     )
                 )
             }
-            _ = try await context.store.completeMultipartUpload(
+            copied = try await context.store.completeMultipartUpload(
                 CompleteRequest(
                     key: destination,
                     upload: upload,
@@ -165,6 +170,6 @@ struct RemoteCopier: Sendable {
             throw error
         }
         try await context.manifest.dropUpload(key)
-        return true
+        return copied
     }
 }
