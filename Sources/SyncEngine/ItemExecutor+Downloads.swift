@@ -102,6 +102,7 @@ extension ItemExecutor {
                     action: .download,
                     object: finished.object,
                     checksum: finished.checksum,
+                    received: finished.received,
                     lastModified: finished.lastModified ?? object.lastModified,
                     storageClass: object.storageClass,
                     isThroughLink: object.isThroughLink,

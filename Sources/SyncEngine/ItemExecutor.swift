@@ -238,6 +238,8 @@ extension ItemExecutor {
             inode: file.inode,
             isThroughLink: base.isThroughLink
         )
+        // The next run looks at it again, and has nothing else to hold it against.
+        if row.crc64 == nil, row.localModified != file.modified { ledger.keepFetchedContents() }
         await record([.upsert(row)], .adopt, entry)
         leave(reason, entry)
     }

@@ -226,11 +226,16 @@ extension MirrorRun {
             findings.isListingProven && findings.isScanProven && ledger.failedItems == 0
             && ledger.shortItems == 0 && ledger.vanishedItems == 0
         if isClean {
-            try await Housekeeping(context: parts.context).dropFetchedContents()
+            if !ledger.keepsFetchedContents {
+                try await Housekeeping(context: parts.context).dropFetchedContents()
+            }
             let filter = parts.context.filter
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
                 filter.excludes(key)
             }
+        }
+        for content in await parts.publications.unproven {
+            try await session.manifest.note(content)
         }
         guard let doubt = findings.listingDoubt else { return }
         parts.context.tracker.count { $0.failed += 1 }

@@ -9,6 +9,8 @@ struct PendingPublication: Sendable {
     let action: ItemAction
     let object: PinnedObject
     let checksum: CRC64?
+    /// Of the bytes received, where nothing proves them.
+    var received: CRC64?
     let lastModified: Timestamp?
     let storageClass: StorageClass
     var isThroughLink = false
@@ -63,6 +65,8 @@ actor PublicationQueue {
     var hasMarkedUnsynchronized = false
     /// What the manifest learns of once the disk surely has it.
     var rows: [Row] = []
+    /// What was fetched of new files that nothing proves and whose time is that of this moment.
+    private(set) var unproven: [FetchedContent] = []
     /// How many intervals have gone by since they were last recorded.
     var intervals = 0
     /// With fast durability: what has its name could not be put on the disk or recorded.
@@ -187,7 +191,9 @@ actor PublicationQueue {
         for (item, outcome) in zip(group, outcomes) {
             switch outcome {
             case .published(let identity, let keptAs):
-                var changes: [ManifestChange] = [.upsert(entry(item, identity, since: start))]
+                let row = entry(item, identity, since: start)
+                note(item, row, identity)
+                var changes: [ManifestChange] = [.upsert(row)]
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
                 published.append(Published(item: item, keptAs: keptAs, changes: changes))
             case .failed(let error):
@@ -246,6 +252,20 @@ actor PublicationQueue {
             try? await context.manifest.dropDownload(item.key)
         }
         await context.removePartial(item.publication.partialName)
+    }
+
+    /// Keeps the checksum of what the next run looks at again and nothing else could vouch for.
+    private func note(
+        _ item: PendingPublication,
+        _ row: ManifestEntry,
+        _ identity: FileIdentity
+    ) {
+        guard row.crc64 == nil, let received = item.received,
+            row.localModified != identity.modified
+        else { return }
+        unproven.append(
+            FetchedContent(key: row.key, size: row.size, etag: row.etag, crc64: received)
+        )
     }
 
     private func entry(

@@ -24,6 +24,7 @@ final class RunLedger: Sendable {
         var names: [ObjectKey] = []
         var trashSize: Int64?
         var keepsOwnTrash = false
+        var keepsFetchedContents = false
     }
 
     /// A new key whose content a file has whose own key is perhaps gone.
@@ -88,6 +89,9 @@ final class RunLedger: Sendable {
     /// The trash of this run has a version that a user made and that is nowhere else.
     func keepOwnTrash() { state.withLock { $0.keepsOwnTrash = true } }
     var keepsOwnTrash: Bool { state.withLock { $0.keepsOwnTrash } }
+    /// What was fetched earlier is needed by the next run, too.
+    func keepFetchedContents() { state.withLock { $0.keepsFetchedContents = true } }
+    var keepsFetchedContents: Bool { state.withLock { $0.keepsFetchedContents } }
     func countDoubtful() { state.withLock { $0.doubtful += 1 } }
     func countSkipped() { state.withLock { $0.skipped += 1 } }
     func countShort() { state.withLock { $0.shortItems += 1 } }

@@ -58,6 +58,20 @@ extension EngineRuns {
         }
 
         @Test(arguments: [SyncDirection.pull, .sync])
+        func `what was fetched in the second it was written is no local change`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try await putInParts("film", content, fixture)
+            #expect(try await fixture.run("a", .pull).transferred == 1)
+            for _ in 0..<3 {
+                let again = try await fixture.run("a", direction)
+                #expect((again.localChanges, again.transferred, again.bytes) == (0, 0, 0))
+                #expect(again.isInStep)
+            }
+        }
+
+        @Test(arguments: [SyncDirection.pull, .sync])
         func `another content is fetched once and kept beside`(
             direction: SyncDirection
         ) async throws {

@@ -61,6 +61,7 @@ final class RunState: @unchecked Sendable {
     /// Keys that a listing had, and their versions in the last listing that had them again.
     var listed: Set<ObjectKey> = []
     var lastListed: [ObjectKey: Int] = [:]
+    var hadStaleListing = false
     /// The world changed while it went on.
     var hadCompany = false
     var served = Served()

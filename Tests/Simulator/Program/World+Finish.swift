@@ -86,13 +86,6 @@ extension World {
         {
             return true
         }
-        // What nothing proves, fetched in the second it was written, may be sent once.
-        let fetched = Set(run.items.filter { $0.action == .download }.map(\.key))
-        let isUnproven = service.bucket.objects.contains { key, object in
-            object.author == .world && object.etag.contains("-")
-                && Self.relative(key).map { fetched.contains($0.display) } == true
-        }
-        if isUnproven, !service.isOSS { return true }
         // What a link leads to was replaced by the run itself.
         return service.bucket.objects.values.contains { object in
             object.target.map { run.written.contains($0) } ?? false
@@ -177,7 +170,7 @@ extension World {
         if history.ending != .pull, volumes.isEmpty {
             // Only a manifest knows whose an upload is.
             for upload in service.bucket.uploads.values
-            where !manifestWasLost && !clockWasAhead && !foreignUploads.contains(upload.id) {
+            where !manifestWasLost && !clockWasWrong && !foreignUploads.contains(upload.id) {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }
         }

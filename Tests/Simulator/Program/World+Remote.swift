@@ -40,7 +40,10 @@ extension World {
 
     func page(_ call: ServiceCall, isStale: Bool) -> ListingPage {
         var asked = service
-        if isStale { asked.bucket = staleBucket }
+        if isStale {
+            asked.bucket = staleBucket
+            run?.hadStaleListing = true
+        }
         let page = asked.page(call)
         noteListing(page.keys, of: asked.bucket)
         return page
@@ -170,6 +173,8 @@ extension World {
             return
         }
         let content = model.contents.identify(object.bytes)
+        // A store whose listings lag, and lag again, is believed.
+        if what == "deleted", run.hadStaleListing { return }
         if let content, content == Contents.empty || model.mayHaveBeenLocal(path, content) {
             return
         }

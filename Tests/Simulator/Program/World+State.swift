@@ -49,7 +49,7 @@ extension World {
             }
         case .setClock(let seconds):
             wallOffset = .seconds(seconds)
-            clockWasAhead = clockWasAhead || seconds > 15 * 60
+            clockWasWrong = clockWasWrong || abs(seconds) > 15 * 60
         case .wait(let seconds): scheduler.advance(by: .seconds(seconds))
         case .renameRemote: isRenamed.toggle()
         case .synchronizeDisk:

@@ -117,6 +117,7 @@ extension World {
             let content = model.contents.identify(object.bytes), content != Contents.empty,
             run.serialsAtStart[path] == object.serial
         else { return }
+        if what == "deleted", run.hadStaleListing { return }
         if tree.trash.contains(content) || tree.entries.values.contains(.file(content)) { return }
         if model.superseded.contains(Model.Held(path: path, content: content)) { return }
         report(

@@ -58,8 +58,8 @@ final class World: @unchecked Sendable {
     var received = ReceivedBytes()
     var waste = Waste()
     var sentParts = SentParts()
-    /// The machine's clock was ahead by so much that uploads look older than their requests.
-    var clockWasAhead = false
+    /// The machine's clock was so wrong that uploads look older or newer than their requests.
+    var clockWasWrong = false
     /// The remote's host in the manifest; nil if that is not known.
     var recordedHost: String?
     /// A copy of the directory.
