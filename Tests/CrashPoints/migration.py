@@ -55,11 +55,10 @@ class Older:
                 raise Violation(f"the manifest is still of version 1, and {tables} changed")
         elif version != self.current:
             raise Violation(f"the manifest has version {version}")
-        # The value of a setting may change; each is named by its first column. The names of runs
-        # that were cut off are forgotten by one that was not.
+        # The value of a setting may change; each is named by its first column.
         for table, of in (("run", lambda row: row), ("setting", lambda row: row[0])):
             lost = set(map(of, self.rows[table])) - set(map(of, rows[table]))
-            if lost - {"uploads.unrecorded-runs", b"uploads.unrecorded-runs"}:
+            if lost - OF_A_CUT_OFF_RUN:
                 raise Violation(f"rows of '{table}' are lost: {lost}")
         entries = keys(rows["entry"])
         lost = keys(self.rows["entry"]) - entries
@@ -71,6 +70,10 @@ class Older:
                 raise Violation(f"the checkpoints in {table!r} of {lost} are lost")
         return version
 
+
+# Settings that a run which was cut off leaves, and the next one settles.
+OF_A_CUT_OFF_RUN = {"uploads.unrecorded-runs", b"uploads.unrecorded-runs",
+                    "run.number-pending", b"run.number-pending"}
 
 def keys(rows):
     return {row[0] for row in rows}
