@@ -9,6 +9,9 @@ from workplace import Violation
 FILE = "/manifest.db"
 # More calls than a migration makes.
 MANY_CALLS = 256
+# Settings that a run which was cut off leaves, and the next one settles.
+OF_A_CUT_OFF_RUN = {"uploads.unrecorded-runs", b"uploads.unrecorded-runs",
+                    "run.number-pending", b"run.number-pending"}
 
 
 @dataclasses.dataclass
@@ -70,10 +73,6 @@ class Older:
                 raise Violation(f"the checkpoints in {table!r} of {lost} are lost")
         return version
 
-
-# Settings that a run which was cut off leaves, and the next one settles.
-OF_A_CUT_OFF_RUN = {"uploads.unrecorded-runs", b"uploads.unrecorded-runs",
-                    "run.number-pending", b"run.number-pending"}
 
 def keys(rows):
     return {row[0] for row in rows}
