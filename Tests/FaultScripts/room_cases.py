@@ -105,7 +105,7 @@ def _(place):
         if object_of:
             place.put("film", object_of)
         place.put("new", ramp(FILM + (20 << 20 if object_of else 0), 2))
-        result = disk.run("pull", "--delete", "--on-conflict", "remote")
+        result = disk.run("pull", "--delete", "--on-conflict", "remote", "--jobs", "1")
         equal((result.status, result.count("failed")), (1, 1), f"the end of {result}")
         expect("disk is full" in result.said("new"), f"what was said: {result.said('new')}")
         with disk.inside() as seen:
