@@ -45,15 +45,10 @@ struct DeferredDownloads: Sendable {
             }
         }
         try await directories.flush()
-        var rest = files[...]
-        try await forEachBounded(
-            limit: context.options.connectionLimit,
-            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
-            body: { entry in
-                executor.announce(ItemExecutor.Work(entry: entry, decision: .download(.new)))
-                await executor.download(entry, .replace)
-            }
-        )
+        try await executor.forEach(files) { entry in
+            executor.announce(ItemExecutor.Work(entry: entry, decision: .download(.new)))
+            await executor.download(entry, .replace)
+        }
     }
 
     /// Reports them, because nothing was deleted.

@@ -111,13 +111,9 @@ struct DeletionRecheck: Sendable {
 
     /// Asks for each by itself.
     private func asked(_ batch: ArraySlice<PlannedDeletion>) async -> Answer {
-        var remaining = batch
         let answer = Mutex(Answer())
-        let work: () async throws -> PlannedDeletion? = {
-            executor.ledger.stop == nil ? remaining.popFirst() : nil
-        }
         do {
-            try await forEachBounded(limit: context.options.connectionLimit, next: work) { item in
+            try await executor.forEach(batch) { item in
                 do throws(ItemFailure) {
                     let metadata = try await executor.head(item.key)
                     guard metadata.etag == item.etag else { return refuse(item) }
@@ -142,12 +138,8 @@ struct DeletionRecheck: Sendable {
     /// come from a cache. What the filter hides goes whatever the store has.
     func goneThere(_ batch: [PlannedDeletion]) async -> Set<ObjectKey> {
         let gone = Mutex<Set<ObjectKey>>([])
-        var remaining = batch[...]
-        let next: () async throws -> PlannedDeletion? = {
-            executor.ledger.stop == nil ? remaining.popFirst() : nil
-        }
         do {
-            try await forEachBounded(limit: context.options.connectionLimit, next: next) { item in
+            try await executor.forEach(batch) { item in
                 do throws(ItemFailure) {
                     if !context.filter.excludes(item.key) {
                         _ = try await executor.head(item.key)

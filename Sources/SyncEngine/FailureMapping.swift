@@ -81,7 +81,7 @@ extension ItemFailure {
         self = .local(message: error.message, stops: error.endsRun ? .localState : nil)
     }
 
-    /// That of a change of a file: one that is not as the plan saw it is left alone.
+    /// For a change of a file: one that is not as the plan saw it is skipped.
     init(ofChange error: LocalError) {
         if case .targetChanged = error { self = .targetChanged } else { self.init(error) }
     }

@@ -26,6 +26,20 @@ struct ItemExecutor: Sendable {
         }
     }
 
+    /// Runs `body` for each item, as many at once as there are connections; begins no more once the
+    /// run is to end.
+    func forEach<Item: Sendable>(
+        _ items: some Collection<Item>,
+        _ body: @escaping @Sendable (Item) async throws -> Void
+    ) async throws {
+        var rest = items[...]
+        try await forEachBounded(
+            limit: context.options.connectionLimit,
+            next: { ledger.stop == nil ? rest.popFirst() : nil },
+            body: body
+        )
+    }
+
     /// Tells the progress of work that surely moves content.
     func announce(_ work: Work) {
         guard work.decision.movesBytes else { return }

@@ -83,7 +83,7 @@ struct KnownDirectory: Sendable, Hashable {
     /// Those of `found` beneath which the manifest has what need not be theirs: other ones were
     /// mounted there when it was recorded, or none was.
     func foreign(
-        among found: [[UInt8]],
+        among found: ArraySlice<[UInt8]>,
         _ manifest: ManifestStore
     ) async throws(ManifestError) -> [[UInt8]] {
         guard !acceptsMounts else { return [] }
@@ -132,7 +132,7 @@ struct KnownDirectory: Sendable, Hashable {
     /// A foreign one stays foreign until a run has compared all beneath it.
     func note(
         _ found: [[UInt8]],
-        foreign: [[UInt8]],
+        foreign: Set<[UInt8]>,
         in manifest: ManifestStore
     ) async throws(ManifestError) {
         let known = Set(mountPoints)

@@ -60,32 +60,22 @@ struct LocalRenames: Sendable {
             let isFirst = file != nil && taken.insert(source.row.key).inserted
             waiting.append((source, isFirst ? file : nil))
         }
-        var rest = waiting[...]
         let proven = Mutex<[ObjectKey: Proven]>([:])
-        try await forEachBounded(
-            limit: context.options.connectionLimit,
-            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
-            body: { item in
-                if let file = item.file, let checksum = await proof(item.source, file) {
-                    let rename = Proven(source: item.source, checksum: checksum)
-                    proven.withLock { $0[item.source.row.key] = rename }
-                } else {
-                    await executor.download(item.source.entry, .replace)
-                }
+        try await executor.forEach(waiting) { item in
+            if let file = item.file, let checksum = await proof(item.source, file) {
+                let rename = Proven(source: item.source, checksum: checksum)
+                proven.withLock { $0[item.source.row.key] = rename }
+            } else {
+                await executor.download(item.source.entry, .replace)
             }
-        )
+        }
         await executor.publications.flush()
         return proven.withLock { $0 }
     }
 
     /// Copies or fetches what is not to be renamed after all.
     func download(_ renames: [Proven]) async throws {
-        var rest = renames[...]
-        try await forEachBounded(
-            limit: context.options.connectionLimit,
-            next: { executor.ledger.stop == nil ? rest.popFirst() : nil },
-            body: { await executor.download($0.source.entry, .replace) }
-        )
+        try await executor.forEach(renames) { await executor.download($0.source.entry, .replace) }
     }
 
     /// The file's checksum, if its content is that of the new key; whatever is wrong, a download

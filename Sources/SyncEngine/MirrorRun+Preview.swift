@@ -60,8 +60,13 @@ extension MirrorRun {
     }
 
     /// Notes the mounts that the walk has met so far.
-    private func note(_ found: [[UInt8]], _ issues: ScanIssues, records: Bool) async throws {
-        let foreign = try await session.known.foreign(among: found, session.manifest)
+    private func note(
+        _ found: [[UInt8]],
+        new: ArraySlice<[UInt8]>,
+        _ issues: ScanIssues,
+        records: Bool
+    ) async throws {
+        let foreign = try await session.known.foreign(among: new, session.manifest)
         for path in foreign where issues.addForeign(path) {
             let message =
                 "'\(displayText(path))' is another disk or mount than in the last run; nothing is "
@@ -69,7 +74,7 @@ extension MirrorRun {
             onEvent(.warning(message: message))
         }
         guard records else { return }
-        try await session.known.note(found, foreign: foreign, in: session.manifest)
+        try await session.known.note(found, foreign: issues.foreignMounts, in: session.manifest)
     }
 
     private static let costlyMessage =
@@ -152,7 +157,7 @@ extension MirrorRun {
                 return !unmounted.isEmpty && unmounted.contains(path)
             },
             reportingTo: issues,
-            noteMounts: { try await note($0, issues, records: notesMounts) }
+            noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
         )
         var loop = PlanLoop(
             manifest: session.manifest,

@@ -96,13 +96,17 @@ struct PlanLoop {
 
 /// The walk of the directory, run ahead of its use on a thread of its own.
 final class LocalScan: Sendable {
+    /// Takes the mounts found so far, and those of them that are new.
+    typealias MountNote =
+        @Sendable ([[UInt8]], _ new: ArraySlice<[UInt8]>) async throws -> Void
+
     private static let batchesAhead = 8
 
     private let directory: MirrorDirectory
     private let batch: Int
     private let expected: [[UInt8]]
     private let isExcluded: DirectoryWalk.Exclusion
-    private let noteMounts: @Sendable ([[UInt8]]) async throws -> Void
+    private let noteMounts: MountNote
     private let queue: BlockingQueue
     private let batches = BoundedChannel<[LocalEntry]>(capacity: batchesAhead)
     private let issues: ScanIssues
@@ -114,7 +118,7 @@ final class LocalScan: Sendable {
         expecting mountPoints: [[UInt8]],
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         reportingTo issues: ScanIssues,
-        noteMounts: @escaping @Sendable ([[UInt8]]) async throws -> Void = { _ in }
+        noteMounts: @escaping MountNote = { _, _ in }
     ) {
         self.directory = directory
         self.batch = batch
@@ -138,7 +142,7 @@ final class LocalScan: Sendable {
                 // Before anything beneath them is transferred: a run that ends early has rows of
                 // what the next one may find unmounted.
                 let mounts = walk.mountPoints
-                if mounts.count > noted { try await noteMounts(mounts) }
+                if mounts.count > noted { try await noteMounts(mounts, mounts[noted...]) }
                 noted = mounts.count
                 for issue in batch.issues { issues.report(issue) }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }

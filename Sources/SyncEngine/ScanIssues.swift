@@ -59,7 +59,7 @@ final class ScanIssues: Sendable {
             if !issue.isReserved { state.hidden.insert(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
-            // The state of a mirror within this one is nobody's file.
+            // The state of a mirror within this one is not a user's file.
             if issue.reason != .nestedMirror { state.notMirrored += 1 }
             return state.leftOut <= Self.namedLimit
         }
@@ -92,6 +92,8 @@ final class ScanIssues: Sendable {
         state.withLock { $0.foreignMounts.insert(mount).inserted }
     }
 
+    /// Those that were met so far.
+    var foreignMounts: Set<[UInt8]> { state.withLock { $0.foreignMounts } }
     var hasForeignMounts: Bool { state.withLock { !$0.foreignMounts.isEmpty } }
 
     /// True for a key beneath a mount that is not the recorded one.

@@ -31,22 +31,6 @@ extension EngineRuns {
             return fixture
         }
 
-        /// As if a disk had been mounted there in the last run.
-        private func noteDisk(_ fixture: MirrorFixture) async throws {
-            let session = try await MirrorSession.open(
-                try fixture.engine("a").settings,
-                locks: true,
-                allowsRebinding: false
-            )
-            try await session.known.record(
-                in: session.manifest,
-                [[UInt8]("disk".utf8)],
-                of: session.directory,
-                leavingOut: { _, _ in false }
-            )
-            try await session.manifest.checkpointAndClose()
-        }
-
         private func deleting(_ options: inout RunOptions) {
             options.deletesKnown = true
             options.deletionLimit = .percent(100)
@@ -144,7 +128,7 @@ extension EngineRuns {
             try fixture.write("a/disk/one", ramp(20))
             try fixture.write("a/disk/d/two", ramp(30))
             try await fixture.run("a", .push)
-            try await noteDisk(fixture)
+            try await fixture.noteMount("disk")
             try fixture.remove("a/disk")
             try fixture.makeDirectory("a/disk")
             return fixture

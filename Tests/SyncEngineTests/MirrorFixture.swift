@@ -1,5 +1,6 @@
 import Foundation
 import LocalStorage
+import ManifestStore
 import ObjectStorage
 import StorageServer
 import SyncModel
@@ -158,6 +159,22 @@ final class MirrorFixture: Sendable {
     func object(_ key: String) async throws -> Data {
         let request = GetRequest(key: ObjectKey("mirror/" + key))
         return Data(try await store(ThrottleSignal()).read(request, limit: 64 << 20).bytes)
+    }
+
+    /// As if a disk had been mounted at this path of "a" in the last run.
+    func noteMount(_ path: String) async throws {
+        let session = try await MirrorSession.open(
+            try engine("a").settings,
+            locks: true,
+            allowsRebinding: false
+        )
+        try await session.known.record(
+            in: session.manifest,
+            [[UInt8](path.utf8)],
+            of: session.directory,
+            leavingOut: { _, _ in false }
+        )
+        try await session.manifest.checkpointAndClose()
     }
 
     func setModified(_ path: String, _ date: Date) throws {

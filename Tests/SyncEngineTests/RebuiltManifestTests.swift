@@ -161,27 +161,11 @@ extension EngineRuns {
             #expect(try await push(fixture).deleted == 1)
         }
 
-        /// As if a disk had been mounted there in the last run.
-        private func noteDisk(_ fixture: MirrorFixture) async throws {
-            let session = try await MirrorSession.open(
-                try fixture.engine("a").settings,
-                locks: true,
-                allowsRebinding: false
-            )
-            try await session.known.record(
-                in: session.manifest,
-                [[UInt8]("photos".utf8)],
-                of: session.directory,
-                leavingOut: { _, _ in false }
-            )
-            try await session.manifest.checkpointAndClose()
-        }
-
         @Test func `does not make a disk that is not mounted gone on purpose`() async throws {
             let fixture = try await damaged()
             try fixture.write("a/photos/one", MirrorFixture.ramp(7))
             try await fixture.run("a", .push)
-            try await noteDisk(fixture)
+            try await fixture.noteMount("photos")
             try fixture.remove("a/photos/one")
             try await fixture.put("photos/two", MirrorFixture.ramp(8))
             for _ in 0..<2 {
