@@ -3,6 +3,9 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
+# The manual page and the completions, which the program itself prints.
+PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
+	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
 .PHONY: all soak planted-bugs setup build simulator test lint format bench demo install uninstall clean
@@ -44,19 +47,26 @@ demo: setup build
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 .build/release/osssync .build/release/osssync-server "$(DESTDIR)$(PREFIX)/bin/"
+	install -d $(foreach file,$(PAGES),"$(DESTDIR)$(PREFIX)/share/$(dir $(file))")
+	.build/release/osssync help man >"$(DESTDIR)$(PREFIX)/share/$(word 1,$(PAGES))"
+	.build/release/osssync completions bash >"$(DESTDIR)$(PREFIX)/share/$(word 2,$(PAGES))"
+	.build/release/osssync completions zsh >"$(DESTDIR)$(PREFIX)/share/$(word 3,$(PAGES))"
+	.build/release/osssync completions fish >"$(DESTDIR)$(PREFIX)/share/$(word 4,$(PAGES))"
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/osssync" "$(DESTDIR)$(PREFIX)/bin/osssync-server"
+	rm -f $(foreach file,$(PAGES),"$(DESTDIR)$(PREFIX)/share/$(file)")
 
 clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
-# New seeds of the simulator, crash points and fuzzers, for so many minutes in all; then the tests
-# with the address sanitizer, which `make test` leaves out.
+# New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
+# leaves out: more worlds in which status, dry run and run must agree, and the address sanitizer.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
+	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@Tests/Sanitizers/run address
 
-# Forty bugs, one at a time in a copy of the tree: the tests must find each.
+# Planted bugs, one at a time in a copy of the tree: the tests must find each.
 planted-bugs:
 	@Tests/PlantedBugs/run --seeds $${SEEDS:-300} --table

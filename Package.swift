@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// The settings of every Swift target; `docs/development.md` says why each is on.
+/// The settings of every Swift target.
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -41,7 +41,7 @@ func tests(
 }
 
 let fuzzed: [Target.Dependency] = [
-    "SyncModel", "SyncPlanner", "ObjectStorage", "ManifestStore", "SyncEngine",
+    "SyncModel", "SyncPlanner", "ObjectStorage", "ManifestStore", "ObjectTransfer", "SyncEngine",
 ]
 
 /// `Tests/Fuzz/run` makes a program of the sources that are otherwise tests.
@@ -89,11 +89,18 @@ let package = Package(
         library("ObjectStorage", ["SyncModel", "CCurl", "CCrypto", "CExpat"]),
         library("LocalStorage", ["SyncModel", "CSystem"]),
         library("ManifestStore", ["SyncModel", "CSQLite"]),
+        library("ObjectTransfer", ["SyncModel", "ObjectStorage", "LocalStorage"]),
         library(
             "SyncEngine",
-            ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"]
+            [
+                "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore",
+                "ObjectTransfer",
+            ]
         ),
-        library("OSSSync", ["SyncEngine", "ObjectStorage", "SyncModel"]),
+        library(
+            "OSSSync",
+            ["SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]
+        ),
         // The program uses nothing that the library does not offer to others.
         .executableTarget(
             name: "OSSSyncCLI",
@@ -132,7 +139,11 @@ let package = Package(
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
         tests("LocalStorageTests", ["LocalStorage", "SyncTestSupport"]),
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
-        tests("SyncEngineTests", ["SyncEngine", "StorageServer", "SyncTestSupport"]),
+        tests("ObjectTransferTests", ["ObjectTransfer", "SyncTestSupport"]),
+        tests(
+            "SyncEngineTests",
+            ["SyncEngine", "ObjectTransfer", "StorageServer", "SyncTestSupport"]
+        ),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
         tests(
             "OSSSyncTests",

@@ -35,12 +35,12 @@ package enum LocalError: Error, Sendable, Hashable {
     case systemCall(SystemCallError)
     /// A directory that must exist does not.
     case missingDirectory(path: String)
-    /// A file that a user named does not; whoever reports it says which.
+    /// A file that the user specified does not exist; the caller reports which.
     case missingFile
     case notADirectory(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
-    /// Our own state is not ours alone.
+    /// Other users can access our own state.
     case unsafeDirectory(path: String, reason: String)
     /// This component of a path is a symbolic link, and links are never followed.
     case symlinkInPath(RelativePath)
@@ -57,13 +57,13 @@ package enum LocalError: Error, Sendable, Hashable {
     case otherFileSystem(RelativePath)
     /// A temporary file is gone or is not the one that we made.
     case unusablePartial(name: String)
-    /// A file ended before, or went on after, the size it had.
+    /// A file became shorter or longer than it was.
     case sizeChanged(path: String, expected: Int64)
     /// No free name was found beside `path` or for it in the trash.
     case noFreeName(RelativePath)
     case diskFull(DiskShortage)
     case lockHeld(by: String)
-    /// Nobody waits for the result any more.
+    /// The caller no longer waits for the result.
     case interrupted
 
     package var message: String {
@@ -74,7 +74,7 @@ package enum LocalError: Error, Sendable, Hashable {
         case .missingFile: "it does not exist; check its name."
         case .notADirectory(let path): "'\(path)' is not a directory."
         case .refusedDirectory(let path, let reason):
-            "'\(path)' is not mirrored: \(reason). Choose a directory of its own."
+            "'\(path)' is not mirrored: \(reason). Choose a separate directory."
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)."
         case .symlinkInPath(let path):
             "'\(path.display)' is a symbolic link, and links are never followed."
@@ -82,17 +82,17 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path.display)' is not a directory, so nothing can be stored beneath it."
         case .absent(let path): "'\(path.display)' does not exist any more."
         case .targetIsDirectory(let path):
-            "'\(path.display)' is a directory, so no file can take its place."
+            "'\(path.display)' is a directory, so a file cannot replace it."
         case .targetIsSpecial(let path, let kind):
-            "'\(path.display)' is \(kind.description) and is left alone."
+            "'\(path.display)' is \(kind.description) and is skipped."
         case .targetChanged(let path):
-            "'\(path.display)' changed during the run and is left alone; run again."
+            "'\(path.display)' changed during the run and is skipped; run again."
         case .nameTaken(let path, let other):
-            "'\(path.display)' and '\(other)' are one name on this disk; the file that is there is"
-                + " left alone. Rename one of them, or mirror to a disk that tells them apart."
+            "'\(path.display)' and '\(other)' are the same name on this disk; the existing file"
+                + " is kept. Rename one of them, or mirror to a disk that distinguishes them."
         case .otherFileSystem(let path):
-            "'\(path.display)' is on another disk or mount than the mirror's temporary files;"
-                + " mirror that one with a run of its own."
+            "'\(path.display)' is on a different disk or mount than the mirror's temporary"
+                + " files; mirror that one separately."
         case .unusablePartial(let name):
             "The temporary file '\(name)' is gone or was replaced; the transfer starts over."
         case .sizeChanged(let path, let expected):
@@ -114,11 +114,27 @@ package enum LocalError: Error, Sendable, Hashable {
         }
     }
 
+    /// True if nothing new can be written in a place: it may not be, or its disk is full.
+    package var refusesWriting: Bool {
+        switch self {
+        case .systemCall(let call): call.isWriteRefused || isOutOfRoom
+        default: isOutOfRoom
+        }
+    }
+
+    /// True if a disk, its inodes or a quota are used up.
+    package var isOutOfRoom: Bool { errno == ENOSPC || errno == EDQUOT }
+
+    /// Of a call that was to give the file of `path` another name.
+    func naming(_ path: RelativePath) -> LocalError {
+        errno == EXDEV ? .otherFileSystem(path) : self
+    }
+
     /// True if the disk itself failed: what it holds of a file that was written is not known.
     package var isMediaFailure: Bool { errno == EIO }
 
-    /// True if every other file would fail as this one did, so that going on is pointless: the disk
-    /// is full or read-only, or our own state is unusable.
+    /// True if every other file would fail as this one did, so that continuing is pointless: the
+    /// disk is full or read-only, or our own state is unusable.
     package var endsRun: Bool {
         switch self {
         case .diskFull, .missingDirectory, .refusedDirectory, .unsafeDirectory, .lockHeld: true

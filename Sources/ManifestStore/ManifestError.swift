@@ -21,7 +21,7 @@ package enum ManifestError: Error, Sendable, Hashable {
     /// The checkpoint was dropped or replaced while its transfer went on.
     case checkpointGone(ObjectKey)
     /// The directory's marker could not be written, which comes before the first change.
-    case notMarked(reason: String)
+    case notMarked(reason: String, isOutOfRoom: Bool)
     /// The store was closed.
     case closed
 
@@ -46,14 +46,14 @@ package enum ManifestError: Error, Sendable, Hashable {
         switch self {
         case .damaged(let path, let detail):
             "The manifest '\(displayText(path.utf8))' is damaged: \(displayText(detail.utf8)). "
-                + "The next run sets it aside and makes a new one from what both sides have."
+                + "The next run sets it aside and creates a new one from both sides."
         case .invalidRow(let table, let row, let problem):
             "The manifest's table \(table) has a damaged row '\(row)': \(problem). "
-                + "The next run sets the manifest aside and makes a new one."
+                + "The next run sets the manifest aside and creates a new one."
         case .newerSchema(let path, let found, let supported):
             "The manifest '\(displayText(path.utf8))' was written by a newer osssync "
                 + "(format \(found), this version reads up to \(supported)). "
-                + "It was left untouched; use the newer version."
+                + "It was not changed; use the newer version."
         case .diskFull(let path):
             "No space is left for the manifest '\(displayText(path.utf8))'. "
                 + "Free some space and run again; what was recorded is kept."
@@ -72,7 +72,7 @@ package enum ManifestError: Error, Sendable, Hashable {
             "The manifest refused a change: \(displayText(detail.utf8))."
         case .checkpointGone(let key):
             "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
-        case .notMarked(let reason):
+        case .notMarked(let reason, _):
             "Nothing is recorded, because the directory's marker can't be written: \(reason)"
         case .closed:
             "The manifest was closed."

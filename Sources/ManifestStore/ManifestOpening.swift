@@ -95,6 +95,10 @@ struct ManifestOpening {
         if !usesWriteAheadLog { try connection.execute(Schema.lockExclusively) }
         for setting in Schema.settings { try connection.execute(setting) }
         let version = try checkHeader(connection)
+        // What the log has of the header counts, as for SQLite.
+        if connection.isReadOnly, connection.isOfUnknownFormat {
+            throw damage("its header has a format that no SQLite writes")
+        }
         try checkContent(connection, version: version)
         try migrate(connection, from: version)
         let identity = try connection.firstValue(.selectIdentity)

@@ -37,7 +37,7 @@ extension ManifestStore {
     ///   for the next.
     package nonisolated func saveRange(
         _ key: ObjectKey,
-        _ range: RangeCheckpoint,
+        _ range: RangeProgress,
         partialName: String
     ) async throws(ManifestError) {
         try DownloadRow.check(range)
@@ -82,8 +82,8 @@ extension ManifestStore {
 }
 
 extension Connection {
-    fileprivate func ranges(of key: ObjectKey) throws(ManifestError) -> [RangeCheckpoint] {
-        var ranges: [RangeCheckpoint] = []
+    fileprivate func ranges(of key: ObjectKey) throws(ManifestError) -> [RangeProgress] {
+        var ranges: [RangeProgress] = []
         try forEachRow(.selectRanges, [.blob(key.bytes)]) { statement throws(ManifestError) in
             ranges.append(try DownloadRow.readRange(statement))
         }
@@ -110,12 +110,12 @@ extension Connection {
     }
 
     func save(
-        _ range: RangeCheckpoint,
+        _ range: RangeProgress,
         of key: ObjectKey,
         partialName: String
     ) throws(ManifestError) {
         let download = try download(key, partialName)
-        guard range.offset + range.length <= download.size else { throw .checkpointGone(key) }
+        guard range.range.end <= download.size else { throw .checkpointGone(key) }
         try run(.upsertRange, DownloadRow.values(of: range, key: key))
     }
 

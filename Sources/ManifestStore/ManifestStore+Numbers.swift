@@ -80,6 +80,12 @@ extension ManifestStore {
         numbering = .waiting(next: number, mark)
     }
 
+    /// The run only reads the directory: a disk that is full there does not keep it from recording
+    /// what it does, without a number then.
+    package func goOnUnnumbered() {
+        goesOnUnnumbered = true
+    }
+
     /// Gives the run its number although it changes no entry.
     package func takeNumber() throws(ManifestError) {
         guard let number = try beginNumber() else { return }
@@ -119,7 +125,15 @@ extension ManifestStore {
         case .none, .settled: return nil
         case .marked(let number, _): return number
         case .waiting(let number, let mark):
-            try write(number, mark)
+            do {
+                try write(number, mark)
+            } catch {
+                guard case .notMarked(_, isOutOfRoom: true) = error, goesOnUnnumbered else {
+                    throw error
+                }
+                numbering = .none
+                return nil
+            }
             numbering = .marked(number, mark)
             return number
         }

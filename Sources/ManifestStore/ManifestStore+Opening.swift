@@ -6,7 +6,8 @@ extension ManifestStore {
     /// A missing one is made; a damaged or foreign one is set aside and made anew, as the outcome
     /// says. `now` names what is set aside. Without `usesWriteAheadLog`, for network file systems,
     /// a rollback journal is used and every commit waits for the disk. SQLite runs on one of
-    /// `threads`.
+    /// `threads`. Entries that are recorded from now on are found by size, tag or inode if they
+    /// have `smallestSearchable` bytes or more.
     ///
     /// - Throws: ``ManifestError``; with ``ManifestError/newerSchema(path:found:supported:)`` the
     ///   file was left untouched.
@@ -14,13 +15,15 @@ extension ManifestStore {
         directory: String,
         now: Timestamp,
         usesWriteAheadLog: Bool,
-        threads: BlockingThreads
+        threads: BlockingThreads,
+        smallestSearchable: Int64
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         try await open(
             directory: directory,
             now: now,
             usesWriteAheadLog: usesWriteAheadLog,
             threads: threads,
+            smallestSearchable: smallestSearchable,
             schema: .current
         )
     }
@@ -30,6 +33,7 @@ extension ManifestStore {
         now: Timestamp,
         usesWriteAheadLog: Bool,
         threads: BlockingThreads,
+        smallestSearchable: Int64,
         schema: Schema
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
         guard !directory.utf8.contains(0) else {
@@ -37,7 +41,8 @@ extension ManifestStore {
         }
         let store = ManifestStore(
             files: ManifestFiles(directory: directory),
-            threads: threads
+            threads: threads,
+            smallestSearchable: smallestSearchable
         )
         let opening = ManifestOpening(
             files: store.files,

@@ -39,7 +39,7 @@ extension ManifestStore {
     ///   one with `uploadID`.
     package nonisolated func savePart(
         _ key: ObjectKey,
-        _ part: UploadPartCheckpoint,
+        _ part: UploadedPart,
         uploadID: UploadID
     ) async throws(ManifestError) {
         try UploadRow.check(part)
@@ -70,8 +70,8 @@ extension ManifestStore {
 }
 
 extension Connection {
-    fileprivate func parts(of key: ObjectKey) throws(ManifestError) -> [UploadPartCheckpoint] {
-        var parts: [UploadPartCheckpoint] = []
+    fileprivate func parts(of key: ObjectKey) throws(ManifestError) -> [UploadedPart] {
+        var parts: [UploadedPart] = []
         try forEachRow(.selectParts, [.blob(key.bytes)]) { statement throws(ManifestError) in
             parts.append(try UploadRow.readPart(statement))
         }
@@ -104,7 +104,7 @@ extension Connection {
     }
 
     func save(
-        _ part: UploadPartCheckpoint,
+        _ part: UploadedPart,
         of key: ObjectKey,
         uploadID: UploadID
     ) throws(ManifestError) {

@@ -46,7 +46,9 @@ extension ManifestStore {
     ) throws(ManifestError) -> Result<Void, ManifestError> {
         try connection.run(.beginCall)
         do {
-            for write in call.writes { try connection.apply(write) }
+            for write in call.writes {
+                try connection.apply(write, smallestSearchable: smallestSearchable)
+            }
             try connection.run(.endCall)
             return .success(())
         } catch {
@@ -59,9 +61,14 @@ extension ManifestStore {
 }
 
 extension Connection {
-    fileprivate func apply(_ write: ManifestWrite) throws(ManifestError) {
+    fileprivate func apply(
+        _ write: ManifestWrite,
+        smallestSearchable: Int64
+    ) throws(ManifestError) {
         switch write {
-        case .change(.upsert(let entry)): try run(.upsertEntry, EntryRow.values(of: entry))
+        case .change(.upsert(let entry)):
+            let values = EntryRow.values(of: entry, smallestSearchable: smallestSearchable)
+            try run(.upsertEntry, values)
         case .change(.forget(let key)): try run(.deleteEntry, [.blob(key.bytes)])
         case .change(.finishDownload(let key)): try run(.deleteDownload, [.blob(key.bytes)])
         case .change(.finishUpload(let key)): try run(.deleteUpload, [.blob(key.bytes)])

@@ -1,12 +1,16 @@
 internal import SyncModel
 
-/// What is believed to be mirrored, the checkpoints of unfinished transfers and the history of
-/// runs, in one SQLite file.
+/// The last state that both sides had in common, checkpoints and the history of runs, in SQLite.
 ///
-/// The actor has a queue of its own, because SQLite blocks. Calls that write and wait at the same
-/// time share one transaction: the first of them to get the actor commits for all. Every call
-/// returns after its commit, and none looks at cancellation, so that what a cancelled transfer has
-/// reached is still recorded. The caller holds the directory's lock.
+/// 1. `open` checks the file; a damaged one is set aside, and an empty one is made in its place.
+/// 2. Calls that write at the same time share one transaction: the first to get the actor commits
+///    for all. Each returns after its commit, also in a cancelled task.
+/// 3. Every row is checked when it is read; one that is not as it was written is an error.
+///
+/// SQLite blocks, so the actor has a queue of its own. The caller holds the directory's lock.
+///
+/// Not guaranteed: that a commit survives a power cut, unless `makeDurable` has returned. A row
+/// that is lost costs the next run a comparison.
 package actor ManifestStore {
     private enum State {
         case open(Connection)
@@ -22,8 +26,12 @@ package actor ManifestStore {
 
     nonisolated let files: ManifestFiles
     nonisolated let pending = PendingWrites()
+    /// Entries below this size are not found by size, tag or inode.
+    let smallestSearchable: Int64
     private var state = State.closed
     var numbering = RunNumbering.none
+    /// See ``goOnUnnumbered()``.
+    var goesOnUnnumbered = false
     /// True if nothing may be written, not even that damage was found.
     var isOnlyLooking = false
     /// What the files were when they were opened to be looked at.
@@ -32,9 +40,10 @@ package actor ManifestStore {
     /// How many transactions were committed since the store was opened.
     package private(set) var transactionCount = 0
 
-    init(files: ManifestFiles, threads: BlockingThreads) {
+    init(files: ManifestFiles, threads: BlockingThreads, smallestSearchable: Int64) {
         queue = ManifestQueue(threads)
         self.files = files
+        self.smallestSearchable = smallestSearchable
     }
 
     func begin(_ connection: sending Connection) { state = .open(connection) }
@@ -92,20 +101,12 @@ package actor ManifestStore {
 
     /// Waits until the disk has every commit so far.
     ///
-    /// For what must not be forgotten by a power cut although nothing on the disk reminds of it,
+    /// For facts that a power cut must not lose and of which there is no other trace on disk,
     /// such as an upload that the service is about to begin.
     package func makeDurable() throws(ManifestError) {
         try withConnection { connection throws(ManifestError) in
             try connection.commitDurably()
         }
         transactionCount += 1
-    }
-
-    /// True: a commit waits until the disk has it; false: until the system has it, which survives a
-    /// kill, while a power cut may take the last commits, and never their order.
-    package func setDurability(isFull: Bool) throws(ManifestError) {
-        try withConnection { connection throws(ManifestError) in
-            try connection.synchronize(isFull: isFull)
-        }
     }
 }

@@ -5,11 +5,11 @@ internal import Synchronization
 enum ManifestWrite: Sendable {
     case change(ManifestChange)
     case beginDownload(DownloadCheckpoint)
-    case saveRange(ObjectKey, RangeCheckpoint, partialName: String)
+    case saveRange(ObjectKey, RangeProgress, partialName: String)
     case sealDownload(ObjectKey, FileIdentity, partialName: String)
     case beginUpload(UploadCheckpoint)
     case setUploadID(ObjectKey, UploadID, token: String)
-    case savePart(ObjectKey, UploadPartCheckpoint, uploadID: UploadID)
+    case savePart(ObjectKey, UploadedPart, uploadID: UploadID)
     case planDeletion(PlannedDeletion, RunID)
     case addItem(RunItem, RunID)
 }

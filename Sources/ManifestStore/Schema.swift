@@ -14,7 +14,7 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(migrations: [version1, version2, version3])
+    static let current = Schema(migrations: [version1, version2, version3, version4])
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -97,6 +97,14 @@ extension Schema {
     /// Which rows came through a link object, and what objects were found to contain.
     private static let version3 = Migration(statements: [entryThroughLink, comparison])
 
+    /// Contents are looked up only where that saves more than requests: see decision 19.
+    private static let version4 = Migration(
+        statements: [
+            entrySearchable, markSearchable, "DROP INDEX entry_by_size",
+            "DROP INDEX entry_by_inode", searchableBySize, searchableByInode,
+        ]
+    )
+
     private static let store = """
         CREATE TABLE store (
             number INTEGER NOT NULL PRIMARY KEY CHECK (number = 1),
@@ -148,6 +156,21 @@ extension Schema {
 
     private static let entryByInode = """
         CREATE INDEX entry_by_inode ON entry (inode, size_bytes) WHERE inode <> 0
+        """
+
+    private static let entrySearchable = "ALTER TABLE entry ADD COLUMN is_searchable INTEGER"
+
+    private static let markSearchable = """
+        UPDATE entry SET is_searchable = 1 WHERE size_bytes >= 262144
+        """
+
+    private static let searchableBySize = """
+        CREATE INDEX entry_by_size ON entry (size_bytes, etag) WHERE is_searchable = 1
+        """
+
+    private static let searchableByInode = """
+        CREATE INDEX entry_by_inode ON entry (inode, size_bytes)
+        WHERE is_searchable = 1 AND inode <> 0
         """
 
     /// With the flag as a column, because SQLite would look for it in the table otherwise.

@@ -34,8 +34,8 @@ enum Query: String, CaseIterable, Sendable {
         INSERT INTO entry (
             key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            row_check, is_sample
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            row_check, is_sample, is_searchable
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET
             size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
             last_modified_seconds = excluded.last_modified_seconds,
@@ -44,7 +44,7 @@ enum Query: String, CaseIterable, Sendable {
             local_modified_seconds = excluded.local_modified_seconds,
             local_modified_nanoseconds = excluded.local_modified_nanoseconds,
             inode = excluded.inode, through_link = excluded.through_link,
-            row_check = excluded.row_check
+            row_check = excluded.row_check, is_searchable = excluded.is_searchable
         """
     case deleteEntry = "DELETE FROM entry WHERE key = ?"
     case selectEntry = """
@@ -69,19 +69,20 @@ enum Query: String, CaseIterable, Sendable {
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             row_check
-        FROM entry WHERE size_bytes = ? LIMIT ?
+        FROM entry WHERE size_bytes = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByETag = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             row_check
-        FROM entry WHERE size_bytes = ? AND etag = ? LIMIT ?
+        FROM entry WHERE size_bytes = ? AND etag = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByInode = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             row_check
-        FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 LIMIT ?
+        FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 AND is_searchable = 1
+        LIMIT ?
         """
     case countEntries = "SELECT count(*) FROM entry"
     case countSample = "SELECT count(*) FROM entry INDEXED BY entry_sample WHERE is_sample = 1"

@@ -44,22 +44,20 @@ enum Bench {
         guard let address = await presigned(folder, key: "large/film") else {
             fail("no URL could be signed for curl")
         }
-        for durability in ["full", "fast"] {
-            var pull = CostFigures()
-            var curl = CostFigures()
-            for _ in 0..<runs {
-                let target = folder.path + "/pulled"
-                pull.add(folder.osssync(["pull", target, remote, "--durability", durability]))
-                folder.remove("pulled")
-                let output = folder.path + "/fetched"
-                curl.add(ChildProcess.run("curl", ["-sS", "-o", output, address], []))
-                folder.remove("fetched")
-            }
-            pull.print("pull of 1 GiB, durability \(durability)")
-            curl.print("curl of the same")
-            let ratio = pull.processor.median / max(curl.processor.median, 0.001)
-            print("  processor ratio    \(Figure(values: [ratio]).text(2))")
+        var pull = CostFigures()
+        var curl = CostFigures()
+        for _ in 0..<runs {
+            let target = folder.path + "/pulled"
+            pull.add(folder.osssync(["pull", target, remote]))
+            folder.remove("pulled")
+            let output = folder.path + "/fetched"
+            curl.add(ChildProcess.run("curl", ["-sS", "-o", output, address], []))
+            folder.remove("fetched")
         }
+        pull.print("pull of 1 GiB")
+        curl.print("curl of the same")
+        let ratio = pull.processor.median / max(curl.processor.median, 0.001)
+        print("  processor ratio    \(Figure(values: [ratio]).text(2))")
         folder.remove("large")
     }
 

@@ -36,7 +36,7 @@ enum ChildProcess {
         )
     }
 
-    /// Starts a program that goes on, with its output on `output`; the process's number.
+    /// Starts a program in the background, with its output on `output`; returns its process ID.
     static func spawn(
         _ program: String,
         _ arguments: [String],

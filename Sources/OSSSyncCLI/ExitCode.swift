@@ -4,7 +4,7 @@ internal import OSSSync
 enum ExitCode: Int32, CaseIterable, Sendable {
     /// Everything that was asked for is done.
     case success = 0
-    /// Finished, but some items failed, conflicted, were left alone as unsafe or are damaged.
+    /// Finished, but some items failed, conflicted, were skipped as unsafe or are damaged.
     case incomplete = 1
     case usage = 2
     case refused = 3
@@ -17,6 +17,25 @@ enum ExitCode: Int32, CaseIterable, Sendable {
 
     init(_ summary: RunSummary) {
         self = summary.isComplete ? .success : .incomplete
+    }
+
+    /// What it tells, for `osssync help exit-codes`.
+    var meaning: String {
+        switch self {
+        case .success: "everything requested is done"
+        case .incomplete:
+            "finished, but some items failed, conflicted, were skipped as unsafe or are damaged"
+        case .usage: "the command line or the configuration is wrong"
+        case .refused:
+            "a safety check refused: mass deletion, an empty listing, another remote, or a "
+                + "directory that must not be mirrored"
+        case .credentials: "credentials or permissions are missing or wrong"
+        case .localState: "the disk or the manifest cannot be used"
+        case .unreachable: "the remote could not be reached, or is not an object store"
+        case .locked: "another run holds this directory"
+        case .interrupted: "interrupted by SIGINT; run the same command to resume"
+        case .terminated: "interrupted by SIGTERM or SIGHUP; run the same command to resume"
+        }
     }
 
     /// `signal` is what ended the run, for an error that says it was cancelled.

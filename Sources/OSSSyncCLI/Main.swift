@@ -24,8 +24,8 @@ enum Main {
             // Scripts read the first line.
             let lines = ["osssync \(Version.text)"] + Version.libraries
             say(lines.joined(separator: "\n") + "\n")
-        case .help(let name):
-            say(name.flatMap(CommandTable.row).map(HelpText.command) ?? HelpText.overview())
+        case .help(let subject):
+            say(HelpText(width: HelpText.width(of: .standardOutput)).text(subject))
         case .run(let arguments):
             if let problem = DescriptorLimit.raised().problem ?? ThreadLimit.tried().problem {
                 complain(problem)

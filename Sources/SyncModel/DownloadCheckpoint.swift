@@ -1,8 +1,8 @@
 /// What is known of one unfinished download.
 ///
-/// Nothing in it is trusted before it is verified: the bytes of a partial file stand that nobody
-/// has touched since it was sealed, in the same boot of the machine, because the page cache
-/// survived; others are read back and compared.
+/// Nothing in it is trusted before it is verified: the bytes of a partial file that has not been
+/// touched since it was sealed, in the same boot, are kept because the page cache survived; others
+/// are read back and compared.
 package struct DownloadCheckpoint: Sendable, Hashable {
     /// Relative to the remote's prefix.
     package let key: ObjectKey
@@ -17,7 +17,7 @@ package struct DownloadCheckpoint: Sendable, Hashable {
     /// The size of every range but the last.
     package let rangeSize: Int64
     /// By ascending index; a range without a byte may be missing.
-    package let ranges: [RangeCheckpoint]
+    package let ranges: [RangeProgress]
     /// The partial file as it was left when the transfer ended in an orderly way; nil after a kill.
     package let seal: FileIdentity?
 
@@ -28,7 +28,7 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         crc64: CRC64?,
         partialName: String,
         rangeSize: Int64,
-        ranges: [RangeCheckpoint],
+        ranges: [RangeProgress],
         seal: FileIdentity? = nil
     ) {
         self.key = key
@@ -42,7 +42,7 @@ package struct DownloadCheckpoint: Sendable, Hashable {
     }
 
     /// The same download, this far and not sealed.
-    package func replacingRanges(with ranges: [RangeCheckpoint]) -> DownloadCheckpoint {
+    package func replacingRanges(with ranges: [RangeProgress]) -> DownloadCheckpoint {
         DownloadCheckpoint(
             key: key,
             size: size,
@@ -51,50 +51,6 @@ package struct DownloadCheckpoint: Sendable, Hashable {
             partialName: partialName,
             rangeSize: rangeSize,
             ranges: ranges
-        )
-    }
-}
-
-/// How far one range of a download is.
-package struct RangeCheckpoint: Sendable, Hashable {
-    /// From 0.
-    package let index: Int
-    /// Where it begins in the object.
-    package let offset: Int64
-    package let length: Int64
-    /// How many of its bytes, from its beginning, are in the partial file.
-    package let received: Int64
-    /// The checksum of those bytes.
-    package let checksum: CRC64
-    /// The boot of the machine in which they were written or last read back; each range has its
-    /// own, because after a power cut they are verified one after the other.
-    package let bootID: String
-
-    package init(
-        index: Int,
-        offset: Int64,
-        length: Int64,
-        received: Int64,
-        checksum: CRC64,
-        bootID: String
-    ) {
-        self.index = index
-        self.offset = offset
-        self.length = length
-        self.received = received
-        self.checksum = checksum
-        self.bootID = bootID
-    }
-
-    /// The same range, whose bytes were read back in the boot `bootID`.
-    package func seen(in bootID: String) -> RangeCheckpoint {
-        RangeCheckpoint(
-            index: index,
-            offset: offset,
-            length: length,
-            received: received,
-            checksum: checksum,
-            bootID: bootID
         )
     }
 }

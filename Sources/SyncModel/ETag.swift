@@ -15,6 +15,10 @@ package struct ETag: Sendable, Hashable {
     /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
     /// the text.
     package init(wire text: some StringProtocol) {
+        guard text.utf8.first == UInt8(ascii: "\"") else {
+            self.text = String(text)
+            return
+        }
         let bytes = [UInt8](text.utf8)
         if bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
             self.text = String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self)

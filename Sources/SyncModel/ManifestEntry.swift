@@ -13,8 +13,8 @@ package struct ManifestEntry: Sendable, Hashable {
     package let localModified: Timestamp
     /// The file's inode, 0 for a directory marker.
     package let inode: UInt64
-    /// True if the object was a link and the content is that of its target: whoever made the link
-    /// need not have been allowed to read that, so it never becomes an object of its own.
+    /// True if the object was a link and the content is that of its target: the creator of the link
+    /// may not have had permission to read that, so it never becomes a separate object.
     package let isThroughLink: Bool
 
     package init(

@@ -1,6 +1,6 @@
 /// The name of an object: UTF-8 bytes, compared, ordered and hashed as bytes.
 ///
-/// `String` equates different spellings of one text and orders by Unicode scalars after
+/// `String` treats different encodings of one text as equal and orders by Unicode scalars after
 /// normalization; stores do neither. Text is made from a key only to show it to a person
 /// (``display``).
 package struct ObjectKey: Sendable, Hashable, Comparable {

@@ -1,6 +1,6 @@
 /// A path beneath the mirrored directory that is safe to create: made from a key, or refused.
 ///
-/// Everything is judged by bytes: a "/" followed by a combining mark is one `Character`, and
+/// Everything is compared by bytes: a "/" followed by a combining mark is one `Character`, and
 /// `String` would not see the separator.
 package struct RelativePath: Sendable, Hashable, Comparable {
     package static let maximumComponentLength = 255
@@ -30,13 +30,29 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         try self.init(key, allowsReserved: true)
     }
 
+    /// True if the key has a path, which is not made.
+    package static func isSafe(_ key: ObjectKey) -> Bool {
+        do throws(UnsafeKey) {
+            _ = try content(of: key, allowsReserved: false)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private init(_ key: ObjectKey, allowsReserved: Bool) throws(UnsafeKey) {
-        var content = key.bytes[...]
-        guard !content.isEmpty else { throw .empty }
-        isDirectory = content.last == UInt8(ascii: "/")
-        if isDirectory { content = content.dropLast() }
-        try Self.check(content, allowsReserved: allowsReserved)
-        bytes = [UInt8](content)
+        bytes = [UInt8](try Self.content(of: key, allowsReserved: allowsReserved))
+        isDirectory = key.isDirectoryMarker
+    }
+
+    private static func content(
+        of key: ObjectKey,
+        allowsReserved: Bool
+    ) throws(UnsafeKey) -> ArraySlice<UInt8> {
+        guard !key.isEmpty else { throw .empty }
+        let content = key.isDirectoryMarker ? key.bytes.dropLast() : key.bytes[...]
+        try check(content, allowsReserved: allowsReserved)
+        return content
     }
 
     private static func check(
@@ -67,7 +83,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
     }
 
-    /// True for a name that belongs to osssync's own files, at whatever depth: that of the state
+    /// True for a name that belongs to osssync's own files, at any depth: that of the state
     /// directory, and those of temporary files.
     ///
     /// Compared as the file system may compare: without regard to ASCII case, and as FAT does,
@@ -160,7 +176,7 @@ package enum UnsafeKey: Error, Hashable, Sendable {
             "a segment of the key has \(length) bytes, and a file name can have 255"
         case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
         case .reserved:
-            "'.osssync', and '.osssync-' with 32 hexadecimal digits, are names of osssync's own"
+            "'.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved for osssync's own"
                 + " files"
         }
     }

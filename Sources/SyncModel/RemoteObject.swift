@@ -67,16 +67,15 @@ package struct StorageClass: Sendable, Hashable {
     }
 
     package static let standard = StorageClass(name: "Standard")
-    package static let infrequentAccess = StorageClass(name: "IA")
     package static let archive = StorageClass(name: "Archive")
     package static let coldArchive = StorageClass(name: "ColdArchive")
     package static let deepColdArchive = StorageClass(name: "DeepColdArchive")
 
     /// True for the classes of both dialects whose objects must be restored before a GET.
     package var isArchived: Bool {
-        switch name {
-        case "Archive", "ColdArchive", "DeepColdArchive", "GLACIER", "DEEP_ARCHIVE": true
-        default: false
+        switch self {
+        case .archive, .coldArchive, .deepColdArchive: true
+        default: name == "GLACIER" || name == "DEEP_ARCHIVE"
         }
     }
 }

@@ -145,11 +145,17 @@ extension Timestamp {
     /// Reads `2026-01-02T03:04:05.000Z`: any number of fraction digits, `Z` only; nil for anything
     /// else.
     package init?(extendedText text: some StringProtocol) {
-        let bytes = [UInt8](text.utf8)
-        guard bytes.count >= 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
-            bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"),
-            bytes[16] == UInt8(ascii: ":"),
-            bytes.last == UInt8(ascii: "Z"),
+        self.init(extendedBytes: [UInt8](text.utf8)[...])
+    }
+
+    /// The same of a text's bytes.
+    package init?(extendedBytes bytes: ArraySlice<UInt8>) {
+        let start = bytes.startIndex
+        func isMark(_ mark: Unicode.Scalar, at index: Int) -> Bool {
+            bytes[start + index] == UInt8(ascii: mark)
+        }
+        guard bytes.count >= 20, isMark("-", at: 4), isMark("-", at: 7), isMark("T", at: 10),
+            isMark(":", at: 13), isMark(":", at: 16), bytes.last == UInt8(ascii: "Z"),
             let civil = CivilTime(
                 digits: bytes,
                 at: (0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19)
@@ -157,14 +163,13 @@ extension Timestamp {
         else { return nil }
         var nanoseconds: Int64 = 0
         if bytes.count > 20 {
-            guard bytes[19] == UInt8(ascii: "."), bytes.count > 21 else { return nil }
-            let digits = bytes[20..<(bytes.count - 1)].prefix(9)
-            guard let value = parseDecimal(digits), parseDecimalTail(bytes[20..<(bytes.count - 1)])
-            else {
+            guard isMark(".", at: 19), bytes.count > 21 else { return nil }
+            let fraction = bytes[(start + 20)..<(bytes.endIndex - 1)]
+            guard let value = parseDecimal(fraction.prefix(9)), parseDecimalTail(fraction) else {
                 return nil
             }
             nanoseconds = value
-            for _ in digits.count..<9 { nanoseconds *= 10 }
+            for _ in min(fraction.count, 9)..<9 { nanoseconds *= 10 }
         }
         self.init(seconds: civil.timestamp.seconds, nanoseconds: Int32(nanoseconds))
     }
@@ -174,14 +179,14 @@ extension Timestamp {
         let bytes = [UInt8](text.utf8)
         guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
             let civil = CivilTime(
-                digits: bytes,
+                digits: bytes[...],
                 at: (0..<4, 4..<6, 6..<8, 9..<11, 11..<13, 13..<15)
             )
         else { return nil }
         self = civil.timestamp
     }
 
-    /// Reads `Fri, 02 Jan 2026 03:04:05 GMT`; the day of the week is not judged; nil for anything
+    /// Reads `Fri, 02 Jan 2026 03:04:05 GMT`; the day of the week is not checked; nil for anything
     /// else.
     package init?(httpText text: some StringProtocol) {
         let bytes = [UInt8](text.utf8)
@@ -212,10 +217,15 @@ extension CivilTime {
         Range<Int>, Range<Int>, Range<Int>, Range<Int>, Range<Int>, Range<Int>
     )
 
-    fileprivate init?(digits bytes: [UInt8], at places: FieldPlaces) {
-        guard let year = parseDecimal(bytes[places.0]), let month = parseDecimal(bytes[places.1]),
-            let day = parseDecimal(bytes[places.2]), let hour = parseDecimal(bytes[places.3]),
-            let minute = parseDecimal(bytes[places.4]), let second = parseDecimal(bytes[places.5])
+    /// Places are counted from the first byte.
+    fileprivate init?(digits bytes: ArraySlice<UInt8>, at places: FieldPlaces) {
+        func number(_ place: Range<Int>) -> Int64? {
+            let start = bytes.startIndex
+            return parseDecimal(bytes[(start + place.lowerBound)..<(start + place.upperBound)])
+        }
+        guard let year = number(places.0), let month = number(places.1),
+            let day = number(places.2), let hour = number(places.3),
+            let minute = number(places.4), let second = number(places.5)
         else { return nil }
         self.init(
             year: Int(year),

@@ -7,12 +7,11 @@ package struct UploadCheckpoint: Sendable, Hashable {
     package let partSize: Int64
     /// The file as it was when the upload began.
     package let source: FileIdentity
-    /// The mark in the object's metadata by which a lost answer is settled; it names this upload
-    /// among those of the same key.
+    /// The token in the object's metadata that identifies this upload after a lost response.
     package let token: String
     package let started: Timestamp
     /// By ascending number.
-    package let parts: [UploadPartCheckpoint]
+    package let parts: [UploadedPart]
 
     package init(
         key: ObjectKey,
@@ -21,7 +20,7 @@ package struct UploadCheckpoint: Sendable, Hashable {
         source: FileIdentity,
         token: String,
         started: Timestamp,
-        parts: [UploadPartCheckpoint]
+        parts: [UploadedPart]
     ) {
         self.key = key
         self.uploadID = uploadID
@@ -30,21 +29,5 @@ package struct UploadCheckpoint: Sendable, Hashable {
         self.token = token
         self.started = started
         self.parts = parts
-    }
-}
-
-/// One part that the service has confirmed.
-package struct UploadPartCheckpoint: Sendable, Hashable {
-    package let number: PartNumber
-    package let size: Int64
-    package let etag: ETag
-    /// Of the bytes that were sent; nil if it was not computed.
-    package let crc64: CRC64?
-
-    package init(number: PartNumber, size: Int64, etag: ETag, crc64: CRC64?) {
-        self.number = number
-        self.size = size
-        self.etag = etag
-        self.crc64 = crc64
     }
 }

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// How the two sides came to disagree.
 package enum ConflictKind: Sendable, Hashable, CaseIterable {
     /// Both have it, it was never synced, and the contents differ.
@@ -47,8 +49,8 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
         case .upload: "the local version goes to the remote"
         case .deleteLocal: "the local version goes to the trash"
         case .deleteRemote: "the remote version is deleted"
-        case .leaveBoth: "neither side was touched; " + Self.advice(kind, policy)
-        case .stopRun: "the run ends here, as --on-conflict fail asks"
+        case .leaveBoth: "neither side was changed; " + Self.advice(kind, policy)
+        case .stopRun: "the run stops here because of --on-conflict fail"
         }
     }
 
@@ -72,7 +74,7 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
             "--on-conflict local sends the local version, a pull with --on-conflict keep-both or"
                 + " remote fetches the remote one"
         case (.sync, .localGoneRemoteChanged), (.sync, .localChangedRemoteGone):
-            "--on-conflict keep-both keeps what there is; with --delete, local or remote lets"
+            "--on-conflict keep-both keeps what exists; with --delete, local or remote lets"
                 + " that side decide"
         case (.sync, _): "choose with --on-conflict keep-both, local or remote"
         }

@@ -2,11 +2,17 @@ package import SyncModel
 
 /// What is to be done about one key.
 ///
-/// The set is closed, so that whoever acts on it has a total switch.
+/// The cases are closed: whoever acts on them has a full switch.
 ///
-/// The decision says *what*; the ``JoinedEntry`` it was made from says what was seen, and whoever
-/// acts checks that it is still so: an upload replaces only the listed version, a publication or
-/// deletion only the file that the walk saw.
+/// 1. `MergeJoin` brings the key's three sides together: manifest, directory and remote.
+/// 2. `PrefixConflicts` handles keys that can't all exist here, such as `a` beside `a/b`.
+/// 3. `decide` looks up the three sides, the direction and the policy in one table.
+///
+/// None of the three does I/O or knows a clock.
+///
+/// Not guaranteed: that it is still true when it is carried out. The `JoinedEntry` says what was
+/// seen, and whoever acts checks it again: an upload replaces only the listed version, a
+/// publication or deletion only the file that the walk saw.
 package indirect enum Decision: Sendable, Hashable {
     /// Nothing, and nothing is wrong.
     case nothing(QuietReason)
@@ -37,9 +43,6 @@ package indirect enum Decision: Sendable, Hashable {
     /// Pull: the file was changed and stays; reported as a local change.
     case keepLocalChange
     case conflict(ConflictKind, ConflictResolution)
-    /// The object is a link: a HEAD says what it leads to, and ``decide(_:_:at:)`` is asked again
-    /// with an entry whose remote has the target's size, ETag and ``ObjectKind/normal``.
-    case resolveLink
     /// Like ``download(_:)`` or ``makeDirectory``, but a directory of that name is still there, or
     /// a file in the place of one that it needs.
     ///
@@ -64,14 +67,6 @@ package enum Comparison: Sendable, Hashable {
         switch self {
         case .fileWithRow, .fileWithObject: true
         case .objectWithRow: false
-        }
-    }
-
-    /// True if the object's checksum can be needed, which the listing does not have.
-    package var needsRemoteDigest: Bool {
-        switch self {
-        case .fileWithRow: false
-        case .fileWithObject, .objectWithRow: true
         }
     }
 }
@@ -108,18 +103,40 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
     if entry.remote?.kind == .symlink,
         policy.direction != .push || entry.base != nil || entry.local != nil
     {
-        return policy.followsLinkObjects ? .resolveLink : .skip(.linkObject)
+        // The listing describes a link that is followed by its target.
+        return .skip(.linkObject)
     }
     guard let base = entry.base else { return FileTable(entry, policy).decideUnrecorded() }
     return FileTable(entry, policy).decideRecorded(base)
 }
 
+/// True only if ``decide(_:_:)`` says of a file that both sides are as recorded.
+///
+/// Said without making an entry of the three. False says nothing.
+func isUnchanged(
+    _ base: ManifestEntry,
+    _ local: LocalEntry,
+    _ remote: RemoteObject,
+    _ policy: DecisionPolicy
+) -> Bool {
+    guard !policy.comparesContent, remote.kind != .symlink, !local.isDirectory,
+        remote.isThroughLink == base.isThroughLink, remote.size <= RemoteObject.largestSize,
+        LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
+        RemoteChange(of: remote, since: base) == .same, !policy.damaged.covers(base)
+    else { return false }
+    let key = base.key
+    return !key.isDirectoryMarker && !isBeneathIgnoreFile(key) && RelativePath.isSafe(key)
+        && isValidUTF8(key.bytes)
+}
+
+private func isBeneathIgnoreFile(_ key: ObjectKey) -> Bool {
+    key.bytes.first == UInt8(ascii: ".") && key.bytes.starts(with: ".osssyncignore/".utf8)
+}
+
 /// Why the key can have no file or directory, nil if it can.
 private func impossibility(of entry: JoinedEntry) -> SkipReason? {
     // A directory in the place of the ignore file would end every run here.
-    if entry.remote != nil, entry.key.bytes.starts(with: ".osssyncignore/".utf8) {
-        return .beneathIgnoreFile
-    }
+    if entry.remote != nil, isBeneathIgnoreFile(entry.key) { return .beneathIgnoreFile }
     do {
         _ = try RelativePath(key: entry.key)
     } catch {
@@ -181,7 +198,7 @@ private struct FileTable {
         case .changed: return changed(base, remote)
         case .touched: return touched(base, remote, isSuspected: true)
         case .same:
-            return policy.comparesContent
+            return policy.comparesContent || policy.damaged.covers(base)
                 ? touched(base, remote, isSuspected: false) : same(base, remote)
         }
     }

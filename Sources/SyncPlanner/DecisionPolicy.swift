@@ -1,21 +1,8 @@
-/// Which side a run changes.
-package enum Direction: Sendable, Hashable, CaseIterable {
-    /// The directory becomes what the prefix is.
-    case pull
-    /// The prefix becomes what the directory is.
-    case push
-    /// Both ways.
-    case sync
-}
-
-/// Who wins where both sides changed and differ.
-package enum ConflictChoice: Sendable, Hashable, CaseIterable {
-    case keepBoth, local, remote, skip, fail
-}
+package import SyncModel
 
 /// Everything but the entry itself that a decision depends on.
 package struct DecisionPolicy: Sendable, Hashable {
-    package var direction: Direction
+    package var direction: SyncDirection
     /// Deletes what the manifest knows, the other side lost and nobody changed since.
     package var deletesKnown: Bool
     /// Also deletes what was never synced, which includes ``deletesKnown``; without effect on a
@@ -27,26 +14,25 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var replacesLocalChanges: Bool
     /// Compares content where size, mtime and inode say "unchanged".
     package var comparesContent: Bool
-    package var conflict: ConflictChoice
+    /// Files that are compared in any case.
+    package var damaged = DamageMarks()
+    package var conflict: ConflictPolicy
     /// False where inode numbers do not last, as on some network file systems.
     package var judgesInodes: Bool
     /// False where the directory is not as the last run left it: another content than the recorded
     /// one may be an older version, and counts as never recorded.
     package var knowsDirectory = true
-    /// False skips the symlink objects of OSS instead of taking their targets.
-    package var followsLinkObjects: Bool
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
 
     package init(
-        direction: Direction,
+        direction: SyncDirection,
         deletesKnown: Bool,
         deletesExtra: Bool,
         replacesLocalChanges: Bool,
         comparesContent: Bool,
-        conflict: ConflictChoice,
+        conflict: ConflictPolicy,
         judgesInodes: Bool,
-        followsLinkObjects: Bool,
         maximumKeyLength: Int
     ) {
         self.direction = direction
@@ -56,7 +42,6 @@ package struct DecisionPolicy: Sendable, Hashable {
         self.comparesContent = comparesContent
         self.conflict = conflict
         self.judgesInodes = judgesInodes
-        self.followsLinkObjects = followsLinkObjects
         self.maximumKeyLength = maximumKeyLength
     }
 

@@ -18,13 +18,15 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     case prefixItself
     /// A segment of the key is a name of osssync's own files, which belong to one machine.
     case reservedName
+    /// Something that the walk could not look at hides it: nobody deleted it.
+    case hidden
 
     /// True if the two sides differ by what is left.
     ///
     /// A directory that has entries is there for their sake, whatever became of its marker.
     package func isDifference(of entry: JoinedEntry) -> Bool {
         switch self {
-        case .unchanged, .impliedDirectory, .prefixItself, .reservedName: return false
+        case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: return false
         case .onlyLocal, .onlyRemote, .deletedLocally: return true
         case .deletedRemotely:
             if case .directory(isEmpty: false)? = entry.local?.kind { return false }
@@ -37,13 +39,14 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         case .unchanged: "both sides are as recorded"
         case .impliedDirectory: "a directory with entries needs no marker"
         case .onlyLocal:
-            "only the directory has it; a pull leaves it alone without --delete-extra"
-        case .onlyRemote: "only the remote has it; a push leaves it alone without --delete-extra"
-        case .deletedRemotely: "the remote lost it; the file stays without --delete"
-        case .deletedLocally: "the directory lost it; the object stays without --delete"
+            "only the directory has it; a pull keeps it without --delete-extra"
+        case .onlyRemote: "only the remote has it; a push keeps it without --delete-extra"
+        case .deletedRemotely: "deleted in the remote; the file is kept without --delete"
+        case .deletedLocally: "deleted in the directory; the object is kept without --delete"
         case .prefixItself: "it is the marker of the mirrored prefix itself"
         case .reservedName:
-            "its name belongs to osssync's own files, which are never mirrored"
+            "its name is reserved for osssync's own files, which are never mirrored"
+        case .hidden: "a link, a special file or something unreadable hides it"
         }
     }
 }
@@ -63,7 +66,7 @@ package enum DownloadReason: Sendable, Hashable, CaseIterable {
         case .new: "new in the remote"
         case .changed: "changed in the remote"
         case .missing: "missing from the directory"
-        case .replacesLocalChange: "changed locally and replaced, as --force asks"
+        case .replacesLocalChange: "changed locally and replaced because of --force"
         }
     }
 }
@@ -121,6 +124,8 @@ package enum SkipReason: Sendable, Hashable {
     case impossibleSize(Int64)
     /// The key makes a directory of the ignore file.
     case beneathIgnoreFile
+    /// Something that the walk could not look at is in its place.
+    case hidden
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
 
@@ -162,40 +167,45 @@ package enum SkipReason: Sendable, Hashable {
             "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold; "
                 + "delete the object, or copy it to a key without the final '/'"
         case .needsRestore(let storageClass, false):
-            "the object is archived (\(displayText(storageClass.name.utf8))) and needs a restore"
+            "the object is archived (\(displayText(storageClass.name.utf8))) and must be restored"
                 + " before it can be read"
         case .needsRestore(let storageClass, true):
-            "the object is archived (\(displayText(storageClass.name.utf8))) and its restore is"
-                + " still under way; run again later"
+            "the object is archived (\(displayText(storageClass.name.utf8))) and is still"
+                + " being restored; run again later"
         case .linkObject:
-            "the object is a link that is not followed: its target is outside of the mirrored"
-                + " prefix, missing, a link too, or not to be read; exclude the key to silence this"
+            "the object is a link that is not followed: its target is outside the mirrored"
+                + " prefix, missing, itself a link, or cannot be read; exclude the key to silence "
+                + "this"
         case .linkIsGone:
-            "the object was a link, which is gone; the content of its target is not uploaded in its"
-                + " place. Delete the file, or change or rename it to upload it"
+            "the object was a link, which no longer exists; the content of its target is not "
+                + "uploaded in its place. Delete the file, or change or rename it to upload it"
         case .shadowedByDirectory:
             "the remote or the directory has keys beneath this name, so it is a directory here;"
-                + " the object is left alone"
+                + " the object is skipped"
         case .blocksDirectory:
-            "the remote has keys beneath this name and no object of it, and the file here stays;"
-                + " move it away, or remove it by --delete if it is as recorded"
+            "the remote has keys beneath this name but no object with this name, and the file "
+                + "here is kept; move it away, or remove it with --delete if it is unchanged"
         case .blockedByFile(let key):
-            "the file '\(key.display)' stands where a directory is needed; move it away"
+            "the file '\(key.display)' is where a directory is needed; move it away"
         case .keyTooLong(let length, let maximum):
-            "the path has \(length) bytes, and a key here can have \(maximum)"
+            "the path has \(length) bytes, and a key here can have at most \(maximum)"
         case .fileTooLarge(let size):
-            "the file has \(size) bytes, and an object can have \(PartLayout.maximumObjectSize)"
+            "the file has \(size) bytes, and an object can have at most "
+                + "\(PartLayout.maximumObjectSize)"
         case .impossibleSize(let size):
             "the store says that the object has \(size) bytes, which no object can have"
+        case .hidden:
+            "a link, a special file or something unreadable exists at this path; both it and "
+                + "the object are skipped"
         case .beneathIgnoreFile:
-            "the name '.osssyncignore' is that of the ignore file, which is no directory"
+            "the name '.osssyncignore' is reserved for the ignore file, which is not a directory"
         case .damaged(true):
-            "damaged: its content is not the recorded one, and its size and time are; the object"
-                + " is unchanged. 'pull --checksum --force' fetches it again,"
+            "damaged: its content is not the recorded one, although its size and time are; the "
+                + "object is unchanged. 'pull --checksum --force' fetches it again,"
                 + " 'push --checksum --force' sends the file as it is"
         case .damaged(false):
-            "damaged: its content is not the recorded one, and its size and time are; the object"
-                + " was deleted, so the file is left as it is"
+            "damaged: its content is not the recorded one, although its size and time are; the "
+                + "object was deleted, so the file is kept"
         }
     }
 }

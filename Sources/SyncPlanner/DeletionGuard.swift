@@ -1,16 +1,7 @@
-/// The limit on the deletions of one run.
-package enum DeletionCap: Sendable, Hashable {
-    /// At most this many.
-    case count(Int)
-    /// At most this share of the rows of the manifest, from 0 to 100; not asked for 10 deletions or
-    /// fewer, and 100 is no limit.
-    case percent(Int)
-}
+package import SyncModel
 
 /// Why the deletions of a run are held back.
 package enum DeletionRefusal: Sendable, Hashable {
-    /// The manifest was made with another remote.
-    case remoteChanged
     /// The directory is a copy, another disk's or a restored one.
     case directoryChanged
     /// The directory was moved, replaced or removed while the run went on.
@@ -24,14 +15,13 @@ package enum DeletionRefusal: Sendable, Hashable {
     case itemsFailed(Int, deletions: Int)
     case itemsSkipped(Int, deletions: Int)
     case itemsVanished(Int, deletions: Int)
-    case tooMany(deletions: Int, rows: Int, cap: DeletionCap)
+    case tooMany(deletions: Int, rows: Int, limit: DeletionLimit)
 
     /// True if the run ends with the exit status of a refused safety check; false where whatever
     /// went wrong decides the status.
     package var isSafetyRefusal: Bool {
         switch self {
-        case .remoteChanged, .directoryChanged, .directoryMoved, .emptyListing, .emptyDirectory,
-            .tooMany:
+        case .directoryChanged, .directoryMoved, .emptyListing, .emptyDirectory, .tooMany:
             true
         case .manifestRebuilt, .listingUnproven, .scanUnproven, .itemsFailed, .itemsSkipped,
             .itemsVanished:
@@ -42,17 +32,14 @@ package enum DeletionRefusal: Sendable, Hashable {
     /// What was held back, why, and what the user can do.
     package var message: String {
         switch self {
-        case .remoteChanged:
-            "the remote is not the one this directory was last mirrored with; nothing was deleted."
-                + " If that is intended, run again with --rebind."
         case .directoryChanged:
-            "the directory is not as the last run left it (a copy, another disk or a restored"
+            "the directory does not match the last run (a copy, another disk or a restored"
                 + " backup); nothing was deleted. What the bucket has and the directory lacks may"
-                + " be newer: pull first. If the deletions are right all the same, run again; if"
+                + " be newer: pull first. If the deletions are right anyway, run again; if"
                 + " they are refused again, run once with --rebind, and then again."
         case .directoryMoved:
             "the directory was moved, replaced or removed during the run, or its disk unmounted;"
-                + " nothing more is deleted. See that it is there, and run again."
+                + " nothing more is deleted. Check that it exists, and run again."
         case .emptyListing(let rows):
             "the listing of the remote is empty, and the manifest has \(counted(rows, "entry"));"
                 + " nothing was deleted. If that is right, run again with --allow-empty."
@@ -61,7 +48,8 @@ package enum DeletionRefusal: Sendable, Hashable {
                 + " nothing was deleted. If that is right, run again with --allow-empty."
         case .manifestRebuilt(let deletions):
             "\(heldBack(deletions)): the manifest was rebuilt and does not know what is new."
-                + " Look at them with --dry-run; if all of them may go, run again with --rebind."
+                + " Check them with --dry-run; if all of them may be deleted, run again with "
+                + "--rebind."
         case .listingUnproven(let deletions):
             "\(heldBack(deletions)): the listing of the remote was incomplete or out of"
                 + " order. Run again."
@@ -72,8 +60,8 @@ package enum DeletionRefusal: Sendable, Hashable {
         case .itemsSkipped(let items, let deletions):
             "\(heldBack(deletions)): \(counted(items, "item")) had to be skipped."
         case .itemsVanished(let items, let deletions):
-            "\(heldBack(deletions)): \(counted(items, "object")) vanished after the listing, which"
-                + " is therefore not the remote of now. Run again."
+            "\(heldBack(deletions)): \(counted(items, "object")) disappeared after the listing,"
+                + " so the listing is out of date. Run again."
         case .tooMany(let deletions, let rows, .count(let limit)):
             "\(heldBack(deletions)): the limit is \(limit), of \(counted(rows, "entry"))"
                 + " in the manifest. If that is right, run again with --max-delete \(deletions)."
@@ -103,7 +91,7 @@ package enum DeletionVerdict: Sendable, Hashable {
 /// A listing or directory that is empty against a manifest that is not, and a changed identity, are
 /// refused even if nothing is to be deleted: the run looked at the wrong place.
 package struct DeletionGuard: Sendable, Hashable {
-    package var direction: Direction
+    package var direction: SyncDirection
     /// Planned deletions of files and objects together.
     package var deletions: Int
     /// How many of them give a file another name only, which the limit does not count.
@@ -121,17 +109,16 @@ package struct DeletionGuard: Sendable, Hashable {
     package var skippedItems: Int
     /// Objects that were listed and gone when they were asked for.
     package var vanishedItems: Int
-    package var isSameRemote: Bool
     package var isSameDirectory: Bool
     package var isManifestRebuilt: Bool
     package var allowsEmpty: Bool
-    package var cap: DeletionCap
+    package var limit: DeletionLimit
 
     /// Deletions that a percentage is never asked about.
     package static let unquestioned = 10
 
     package init(
-        direction: Direction,
+        direction: SyncDirection,
         deletions: Int,
         rows: Int,
         listedObjects: Int,
@@ -141,11 +128,10 @@ package struct DeletionGuard: Sendable, Hashable {
         failedItems: Int,
         skippedItems: Int,
         vanishedItems: Int,
-        isSameRemote: Bool,
         isSameDirectory: Bool,
         isManifestRebuilt: Bool,
         allowsEmpty: Bool,
-        cap: DeletionCap
+        limit: DeletionLimit
     ) {
         self.direction = direction
         self.deletions = deletions
@@ -157,16 +143,14 @@ package struct DeletionGuard: Sendable, Hashable {
         self.failedItems = failedItems
         self.skippedItems = skippedItems
         self.vanishedItems = vanishedItems
-        self.isSameRemote = isSameRemote
         self.isSameDirectory = isSameDirectory
         self.isManifestRebuilt = isManifestRebuilt
         self.allowsEmpty = allowsEmpty
-        self.cap = cap
+        self.limit = limit
     }
 
     /// The first reason that holds, the gravest first.
     package var verdict: DeletionVerdict {
-        if !isSameRemote { return .refused(.remoteChanged) }
         if !isSameDirectory { return .refused(.directoryChanged) }
         if rows > 0, !allowsEmpty {
             if direction != .push, isListingProven, listedObjects == 0 {
@@ -185,13 +169,13 @@ package struct DeletionGuard: Sendable, Hashable {
         if vanishedItems > 0 {
             return .refused(.itemsVanished(vanishedItems, deletions: deletions))
         }
-        return exceedsCap
-            ? .refused(.tooMany(deletions: deletions, rows: rows, cap: cap)) : .allowed
+        return exceedsLimit
+            ? .refused(.tooMany(deletions: deletions, rows: rows, limit: limit)) : .allowed
     }
 
-    private var exceedsCap: Bool {
+    private var exceedsLimit: Bool {
         let deletions = deletions - renames
-        switch cap {
+        switch limit {
         case .count(let limit):
             return deletions > limit
         case .percent(let share):

@@ -65,7 +65,7 @@ package enum PlanError: Error, Hashable, Sendable {
             "\(side.name) is out of order: '\(next.display)' came after '\(previous.display)'."
                 + " Nothing was deleted; run again."
         case .kindMismatch(let key):
-            "the walk of the directory calls '\(key.display)' both a file and a directory."
+            "the walk of the directory reports '\(key.display)' as both a file and a directory."
                 + " Nothing was deleted; run again."
         }
     }
@@ -169,6 +169,49 @@ package struct MergeJoin: Sendable {
         )
     }
 
+    /// The next key, if all three sides have it.
+    package var commonKey: ObjectKey? {
+        guard !remote.isEmpty, !base.isEmpty, !local.isEmpty else { return nil }
+        let key = base.elements[base.index].key
+        return remote.elements[remote.index].key == key && local.elements[local.index].path == key
+            ? key : nil
+    }
+
+    /// Passes over the next keys as long as all three sides have them, ``isUnchanged(_:_:_:_:)``
+    /// holds for each and no key lies beneath them; how many, and the last of them.
+    ///
+    /// Nothing is made or copied for such a key. A key that `isTaken` refuses ends it, too.
+    package mutating func skipUnchanged(
+        _ policy: DecisionPolicy,
+        where isTaken: (ObjectKey) -> Bool
+    ) throws(PlanError) -> (count: Int, last: ObjectKey)? {
+        if let failure { throw failure }
+        guard bound == nil, !policy.comparesContent else { return nil }
+        var count = 0
+        while remote.hasTwo, base.hasTwo, local.hasTwo {
+            let (object, row, file) = (remote.index, base.index, local.index)
+            guard remote.elements[object].key == base.elements[row].key,
+                base.elements[row].key == local.elements[file].path,
+                isUnchanged(
+                    base.elements[row],
+                    local.elements[file],
+                    remote.elements[object],
+                    policy
+                ),
+                !remote.elements[object + 1].key.mayBelongBeneath(base.elements[row].key),
+                !base.elements[row + 1].key.mayBelongBeneath(base.elements[row].key),
+                !local.elements[file + 1].path.mayBelongBeneath(base.elements[row].key),
+                isTaken(base.elements[row].key)
+            else { break }
+            remote.skipFirst()
+            base.skipFirst()
+            local.skipFirst()
+            count += 1
+        }
+        guard count > 0 else { return nil }
+        return (count, base.elements[base.index - 1].key)
+    }
+
     private mutating func checked(
         _ body: (inout MergeJoin) throws(PlanError) -> Void
     ) throws(PlanError) {
@@ -201,11 +244,20 @@ extension LocalEntry {
 
 /// What one side fed and the merge has not used.
 private struct SideBuffer<Element: Sendable>: Sendable {
-    private var elements: [Element] = []
+    private(set) var elements: [Element] = []
     private var start = 0
     var isFinished = false
     /// The last key that was fed.
     private(set) var last: ObjectKey?
+
+    /// Where in the elements the next one is.
+    var index: Int { start }
+    var isEmpty: Bool { start == elements.count }
+    /// True if the next element and the one after it are here.
+    var hasTwo: Bool { start + 1 < elements.count }
+
+    /// Passes over the next of several elements, which stay in place until the last is taken.
+    mutating func skipFirst() { start += 1 }
 
     var isStarved: Bool { start == elements.count && !isFinished }
     var head: Element? { start < elements.count ? elements[start] : nil }

@@ -14,7 +14,7 @@ package struct PathPattern: Sendable, Hashable {
         package var message: String {
             switch self {
             case .empty: "it is empty"
-            case .unclosedBracket: "a '[' in it has no ']'; write '\\[' for the character itself"
+            case .unclosedBracket: "a '[' in it has no ']'; use '\\[' for the character itself"
             case .danglingEscape: "it ends with a lone '\\'"
             }
         }

@@ -1,12 +1,12 @@
-internal import SyncModel
+package import SyncModel
 
 /// A key with what is to be done about it.
 package struct PlannedItem: Sendable, Hashable {
     package let entry: JoinedEntry
-    package let place: Place
+    package let place: PathConflict
     package let decision: Decision
 
-    package init(entry: JoinedEntry, place: Place, decision: Decision) {
+    package init(entry: JoinedEntry, place: PathConflict, decision: Decision) {
         self.entry = entry
         self.place = place
         self.decision = decision
@@ -33,7 +33,7 @@ package struct PrefixConflicts: Sendable {
         let entry: JoinedEntry
         let decision: Decision
         /// What the names above leave it.
-        let place: Place
+        let place: PathConflict
         var state = State.waiting
         /// Keys beneath are in the directory now.
         var hasEntries = false
@@ -60,7 +60,7 @@ package struct PrefixConflicts: Sendable {
             output.append(PlannedItem(entry: entry, place: .free, decision: decision))
             return
         }
-        release { !Self.begins(entry.key, with: $0.entry.key) }
+        release { !entry.key.mayBelongBeneath($0.entry.key) }
         let place = settleAncestors(of: entry, decision)
         if case .blocked = place {
             output.append(item(entry, decision, at: place))
@@ -73,6 +73,15 @@ package struct PrefixConflicts: Sendable {
         } else {
             output.append(item(entry, decision, at: place))
         }
+    }
+
+    /// Says that no entry before `key` follows; true if none is held any more.
+    ///
+    /// Entries in between that are not added are unchanged, and none of the others lies beneath
+    /// them.
+    package mutating func pass(to key: ObjectKey) -> Bool {
+        release { !key.mayBelongBeneath($0.entry.key) }
+        return held.isEmpty
     }
 
     /// Says that no entry follows.
@@ -89,13 +98,6 @@ package struct PrefixConflicts: Sendable {
         }
         defer { position += 1 }
         return output[position]
-    }
-
-    private static func begins(_ key: ObjectKey, with name: ObjectKey) -> Bool {
-        guard key.bytes.count > name.bytes.count,
-            key.bytes[name.bytes.count] <= UInt8(ascii: "/")
-        else { return false }
-        return key.hasPrefix(name)
     }
 
     private mutating func release(where isPast: (Held) -> Bool) {
@@ -115,8 +117,8 @@ package struct PrefixConflicts: Sendable {
     private mutating func settleAncestors(
         of entry: JoinedEntry,
         _ decision: Decision
-    ) -> Place {
-        var place = Place.free
+    ) -> PathConflict {
+        var place = PathConflict.free
         for index in held.indices {
             let name = held[index].entry.key.bytes
             // All held keys are beginnings of this one, so one byte tells.
@@ -153,9 +155,20 @@ package struct PrefixConflicts: Sendable {
     private func item(
         _ entry: JoinedEntry,
         _ decision: Decision,
-        at place: Place
+        at place: PathConflict
     ) -> PlannedItem {
         let settled = place == .free ? decision : decide(entry, policy, at: place)
         return PlannedItem(entry: entry, place: place, decision: settled)
+    }
+}
+
+extension ObjectKey {
+    /// True if keys from this one on may lie beneath `name`: it begins with it, and does not come
+    /// after `name/`.
+    func mayBelongBeneath(_ name: ObjectKey) -> Bool {
+        guard bytes.count > name.bytes.count, bytes[name.bytes.count] <= UInt8(ascii: "/") else {
+            return false
+        }
+        return hasPrefix(name)
     }
 }

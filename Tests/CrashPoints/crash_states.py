@@ -13,7 +13,7 @@ import hashlib
 import os
 import stat
 
-from trees import read, write
+from Support.files import read, write
 
 PAGE = 4096
 NAME_ORDERS = ("none", "all", "prefix", "prefix", "directories", "directories", "subset", "subset")

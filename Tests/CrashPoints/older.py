@@ -7,50 +7,14 @@ lost a column is sealed as it was sealed then.
 import os
 import shutil
 import sqlite3
-import struct
+
+from Support.checksums import row_check
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 APPLICATION_ID = 0x4F535359
 # What changes while a download or an upload goes on: in a killed run's log, not in the file.
 IN_THE_LOG = ("download_range", "upload_part")
-MASK = (1 << 64) - 1
 COMPANIONS = ("-wal", "-shm", "-journal")
-
-
-def crc64_table():
-    table = []
-    for value in range(256):
-        for _ in range(8):
-            value = value >> 1 ^ (0xC96C5795D7870F42 if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-CRC64 = crc64_table()
-
-
-def crc64(data):
-    value = MASK
-    for byte in data:
-        value = CRC64[(value ^ byte) & 0xFF] ^ value >> 8
-    return value ^ MASK
-
-
-def row_check(table, values):
-    """The checksum of a row as docs/manifest.md describes it, as SQLite keeps it."""
-    data = bytearray(struct.pack("<Q", len(table)) + table.encode())
-    for value in values:
-        if value is None:
-            data += b"\0"
-        elif isinstance(value, int):
-            data += b"\1" + struct.pack("<q", value)
-        elif isinstance(value, float):
-            data += b"\2" + struct.pack("<d", value)
-        elif isinstance(value, str):
-            data += b"\3" + struct.pack("<Q", len(value.encode())) + value.encode()
-        else:
-            data += b"\4" + struct.pack("<Q", len(value)) + value
-    return struct.unpack("<q", struct.pack("<Q", crc64(data)))[0]
 
 
 def rows_of(connection, table):
@@ -72,8 +36,10 @@ def run_of_version1(row):
 
 
 def entry_of_version1(row):
-    """A row of `entry` without the mark of version 3, which its checksum covers where there is one."""
+    """A row of `entry` without the mark of version 3, which its checksum covers where there is one,
+    and without that of version 4, which it does not cover."""
     row = dict(row)
+    row.pop("is_searchable")
     if row.pop("through_link") is not None:
         raise RuntimeError("a row of 'entry' came through a link, which version 1 does not know")
     return row

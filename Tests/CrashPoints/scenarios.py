@@ -4,7 +4,8 @@ import dataclasses
 import os
 
 from stage import interrupt, interrupt_when, noted_parts, received, turn_back
-from trees import content, write
+from Support.files import write
+from trees import content
 from workplace import REMOTE, Violation
 
 MIB = 1 << 20
@@ -21,7 +22,6 @@ class Scenario:
     waste: int = 2 * 4 * MIB
     # The command that goes on after the fault, if it is another.
     repair: list = None
-    is_durable: bool = True
     # A run that met a conflict says so with its exit status.
     has_conflicts: bool = False
     # The manifest is unreadable at first.
@@ -145,7 +145,7 @@ def final_pull(stage):
 
 
 def renaming_pull(stage):
-    large = {"old/film": content("film3", 2 * MIB), "old/short": content("s", 3_000)}
+    large = {"old/film": content("film3", 2 * MIB), "old/short": content("s", 300_000)}
     stage.seed({**SMALL, **large})
     stage.pull()
     stage.seed({}, moves={"old/film": "new/film", "old/short": "short"})
@@ -284,10 +284,6 @@ ALL = [
     Scenario("damaged-pull", ["pull", "DIR"], damaged_pull, is_damaged=True),
     Scenario("migrating-pull", ["pull", "DIR", "--delete", *ONE_STREAM], migrating_pull,
              waste=4 * MIB + 2_900),
-    Scenario("fast-pull", ["pull", "DIR", "--durability", "fast", *ONE_STREAM], replacing_pull,
-             is_durable=False, waste=4 * MIB + 5_900),
-    Scenario("first-fast-pull", ["pull", "DIR", "REMOTE", "--durability", "fast"], first_pull,
-             is_durable=False),
     Scenario("apart-pull", ["pull", "DIR", "REMOTE", "--state-dir", "STATE"], first_pull,
              state="state"),
     Scenario("apart-push", ["push", "DIR", "REMOTE", "--state-dir", "STATE"], apart_push, True,

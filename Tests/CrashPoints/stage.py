@@ -5,7 +5,8 @@ import os
 
 import older
 from migration import Older
-from trees import parents, write
+from Support.files import write, write_below
+from trees import parents
 from workplace import REMOTE
 
 
@@ -58,8 +59,7 @@ class Stage:
                     whole = os.path.dirname(whole)
                     os.rmdir(whole)
             else:
-                os.makedirs(os.path.dirname(whole), exist_ok=True)
-                write(whole, data)
+                write_below(folder, path, data)
 
     def seed(self, tree, moves=None):
         """Makes the bucket hold what it holds with the changes of `tree`."""
@@ -120,9 +120,9 @@ class Stage:
 def interrupt(stage, arguments, counter, limit):
     """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
     server = stage.place.server
-    server.clear_log()
+    server.forget_requests()
     interrupt_when(stage, arguments, lambda: sum(
-        request[counter] for request in server.log()) >= limit)
+        request[counter] for request in server.requests()) >= limit)
 
 
 def interrupt_when(stage, arguments, is_enough):

@@ -6,7 +6,8 @@ import re
 import shutil
 import stat
 
-from workplace import Violation, read
+from Support.files import read
+from workplace import Violation
 
 STATE = ".osssync"
 CONFLICT = re.compile(r"\.conflict-\d{8}T\d{6}Z-[0-9A-Za-z-]*(?:-\d+)?")
@@ -20,11 +21,6 @@ def content(seed, size):
 def canonical(path):
     """The name of a kept version without its time and host."""
     return CONFLICT.sub(".conflict", path)
-
-
-def write(path, data):
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 def read_tree(root):

@@ -62,7 +62,7 @@ class Trial:
         self.counts = place.counts()
         if not self.scenario.is_run:
             self.check_success(place.run(self.scenario.repair_command(place)))
-        self.baseline = self.moved(place.server.log())
+        self.baseline = self.moved(place.server.requests())
         if self.world.needed is not None and self.baseline != self.world.needed:
             raise Violation(f"{self.baseline} bytes moved instead of {self.world.needed}")
         self.check_finished()
@@ -76,7 +76,7 @@ class Trial:
         if self.scenario.changes_bucket:
             self.snapshot.restore_bucket()
         else:
-            self.place.server.clear_log()
+            self.place.server.forget_requests()
 
     def moved(self, log):
         """Bytes of content that went over the wire."""
@@ -107,7 +107,7 @@ class Trial:
         if not self.is_success(run):
             raise Violation(f"the run did not succeed: {run}")
         # The numbers in the marker and in the manifest belong together after whatever fault.
-        if "not as the last run left it" in run.messages:
+        if "does not match the last run" in run.messages:
             raise Violation(f"the directory is taken for another one: {run}")
 
     def check_now(self, keeps_checkpoints=True):
@@ -121,7 +121,7 @@ class Trial:
         place, scenario = self.place, self.scenario
         path = scenario.manifest(place)
         folder = os.path.dirname(path)
-        if scenario.is_durable and not scenario.is_damaged and os.path.isdir(folder):
+        if not scenario.is_damaged and os.path.isdir(folder):
             aside = [name for name in os.listdir(folder) if name.startswith("manifest.corrupt-")]
             if aside:
                 raise Violation(f"a sound manifest was set aside: {aside}")
@@ -188,13 +188,13 @@ class Trial:
         place = self.place
         # What an earlier run had under way may be logged late, but not twice.
         for is_last in (False, True):
-            place.server.clear_log()
+            place.server.forget_requests()
             run = place.run(self.scenario.repair_command(place))
             self.check_success(run)
             summary = run.summary
             moved = [name for name in ("transferred", "bytes", "deleted", "renamed", "adopted")
                      if summary.get(name) != 0]
-            requests = [request["operation"] for request in place.server.log()
+            requests = [request["operation"] for request in place.server.requests()
                         if request["operation"] in CONTENT]
             if moved or requests and is_last:
                 raise Violation(f"a run with nothing to do moved something: {requests} {run}")
@@ -206,7 +206,7 @@ class Trial:
         place = self.place
         run = place.run(self.scenario.repair_command(place))
         self.check_success(run)
-        again = self.moved(place.server.log()) - self.baseline
+        again = self.moved(place.server.requests()) - self.baseline
         self.check_finished()
         if waste is not None:
             self.worst_waste = max(self.worst_waste, again)
@@ -320,11 +320,10 @@ class Trial:
         if self.scenario.changes_bucket:
             self.snapshot.restore_bucket(place.path("killed-bucket"))
         else:
-            place.server.clear_log()
+            place.server.forget_requests()
         state = disk.cut(random.Random(seed))
         crash_states.materialize(state, self.snapshot)
-        if self.scenario.is_durable:
-            self.check_now()
+        self.check_now()
         self.check_claims()
         place.set_boot(OTHER_BOOT)
         try:

@@ -1,9 +1,5 @@
 """A folder with a storage server, a mirrored directory and canaries around it."""
 
-import base64
-import email.utils
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -14,8 +10,12 @@ import socket
 import subprocess
 import tempfile
 import time
-import urllib.parse
 import xml.etree.ElementTree
+
+from Support.files import read
+from Support.program import account, last
+from Support.server import Server as AnyServer
+from Support.server import exchange
 
 KEY_ID = "crash-test-id"
 KEY_SECRET = "crash-test-secret"
@@ -48,8 +48,7 @@ class Run:
 
     @property
     def summary(self):
-        found = [event for event in self.events if event["event"] == "summary"]
-        return found[-1] if found else {}
+        return last(self.events, "summary") or {}
 
     @property
     def messages(self):
@@ -66,78 +65,40 @@ class Run:
         return f"exit {self.code}\n" + "\n".join(lines[-6:]) + "\n" + self.stderr[-2000:]
 
 
-class Server:
-    """One osssync-server at a port that stays the same when it is started again."""
+class Server(AnyServer):
+    """A server with a connection that stays open, for thousands of small requests."""
 
     def __init__(self, program, folder):
-        self.program = program
-        self.root = os.path.join(folder, "server")
-        self.credentials = os.path.join(folder, "credentials")
-        with open(self.credentials, "w", encoding="ascii") as file:
-            file.write(f"[default]\naccess-key-id = {KEY_ID}\naccess-key-secret = {KEY_SECRET}\n")
-        os.chmod(self.credentials, 0o600)
-        self.port = 0
-        self.process = None
+        super().__init__(program, folder, [BUCKET], [KEY_ID], KEY_SECRET, REGION)
         self.connection = None
 
     def start(self):
-        command = [self.program, "--root", self.root, "--bucket", BUCKET, "--region", REGION,
-                   "--credentials", self.credentials, "--listen", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("the server did not start")
-        self.port = urllib.parse.urlsplit(json.loads(line)["url"]).port
+        super().start()
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         # Small requests must not wait for acknowledgements.
         self.connection.connect()
         self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def stop(self):
-        if self.process is None:
-            return
-        self.connection.close()
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=PATIENCE)
-        self.process.stdout.close()
-        self.process = None
+        if self.connection:
+            self.connection.close()
+        status = super().stop()
+        if status != 0:
+            raise RuntimeError(f"the server ended with {status}")
 
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}"
+    def plain(self, method, path, body=b"", headers=None):
+        return exchange(self.connection, method, path, body, headers)
 
-    def control(self, method, path):
-        self.connection.request(method, path)
-        return self.connection.getresponse().read()
-
-    def log(self):
-        """The requests so far, oldest first."""
-        return [json.loads(line) for line in self.control("GET", "/-/requests").splitlines()]
-
-    def clear_log(self):
-        self.control("DELETE", "/-/requests")
-
-    def get(self, key="", query="", signed_query=""):
-        """A request of the test itself, signed by version 1."""
-        date = email.utils.formatdate(usegmt=True)
-        resource = f"/{BUCKET}/{key}" + (f"?{signed_query}" if signed_query else "")
-        text = f"GET\n\n\n{date}\n{resource}"
-        digest = hmac.new(KEY_SECRET.encode(), text.encode(), hashlib.sha1).digest()
-        signature = base64.b64encode(digest).decode()
-        query = "&".join(part for part in (signed_query, query) if part)
-        path = f"/{BUCKET}/{urllib.parse.quote(key)}" + (f"?{query}" if query else "")
-        headers = {"Date": date, "Authorization": f"OSS {KEY_ID}:{signature}"}
-        self.connection.request("GET", path, headers=headers)
-        response = self.connection.getresponse()
-        body = response.read()
-        if response.status != 200:
-            raise RuntimeError(f"GET {path}: {response.status} {body!r}")
+    def get(self, key="", query=None):
+        status, _, body = self.call("GET", key, query)
+        if status != 200:
+            raise RuntimeError(f"GET {key} {query}: {status} {body!r}")
         return body
 
     def objects(self):
         """The ETag of each object, by its key without the prefix."""
         document = xml.etree.ElementTree.fromstring(
-            self.get(query=f"list-type=2&max-keys=1000&prefix={PREFIX}"))
+            self.get(query={"list-type": "2", "max-keys": "1000", "prefix": PREFIX}))
         return {item.findtext("Key")[len(PREFIX):]: item.findtext("ETag").strip('"')
                 for item in document.iter("Contents")}
 
@@ -146,7 +107,7 @@ class Server:
 
     def uploads(self):
         """The keys of unfinished multipart uploads."""
-        document = xml.etree.ElementTree.fromstring(self.get(signed_query="uploads"))
+        document = xml.etree.ElementTree.fromstring(self.get(query={"uploads": ""}))
         return [item.findtext("Key") for item in document.iter("Upload")]
 
 
@@ -176,11 +137,6 @@ class Starter:
         self.process.stdin.close()
         self.process.wait(timeout=PATIENCE)
         self.process.stdout.close()
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class Workplace:
@@ -223,10 +179,10 @@ class Workplace:
 
     def starter(self, arguments):
         environment = {
-            "PATH": "/usr/bin:/bin", "HOME": self.path("home"), "OSS_ACCESS_KEY_ID": KEY_ID,
-            "OSS_ACCESS_KEY_SECRET": KEY_SECRET, "OSS_REGION": REGION,
-            "OSS_ENDPOINT": self.server.url, "LD_PRELOAD": self.shim, "CRASH_NO_SYNC": "1",
-            "CRASH_ROOTS": self.outer, "CRASH_BOOT_ID": self.boot_id_path,
+            "PATH": "/usr/bin:/bin", "HOME": self.path("home"),
+            **account("oss", KEY_ID, KEY_SECRET, REGION, self.server.url),
+            "LD_PRELOAD": self.shim, "CRASH_NO_SYNC": "1", "CRASH_ROOTS": self.outer,
+            "CRASH_BOOT_ID": self.boot_id_path,
         }
         starter = Starter([self.program, *arguments, "--json"], environment, self.folder)
         self.starters[tuple(arguments)] = starter
@@ -252,10 +208,10 @@ class Workplace:
     def quiet_log(self, deadline=5):
         """The server's log once every connection of a killed client is settled."""
         end = time.monotonic() + deadline
-        log = self.server.log()
+        log = self.server.requests()
         while time.monotonic() < end:
             time.sleep(0.01)
-            later = self.server.log()
+            later = self.server.requests()
             if len(later) == len(log):
                 break
             log = later

@@ -154,7 +154,7 @@ struct CommandTests {
             signal: SIGINT
         )
         #expect(interrupted.status == 130)
-        #expect(interrupted.diagnostics.contains("interrupted; run the same command to go on"))
+        #expect(interrupted.diagnostics.contains("interrupted; run the same command to resume"))
         try workplace.clearFaults()
 
         let text = try workplace.run("status", tree.path).output

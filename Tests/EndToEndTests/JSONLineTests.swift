@@ -90,6 +90,15 @@ struct JSONLineTests {
         )
         try check("status", target.path)
         try check("ls", workplace.remote)
+        try check("trash", target.path)
+        try check("restore", target.path, "f1")
+        try target.write("damaged", ramp(10), modified: 1_700_000_000_500_000_000)
+        try check("push", target.path)
+        let script = "exec 3<>damaged; touch -r damaged ../time; printf x >&3; touch -r ../time"
+        #expect(try workplace.shell("cd target; \(script) damaged").status == 0)
+        try check("verify", target.path, status: 1)
+        let runs = try check("log", target.path).events.compactMap { $0["run"] as? Int }
+        for run in runs { try check("log", target.path, "\(run)") }
         try check("doctor", target.path)
         try check("cancel", target.path)
         try check("pull", target.path, "oss://\(Workplace.bucket)/other", status: 3)

@@ -117,7 +117,13 @@ struct OutputTests {
         }
         #expect(lines.count == 4)
         #expect(version.output.contains("SSL/"), "\(lines)")
-        for arguments in [["help"], ["--help"], ["help", "pull"], ["pull", "--help"]] {
+        #expect(try workplace.run("-V").output == version.output)
+        #expect(try workplace.run("version").output == version.output)
+        let pages = [
+            [], ["help"], ["-h"], ["--help"], ["help", "pull"], ["pull", "--help"],
+            ["help", "filters"], ["help", "man"], ["completions", "fish"],
+        ]
+        for arguments in pages {
             let help = try workplace.start(arguments, environment: ["HOME": ""]).finish()
             #expect(help.status == 0)
             #expect(help.output.contains("osssync"))
@@ -125,6 +131,24 @@ struct OutputTests {
         }
         let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
         #expect(try workplace.start(["--version"], output: full).finish().status == 1)
+    }
+
+    @Test(arguments: [
+        ("pull --on-conflict k", "keep-both"), ("pull --dry", "--dry-run"), ("he", "help"),
+        ("help exit", "exit-codes"), ("completions f", "fish"), ("init --unl", "--unlink"),
+        ("ls --unl", ""),
+    ])
+    func `bash completes a line`(line: String, completed: String) throws {
+        let workplace = try Workplace()
+        let words = line.split(separator: " ").count
+        let result = try workplace.shell(
+            """
+            eval "$(osssync completions bash)"
+            COMP_WORDS=(osssync \(line)); COMP_CWORD=\(words); _osssync
+            echo "${COMPREPLY[*]}"
+            """
+        )
+        #expect(result.output == completed + "\n", "\(result.diagnostics)")
     }
 
     // MARK: - On a terminal

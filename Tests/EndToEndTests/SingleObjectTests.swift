@@ -56,13 +56,13 @@ struct SingleObjectTests {
         try tree.write("film.mov", ramp(10))
         let refused = try workplace.run("get", Self.object, file)
         #expect(refused.status == 3)
-        #expect(refused.diagnostics.contains("a file is there already"))
+        #expect(refused.diagnostics.contains("the file already exists"))
         #expect(refused.diagnostics.contains("--force"))
         #expect(tree.content("film.mov") == ramp(10))
         let requests = try workplace.requests {
             let put = try workplace.run("put", file, Self.object)
             #expect(put.status == 3)
-            #expect(put.diagnostics.contains("'\(Self.object)' is there already"))
+            #expect(put.diagnostics.contains("'\(Self.object)' already exists"))
         }
         #expect(!requests.contains { $0.bytesReceived > 1_000 })
         #expect(try workplace.run("put", "--force", file, Self.object).status == 0)

@@ -1,6 +1,6 @@
 """The table of cases: what rows of the register each shows, and its sentence."""
 
-import zlib
+from Support.checks import equal, expect  # noqa: F401
 
 CASES = []
 
@@ -25,24 +25,3 @@ def case(rows, sentence):
         CASES.append(Case(rows, sentence, body))
         return body
     return register
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-def short(value):
-    """A text for a message: long contents only by their length."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {short(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(short(item) for item in value) + "]"
-    if isinstance(value, bytes) and len(value) > 40:
-        return f"<{len(value)} bytes, CRC {zlib.crc32(value):08x}>"
-    return repr(value)[:2000]
-
-
-def equal(found, wanted, what):
-    if found != wanted:
-        raise AssertionError(f"{what}: found {short(found)}, wanted {short(wanted)}")

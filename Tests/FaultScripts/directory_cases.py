@@ -1,6 +1,8 @@
 """Rows F170, F179, F197 and F200: which directory and which state a run has before it."""
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
 
@@ -104,7 +106,7 @@ def _(place):
             result = push(to_second)
             place.in_step(result)
             equal(result.count("deleted"), 1, f"deletions of {result}")
-            expect("not as the last run" not in result.output, f"what was said: {result}")
+            expect("does not match the last run" not in result.output, f"what was said: {result}")
     # The state that lies elsewhere takes no empty mount point for the directory.
     os.rename(place.directory, place.directory + ".away")
     os.mkdir(place.directory)
@@ -127,6 +129,7 @@ def _(place):
         result = disk.run("push", "--delete", *options)
         place.in_step(result)
         equal(result.count("transferred"), transferred, f"what {result} sent")
+        equal(result.all("warning"), [], f"warnings of {result}")
     equal([place.get(key) for key in ("one", "d/two")], [OLD, NEW], "the objects")
     place.put("three", FRESH)
     place.server.forget_requests()
@@ -144,6 +147,74 @@ def _(place):
         os.remove(seen.path("one"))
     result = disk.run("push", "--delete", *options)
     equal(result.count("deleted"), 1, f"deletions of {result}")
+
+
+def fill(disk):
+    """Takes the last room and the last inode of the disk."""
+    with disk.inside() as seen:
+        number = 0
+        for unit in (64 << 10, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    seen.write(f"fill/{number}", ramp(unit))
+                    number += 1
+
+
+@case("F197", "a directory on a full disk is sent, and a pull into it says what is wrong")
+def _(place):
+    if not Disk.is_possible():
+        return
+    options = ["--state-dir", state_of(place)]
+    for limit in ("size=2m", "size=20m,nr_inodes=60"):
+        for has_marker in (False, True):
+            disk = Disk(place)
+            disk.memory(place.directory, limit)
+            if has_marker:
+                place.in_step(disk.run("push", *options))
+            with disk.inside() as seen:
+                seen.write("d/one", OLD)
+            fill(disk)
+            sent = place.in_step(disk.run("push", *options)).count("transferred")
+            expect(sent > 5, f"files sent: {sent}")
+            result = place.in_step(disk.run("push", *options))
+            equal(result.count("transferred"), 0, f"what {result} sent")
+            place.put("three", FRESH)
+            for command in ("pull", "sync"):
+                result = disk.run(command, *options)
+                equal(result.status, 1 if has_marker else 5, f"the exit status of {result}")
+                said = result.said("three") if has_marker else result.error["message"]
+                expect(re.search("disk is full|no free inodes", said), f"what was said: {said}")
+            with disk.inside() as seen:
+                shutil.rmtree(seen.path("fill"))
+            place.in_step(disk.run("sync", "--delete", "--max-delete", "100%", *options))
+            equal(disk.tree(), {"d/one": OLD, "three": FRESH}, "the tree")
+            disk.unmount(place.directory)
+            shutil.rmtree(state_of(place))
+            for key in ("d/one", "three"):
+                place.delete(key)
+
+
+@case("F197", "a state on a full disk keeps a push from beginning, and what is wrong is said")
+def _(place):
+    if not Disk.is_possible():
+        return
+    for has_state in (False, True):
+        disk = Disk(place)
+        disk.memory(place.directory, "size=2m")
+        if has_state:
+            place.in_step(disk.run("push"))
+        with disk.inside() as seen:
+            seen.write("one", OLD)
+        fill(disk)
+        result = disk.run("push")
+        equal((result.status, place.get("one")), (5, None), f"the end of {result}")
+        said = result.error["message"]
+        expect("disk is full" in said or "No space is left" in said, f"what was said: {said}")
+        with disk.inside() as seen:
+            shutil.rmtree(seen.path("fill"))
+        place.in_step(disk.run("push"))
+        disk.unmount(place.directory)
+        place.delete("one")
 
 
 @case("F197", "a directory of another user is sent, and an empty one in its place is not believed")

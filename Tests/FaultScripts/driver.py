@@ -12,11 +12,13 @@ import sys
 import time
 import traceback
 
-from case_table import CASES
-from machine import SKIPPED
-from stage import Place, Server
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+
+from case_table import CASES  # noqa: E402
+from machine import SKIPPED  # noqa: E402
+from stage import Place, Server  # noqa: E402
+from Support.checks import Tally  # noqa: E402
 
 
 def load():
@@ -69,8 +71,7 @@ def main():
                for _ in range(jobs)]
     for worker in workers:
         worker.start()
-    passed, failed, skipped = 0, 0, 0
-    times = []
+    tally, skipped = Tally(), 0
     for _ in chosen:
         while True:
             try:
@@ -79,26 +80,19 @@ def main():
             except Exception:
                 if not any(worker.is_alive() for worker in workers):
                     print("the workers ended before their cases")
-                    print(f"{passed} passed, {len(chosen) - passed} failed")
-                    return 1
-        times.append((seconds, CASES[number].name))
+                    tally.failed = len(chosen) - tally.passed
+                    return tally.end()
         if reasons:
             skipped += 1
             print(f"SKIPPED {CASES[number].name}: {'; '.join(reasons)}", flush=True)
-        if failure is None:
-            passed += 1
-        else:
-            failed += 1
-            print(f"FAILED {CASES[number].name}\n{failure}", flush=True)
+        tally.count(CASES[number].name, failure, seconds)
     for worker in workers:
         worker.join()
     if options.slow:
-        for seconds, name in sorted(times, reverse=True)[:25]:
-            print(f"{seconds:6.2f} s  {name}")
+        print("\n".join(tally.slowest(25)))
     # They count as passed, on a machine that cannot have them otherwise.
     print(f"{skipped} of them left out, wholly or in part: this machine has no means for them")
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed > 0 else 1
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import time
 import program
 import wire
 from case_table import case, equal, expect
-from certificates import Certificates
 from machine import until
 from scenes import NEW, OLD, OTHER, ends_in_step, pulled, recovers, skips, stops
 from stage import BUCKET, REGION, Server, ramp
+from Support.certificates import ELLIPTIC, Authority, old_protocol
 
 ERROR = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{}</Code><Message>m</Message>"
          "<RequestId>R</RequestId></Error>")
@@ -111,16 +111,18 @@ def _(place):
 @case("F030", "a certificate that is wrong in any way ends the run at once, before any request")
 def _(place):
     tree = pulled(place)
-    certificates = Certificates(place.folder)
-    for name, words in {"self-signed": "certificate", "expired": "expired", "other-host": "match",
-                        "unknown-authority": "certificate", "old-protocol": "version"}.items():
-        between = place.wire(certificate=certificates.server(name))
-        result = place.pull("--delete", "--ca-file", certificates.authority)
+    authority = Authority(os.path.join(place.folder, "tls"), ELLIPTIC)
+    for name, words in {"self": "certificate", "expired": "expired", "elsewhere": "match",
+                        "unknown": "certificate", "old protocol": "version"}.items():
+        context = (authority.context("good", old_protocol) if name == "old protocol"
+                   else authority.context(name))
+        between = place.wire(certificate=context)
+        result = place.pull("--delete", "--ca-file", authority.path("ca.pem"))
         stops(place, result, 6, "TLS", words, "Nothing was sent")
         equal(between.seen(), [], f"requests with the certificate {name}")
         equal(between.connections, 1, f"connections with the certificate {name}")
-    between = place.wire(certificate=certificates.server("good"))
-    ends_in_step(place, place.pull("--delete", "--ca-file", certificates.authority), tree)
+    between = place.wire(certificate=authority.context("good"))
+    ends_in_step(place, place.pull("--delete", "--ca-file", authority.path("ca.pem")), tree)
 
 
 @case("F030", "plain text in answer to TLS ends the run, and is not spoken in turn")
@@ -139,14 +141,14 @@ def _(place):
 @case("F031", "a TLS connection that is cut off is no end of a body")
 def _(place):
     tree = pulled(place)
-    certificates = Certificates(place.folder)
-    between = place.wire(certificate=certificates.server("good"))
+    authority = Authority(os.path.join(place.folder, "tls"), ELLIPTIC)
+    between = place.wire(certificate=authority.context("good"))
 
     def cut(answer):
         answer.set("Content-Length", None).set("Connection", "close")
         return [answer.head() + answer.body[:2000], wire.CLOSE]
     between.on("GetObject", wire.raw(cut), key="victim", first=1)
-    ends_in_step(place, place.pull("--delete", "--ca-file", certificates.authority), tree)
+    ends_in_step(place, place.pull("--delete", "--ca-file", authority.path("ca.pem")), tree)
     equal([request.range_start for request in between.seen("GetObject", "victim")], [0, 2000],
           "where the requests began")
 

@@ -81,7 +81,7 @@ def changing(**fields):
 @case("F131", "a page that fails for good is used up to there, and deletes nothing")
 def _(place):
     is_distrusted(place, changing(status=500, body=b"<Error><Code>InternalError</Code></Error>"),
-                  "could not be read to its end", "500", statuses=(1,), pages=12)
+                  "could not be read completely", "500", statuses=(1,), pages=12)
 
 
 @case("F131", "a page that may not be read deletes nothing")

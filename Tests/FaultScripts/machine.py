@@ -1,6 +1,7 @@
 """Runs under limits, as another user, in a mount namespace, and runs that get signals."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import time
 import program
 from case_table import expect
 from stage import BUCKET
+from Support.program import finish, library
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -40,10 +42,22 @@ class Running:
     def __init__(self, place, command, *options):
         self.arguments = arguments(place, command, *options)
         self.begun = time.monotonic()
+        self.output = b""
+        # Without a buffer, of which the end of the output would be kept back.
         self.process = subprocess.Popen(self.arguments, env=place.full_environment(),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE, bufsize=0)
         place.closers.append(self.close)
+
+    def until_planned(self):
+        """Waits for the line which says that the listing and the walk have ended."""
+        planned = False
+        while not planned:
+            line = self.process.stdout.readline()
+            expect(line, "the run ended before its plan was complete")
+            self.output += line
+            found = json.loads(line)
+            planned = found["event"] == "plan" and found["complete"]
 
     def close(self):
         if self.process.poll() is None:
@@ -60,12 +74,9 @@ class Running:
 
     def wait(self, limit=30):
         """What it left behind, which a run that was cut off need not explain."""
-        try:
-            output, errors = self.process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            self.close()
-            raise AssertionError(f"{self.arguments} did not end in {limit} s") from None
-        return program.Result(self.arguments, self.process.returncode, output.decode(),
+        output, errors = finish(self.process, limit)
+        output = (self.output + output).decode()
+        return program.Result(self.arguments, self.process.returncode, output,
                               errors.decode(), time.monotonic() - self.begun)
 
     def finish(self):
@@ -90,14 +101,11 @@ def skipped(reason):
 
 def pretending(place, **what):
     """Lets osssync run on another machine; False where nothing can be preloaded."""
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("clang")
-    if compiler is None or not os.path.exists("/proc/self/exe"):
+    path = library(os.path.join(HERE, "pretend.c"), place.folder)
+    if path is None or not os.path.exists("/proc/self/exe"):
         skipped("no compiler for a library to preload")
         return False
-    library = os.path.join(place.folder, "pretend.so")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-o", library,
-                    os.path.join(HERE, "pretend.c")], check=True)
-    place.environment = {"LD_PRELOAD": library,
+    place.environment = {"LD_PRELOAD": path,
                          **{f"PRETEND_{name.upper()}": value for name, value in what.items()}}
     return True
 

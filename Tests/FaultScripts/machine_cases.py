@@ -49,6 +49,16 @@ def _(place):
     ends_in_step(place, result, tree)
     warnings = [event["message"] for event in result.all("warning")]
     expect(any("network file system" in text for text in warnings), f"no warning: {warnings}")
+    # What is only to be known is no difference.
+    place.put(".osssync/manifest.db", OTHER)
+    result = place.start("status", place.directory, "--exit-code", "--json")
+    equal((result.status, result.last("status")["in_step"]), (0, True), f"the end of {result}")
+    equal(len(result.all("warning")), 2, f"what was said: {result.output}")
+    place.put("other", OTHER)
+    result = place.start("status", place.directory, "--exit-code", "--json")
+    equal((result.status, result.last("status")["in_step"]), (1, False), f"the end of {result}")
+    place.delete("other")
+    place.delete(".osssync/manifest.db")
     with open(place.path(".osssync/manifest.db"), "rb") as file:
         equal(file.read(20)[18:], b"\x01\x01", "the versions of the journal in the manifest")
     equal([name for name in os.listdir(place.path(".osssync")) if name.startswith("manifest.db-")],
@@ -78,7 +88,7 @@ def _(place):
             there, missing = (first, second) if first in trees[0] else (second, first)
             equal(trees[0].get(there), twins[there], f"the file '{there}'")
             said = result.said(missing)
-            expect("one name on this disk" in said and f"'{os.path.basename(there)}'" in said,
+            expect("the same name on this disk" in said and f"'{os.path.basename(there)}'" in said,
                    f"what was said of '{missing}': {said}")
     equal((len(trees[0]), trees[0]["plain"]), (3, OTHER), "the files")
     pushed = place.push("--delete")

@@ -11,7 +11,7 @@ from stage import ramp
 
 def hint(result, key):
     """The options that a message says to add."""
-    found = re.search(r"to leave it out: (--exclude .*)$", result.said(key))
+    found = re.search(r"to exclude it: (--exclude .*)$", result.said(key))
     expect(found is not None, f"no hint in what was said of {key}: {result.said(key)}")
     return shlex.split(found.group(1))
 

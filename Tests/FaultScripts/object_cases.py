@@ -17,7 +17,7 @@ def _(place):
     place.faults(place.fault("GetObject", {"deleteObject": {"at": 0}}, "other"))
     result = place.pull("--delete")
     equal((result.status, result.count("vanished"), result.count("failed")), (1, 1, 0), str(result))
-    expect("1 object vanished" in result.summary["deletions_held_back"], str(result.summary))
+    expect("1 object disappeared" in result.summary["deletions_held_back"], str(result.summary))
     expect("was deleted after it was listed" in result.said("other"), result.said("other"))
     with sqlite3.connect(place.path(".osssync/manifest.db")) as database:
         rows = database.execute("SELECT vanished, failed FROM run ORDER BY run_id").fetchall()
@@ -36,7 +36,7 @@ def _(place):
     place.put("other", FRESH)
     plain = place.start("pull", place.directory)
     equal(plain.status, 0, str(plain))
-    expect("1 object vanished from the remote" in plain.output, plain.output)
+    expect("1 object disappeared from the remote" in plain.output, plain.output)
     del tree["other"]
     recovers(place, tree)
 
@@ -196,7 +196,7 @@ def _(place):
     listing(place, size=10, change=lambda page: {**page, "entries": [
         entry.replace("</Contents>", '<RestoreInfo>ongoing-request="true"</RestoreInfo></Contents>')
         for entry in page["entries"]]})
-    skips(place, place.pull("--delete"), tree, "restore is still under way", failed=0, skipped=1)
+    skips(place, place.pull("--delete"), tree, "is still being restored", failed=0, skipped=1)
     place.endpoint = place.server.url
     listing(place, size=10, change=lambda page: {**page, "entries": [
         entry.replace("</Contents>", '<RestoreInfo>ongoing-request="false", expiry-date="Thu, 24 '

@@ -56,7 +56,8 @@ def _(place):
     between.leave()
     threading.Timer(1.5, between.come_back).start()
     result = place.in_step(place.pull("--retry-wait", "0.5"))
-    expect(result.count("retries") > 2 or result.all("retry") == [], f"tries: {result}")
+    expect(all(line["outage"] for line in result.all("retry")), f"tries: {result}")
+    expect(result.all("retry"), f"nothing is said of it: {result}")
     equal(place.tree(), {"a": OTHER}, "the tree")
     place.endpoint = f"http://127.0.0.1:{free_port()}"
     process, terminal = pty.fork()
@@ -73,6 +74,45 @@ def _(place):
     equal(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 6, f"exit of {text!r}")
 
 
+@case("F196", "every command says at once that it waits for a network, also before its first answer")
+def _(place):
+    place.put("a", OTHER)
+    place.write("mine", OTHER)
+    remote = f"oss://{BUCKET}/{place.prefix}"
+    linked = place.directory + "-linked"
+    equal(place.start("init", linked, remote).status, 0, "init")
+    unread = os.path.join(place.folder, "unread")
+    address = f"{place.endpoint}/{BUCKET}/a?Expires=9&OSSAccessKeyId=x&Signature=y"
+    lines = [("init", unread, remote), ("ls", remote), ("uploads", remote), ("doctor", linked),
+             ("get", remote + "/a", unread), ("put", place.path("mine"), remote + "/b"),
+             ("status", linked), ("pull", linked), ("push", linked), ("sync", linked),
+             ("pull", linked, "--dry-run"), ("pull", unread, remote),
+             ("push", place.directory, remote), ("sync", place.directory, remote)]
+    away = f"http://127.0.0.1:{free_port()}"
+    lines.append(("get", address.replace(place.endpoint, away), unread))
+    place.endpoint = away
+    for line in lines:
+        quick = ["--retries", "2", "--retry-wait", "0.05"]
+        result = place.start(*line, *quick, "--json")
+        tries = [event["attempt"] for event in result.all("retry") if event["outage"]]
+        equal(tries, [1, 2], f"what {line} says it tries again: {result}")
+        if line[0] != "doctor":
+            equal(result.status, 6, f"the exit status of {result}")
+        text = place.start(*line, *quick).errors
+        equal(text.count("try 1 of 2 in"), 1, f"what {line} says: {text}")
+        equal(text.count("try 2 of 2 in"), 1, f"what {line} says: {text}")
+
+
+@case("F196", "a listing whose connection is lost says that it is asked for again")
+def _(place):
+    place.put("a", OTHER)
+    between = place.wire()
+    between.on("ListObjectsV2", lambda request, forward: [RESET], first=2)
+    result = place.start("ls", f"oss://{BUCKET}/{place.prefix}", "--retry-wait", "0.05")
+    equal(result.status, 0, f"the exit status of {result}")
+    equal(result.errors.count("of 7 in"), 2, f"what is said: {result}")
+
+
 @case("F196", "a thousand files wait together for a server that does not come back")
 def _(place):
     for number in range(200):
@@ -87,6 +127,14 @@ def _(place):
     equal(result.status, 6, f"the exit status of {result}")
     expect(result.count("transferred") >= 30, f"what was sent is kept: {result}")
     expect(result.count("failed") <= 16, f"files failed one by one: {result}")
+    counts = ["transferred", "failed", "interrupted", "not_tried"]
+    if result.count("plan_complete"):
+        equal(sum(result.count(name) for name in counts), 200, f"items of {result}")
+    expect(result.count("not_tried") > 0, f"what was not tried: {result}")
+    said = [result.count("stopped"), result.error["message"],
+            *(line["error"] for line in result.all("item") if line["state"] == "failed")]
+    expect(all("there is no connection" in text and "/f" not in text for text in said),
+           f"why it ended: {said}")
     outages = [line["attempt"] for line in result.all("retry") if line["outage"]]
     # What was under way when it left may still be answered, and begins the count anew.
     expect(outages.count(7) == 1 and len(outages) <= 16, f"tries for all: {outages}")

@@ -43,10 +43,10 @@ def _(place):
         equal((result.status, result.count("failed"), result.count("skipped")), (0, 0, 0),
               f"{command} {options}: {result}")
         named = [event for event in result.all("item")
-                 if "is a mirror of its own" in event.get("reason", "")]
+                 if "is a separate mirror" in event.get("reason", "")]
         equal(len(named), 1, f"lines about the inner mirror: {result}")
         warned = [event["message"] for event in result.all("warning")
-                  if "of osssync's own files" in event["message"]]
+                  if "for osssync's own files" in event["message"]]
         equal(len(warned), 1, f"warnings about the objects: {result}")
         expect("4 objects" in warned[0] and "'photos/.OSSSYNC/config'" in warned[0], warned[0])
         equal(state(place, inner), before, f"the inner state after {command} {options}")
@@ -71,7 +71,7 @@ def _(place):
         result = place.in_step(place.run(command, "--delete"))
         equal((result.count("transferred"), result.count("bytes")), (0, 0), f"{result}")
         said = [event.get("reason", "") for event in result.all("item")]
-        expect(any(f"d/{TEMPORARY}" in text and "is left out" in text for text in said), f"{said}")
+        expect(any(f"d/{TEMPORARY}" in text and "is skipped" in text for text in said), f"{said}")
     place.delete("d/g")
     result = place.in_step(place.pull("--delete"))
     equal((result.count("deleted"), result.count("skipped")), (1, 0), f"{result}")

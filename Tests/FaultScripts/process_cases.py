@@ -37,7 +37,7 @@ def _(place):
         result = running.finish()
         durations.append(time.monotonic() - sent)
         equal(result.status, status, f"the exit status of {result}")
-        expect("again" in result.error["message"] or "go on" in result.error["message"],
+        expect("again" in result.error["message"] or "resume" in result.error["message"],
                f"no word on how to go on: {result}")
         equal(result.summary.get("in_step"), False, f"in_step of {result}")
         found = place.tree()

@@ -1,10 +1,10 @@
 """Runs the built osssync and holds what it says against what must always be true of it."""
 
-import json
 import subprocess
 import time
 
 from case_table import expect
+from Support.program import finish, last, lines
 
 SECRET = "fault-secret-canary"
 KEY = "fault-key-id"
@@ -29,9 +29,7 @@ class Result:
         self.output = output
         self.errors = errors
         self.seconds = seconds
-        self.events = []
-        if "--json" in arguments:
-            self.events = [json.loads(line) for line in output.splitlines()]
+        self.events = lines(output) if "--json" in arguments else []
         self.summary = self.last("summary") or {}
         self.error = self.last("error") or {}
 
@@ -40,7 +38,7 @@ class Result:
                 f"  summary {self.summary}\n  stderr {self.errors.strip()[-1500:]}")
 
     def last(self, event):
-        return next((line for line in reversed(self.events) if line["event"] == event), None)
+        return last(self.events, event)
 
     def all(self, event):
         return [line for line in self.events if line["event"] == event]
@@ -89,12 +87,6 @@ def run(program, arguments, environment, limit=60, most=REQUEST_LIMIT):
     begin = time.monotonic()
     process = subprocess.Popen([program, *arguments], env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        output, errors = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        output, errors = process.communicate()
-        raise AssertionError(f"osssync {' '.join(arguments)} did not end in {limit} s: "
-                             f"{errors.decode('utf-8', 'replace')[-500:]}") from None
+    output, errors = finish(process, limit)
     return Result(list(arguments), process.returncode, output.decode("utf-8"),
                   errors.decode("utf-8"), time.monotonic() - begin).check(most)

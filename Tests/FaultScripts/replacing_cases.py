@@ -183,7 +183,7 @@ def _(place):
 def _(place):
     for scheme in SCHEMES:
         fresh(place, scheme)
-        place.put("old", OLD, KEPT)
+        place.put("old", ramp(300_000), KEPT)
         place.put("other", OTHER)
         place.in_step(place.pull())
         moment = os.stat(place.path("old")).st_mtime_ns

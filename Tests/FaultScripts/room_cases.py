@@ -132,3 +132,79 @@ def _(place):
     with disk.inside() as seen:
         kept = [name for _, _, names in os.walk(seen.path(".osssync/trash")) for name in names]
     equal(sorted(kept), ["again", "gone"], "what the trash holds")
+
+
+EPISODE = 4 << 20
+
+
+def season(place):
+    """A season that fills most of a disk of 60 MiB, renamed in the bucket, one file of it edited."""
+    episodes = {f"{number:02}": ramp(EPISODE, number) for number in range(1, 13)}
+    disk = library(place, **{f"season 1/{name}": content for name, content in episodes.items()})
+    for name, content in episodes.items():
+        place.put(f"season 01/{name}", content)
+        place.delete(f"season 1/{name}")
+    return disk, episodes
+
+
+@case("F183", "one conflict in a renamed folder leaves only its own file where it was")
+def _(place):
+    if not Disk.is_possible():
+        return
+    for options in ([], ["--on-conflict", "skip"]):
+        disk, episodes = season(place)
+        edit = OTHER
+        with disk.inside() as seen:
+            with open(seen.path("season 1/03"), "wb") as file:
+                file.write(edit)
+        place.server.forget_requests()
+        result = disk.run("pull", "--delete", *options)
+        equal((result.status, result.count("conflicts"), result.count("failed")), (1, 1, 0),
+              f"the end of {result}")
+        equal(result.count("renamed"), 11, f"the counts of {result}")
+        wanted = {f"season 01/{name}": content for name, content in episodes.items()}
+        equal(disk.tree(), {**wanted, "season 1/03": edit, "kept": OTHER}, "the tree")
+        equal({request["key"].split("/")[-1] for request in place.requests("GetObject")}, {"03"},
+              "content that was asked for")
+        disk.unmount(place.directory)
+        place.delete("kept")
+        for name in episodes:
+            place.delete(f"season 01/{name}")
+
+
+@case("F183", "a conflict at the new name of one file keeps no other from its new name")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk, episodes = season(place)
+    with disk.inside() as seen:
+        os.mkdir(seen.path("season 01"))
+        with open(seen.path("season 01/03"), "wb") as file:
+            file.write(OTHER)
+    result = disk.run("pull", "--delete", "--on-conflict", "skip")
+    equal((result.status, result.count("conflicts"), result.count("failed"),
+           result.count("renamed")), (1, 1, 0, 11), f"the end of {result}")
+    tree = disk.tree()
+    wanted = {f"season 01/{name}": content for name, content in episodes.items()}
+    equal(tree, {**wanted, "season 01/03": OTHER, "kept": OTHER}, "the tree")
+
+
+@case("F183", "a dry run says what room is missing, and only where it is")
+def _(place):
+    if not Disk.is_possible():
+        return
+
+    def said():
+        result = disk.run("pull", "--delete", "--dry-run")
+        return [line["message"] for line in result.all("warning")
+                if "enough space" in line["message"]]
+
+    disk, episodes = season(place)
+    equal(said(), [], "what is said of a renamed folder")
+    place.put("film", ramp(FILM, 1))
+    found = said()
+    expect(len(found) == 1 and "35.0 MiB more are needed" in found[0] and "are free" in found[0],
+           f"what is said of a film: {found}")
+    for name in episodes:
+        place.delete(f"season 01/{name}")
+    equal(said(), [], "what is said of a film in the place of a folder")

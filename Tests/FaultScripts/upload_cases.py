@@ -1,4 +1,4 @@
-"""Rows F041 to F050, F053, F158, F159 and F161 to F163: uploads that do not go as asked."""
+"""Rows F041 to F050, F053, F158, F159 and F161 to F163 and F204: uploads that do not go as asked."""
 
 import os
 import re
@@ -467,3 +467,25 @@ def _(place):
     again = place.in_step(place.push(*PARTS))
     equal((again.count("transferred"), again.count("bytes")), (0, 0), f"the next push: {again}")
     equal((place.get("small"), place.get("big")), (OTHER, CONTENT), "the objects")
+
+
+@case("F204", "a line that carries little before it is cut takes the parts of a file one by one")
+def _(place):
+    content = ramp(8 * MIB, 3)
+    place.write("big", content)
+    line = place.line(rate=16 * MIB, life=3 * MIB // 2)
+    result = place.in_step(place.push(*PARTS))
+    equal(place.get("big"), content, "the object")
+    expect(line.lives >= 5, f"it was cut {line.lives} times")
+    equal(result.count("failed"), 0, f"the counts of {result}")
+
+
+@case("F204", "a line that carries little before it is cut takes many files one by one")
+def _(place):
+    tree = {f"{number:02}": ramp(MIB, number) for number in range(16)}
+    for name, content in tree.items():
+        place.write(name, content)
+    line = place.line(rate=16 * MIB, life=3 * MIB // 2)
+    place.in_step(place.push("--part-size", "2M"))
+    equal({name: place.get(name) for name in tree}, tree, "the objects")
+    expect(line.lives >= 10, f"it was cut {line.lives} times")

@@ -64,7 +64,7 @@ struct ConfinementTests {
         let directory = Array(repeating: component, count: 30).joined(separator: "/")
         let outcomes = try mirror.publish(
             [try mirror.publication("deep", at: directory + "/f", expecting: .absent)],
-            durability: .unsynchronized
+            durability: .synchronized
         )
         #expect(outcomes == [.published(try mirror.fileIdentity(directory + "/f"), keptAs: nil)])
         let file = try mirror.openForReading(try relative(directory + "/f"))
@@ -75,13 +75,11 @@ struct ConfinementTests {
             expected: try mirror.fileIdentity(directory + "/f"),
             run: "1"
         )
-        try mirror.pruneEmptyParents(of: try relative(directory + "/f"))
+        var parent = try relative(directory + "/f").parent
+        while let next = parent, try mirror.removeDirectoryIfEmpty(next) { parent = next.parent }
         #expect(try mirror.walkAll(limit: 100).entries.isEmpty)
         #expect(
-            try mirror.sweepTrash(
-                olderThan: Timestamp(seconds: 1 << 40),
-                yieldedBefore: Timestamp(seconds: 0)
-            ) { Issue.record($0) } == 1
+            try mirror.sweepTrash(olderThan: Timestamp(seconds: 1 << 40)) { Issue.record($0) } == 1
         )
     }
 
@@ -123,7 +121,7 @@ struct ConfinementTests {
             try withKnownFailures(of: text) {
                 var item = try mirror.publication("evil", at: "d/evil", expecting: .anything)
                 item.path = path
-                let outcome = try mirror.publish([item], durability: .unsynchronized)[0]
+                let outcome = try mirror.publish([item], durability: .synchronized)[0]
                 if case .published = outcome { Issue.record("\(text) was published") }
             }
         }
@@ -194,9 +192,9 @@ struct ConfinementTests {
             "new \(round)",
             at: "d/new",
             expecting: .anything,
-            displacing: round.isMultiple(of: 3) ? .keepBeside(suffix: ".\(round % 5)") : .replace
+            backup: round.isMultiple(of: 3) ? .keepBeside(suffix: ".\(round % 5)") : .replace
         )
-        switch try mirror.publish([publication], durability: .unsynchronized)[0] {
+        switch try mirror.publish([publication], durability: .synchronized)[0] {
         case .published: result.published += 1
         case .failed:
             result.refused += 1

@@ -35,7 +35,7 @@ struct PublicationFaultTests {
     ]
 
     private func group(_ mirror: MirrorDirectory) throws -> [Publication] {
-        let displacements: [String: Displacement] = [
+        let policies: [String: BackupPolicy] = [
             "trashed": .moveToTrash(run: "1"), "kept.txt": .keepBeside(suffix: ".old"),
         ]
         return try Self.new.sorted { $0.key < $1.key }.map { path, content in
@@ -45,7 +45,7 @@ struct PublicationFaultTests {
                 content,
                 at: path,
                 expecting: expected,
-                displacing: displacements[path] ?? .replace
+                backup: policies[path] ?? .replace
             )
         }
     }
@@ -96,7 +96,7 @@ struct PublicationFaultTests {
             let path = publication.path.display
             let found = tree[path]
             let comment: Comment = "\(call) at \(path)"
-            let isPreserved = publication.displaced != .replace
+            let isPreserved = publication.backup != .replace
             // Without second names a crash between two renames can leave the path free, and the old
             // version where it is kept.
             let mayBeFree = isPreserved && !scenario.hasHardLinks && scenario.isCrash
@@ -161,10 +161,10 @@ struct PublicationFaultTests {
     }
 
     @Test(arguments: [
-        Displacement.moveToTrash(run: "1"), Displacement.keepBeside(suffix: ".old"),
+        BackupPolicy.moveToTrash(run: "1"), BackupPolicy.keepBeside(suffix: ".old"),
     ])
     func `an old version has its second name before the disk is waited for`(
-        displaced: Displacement
+        backup: BackupPolicy
     ) throws {
         let temporary = try TemporaryDirectory()
         try temporary.write("f", "old")
@@ -176,10 +176,10 @@ struct PublicationFaultTests {
         )
         let expected = ExpectedTarget.file(try mirror.fileIdentity("f"))
         let group = [
-            try mirror.publication("new", at: "f", expecting: expected, displacing: displaced)
+            try mirror.publication("new", at: "f", expecting: expected, backup: backup)
         ]
         #expect(throws: LocalError.self) {
-            try mirror.publish(group, durability: .unsynchronized)
+            try mirror.publish(group, durability: .synchronized)
         }
         let tree = try temporary.tree()
         #expect(tree["f"] == "old")
@@ -191,16 +191,16 @@ struct PublicationFaultTests {
         let temporary = try TemporaryDirectory()
         try temporary.write("f", "old")
         let mirror = try temporary.mirror(
-            failing: .init(.fail(errno: EIO), at: 1, of: ["syncfs"]),
+            failing: .init(.fail(errno: EIO), at: 2, of: ["syncfs"]),
             .init(.failFromHereOn(errno: EPERM), at: 1, of: ["linkat"])
         )
         let publication = try mirror.publication(
             "new",
             at: "f",
             expecting: .file(try mirror.fileIdentity("f")),
-            displacing: .keepBeside(suffix: ".old")
+            backup: .keepBeside(suffix: ".old")
         )
-        let outcomes = try mirror.publish([publication], durability: .unsynchronized)
+        let outcomes = try mirror.publish([publication], durability: .synchronized)
         let error = SystemCallError(call: "syncfs", errno: EIO, path: nil)
         #expect(outcomes == [.failed(.systemCall(error))])
         #expect(try temporary.userTree() == ["f": "old"])
@@ -216,7 +216,7 @@ struct PublicationFaultTests {
                 "new",
                 at: "f",
                 expecting: expected,
-                displacing: .keepBeside(suffix: ".old")
+                backup: .keepBeside(suffix: ".old")
             )
         ]
         #expect(throws: LocalError.self) { try mirror.publish(group, durability: .synchronized) }
@@ -235,7 +235,7 @@ struct PublicationFaultTests {
                     "new",
                     at: "f",
                     expecting: .file(try mirror.fileIdentity("f")),
-                    displacing: .keepBeside(suffix: ".old")
+                    backup: .keepBeside(suffix: ".old")
                 )
             ]
         )
@@ -261,7 +261,7 @@ struct PublicationFaultTests {
     @Test(arguments: [ENOSPC, EDQUOT])
     func `a full disk is reported with its numbers`(errno: Int32) throws {
         let temporary = try TemporaryDirectory()
-        let faults = SystemCallFaults(.fail(errno: errno), at: 1, of: ["fallocate"])
+        let faults = SystemCallFaults(.failFromHereOn(errno: errno), at: 1, of: ["fallocate"])
         let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
         let failure = #expect(throws: LocalError.self) { try mirror.createPartial(size: 12345) }
         guard case .diskFull(let shortage) = failure else {
@@ -275,6 +275,21 @@ struct PublicationFaultTests {
         #expect(try mirror.partialNames().isEmpty)
     }
 
+    /// A large file that does not fit has all the room until its reservation has failed.
+    @Test func `a small file is made once more if the disk was full for a moment`() throws {
+        for call in ["fallocate", "pwrite"] {
+            let temporary = try TemporaryDirectory()
+            let faults = SystemCallFaults(.fail(errno: ENOSPC), at: 1, of: [call])
+            let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+            if call == "fallocate" {
+                _ = try mirror.createPartial(size: 12345)
+            } else {
+                _ = try mirror.readyPublication("x", at: "f", expecting: .absent)
+            }
+            #expect(try mirror.partialNames().count == 1)
+        }
+    }
+
     @Test func `a file system without directories left to make reports the item`() throws {
         let temporary = try TemporaryDirectory()
         let faults = SystemCallFaults(.fail(errno: EROFS), at: 3, of: ["mkdirat"])
@@ -283,7 +298,7 @@ struct PublicationFaultTests {
             try mirror.publication("x", at: "d/f", expecting: .absent),
             try mirror.publication("y", at: "g", expecting: .absent),
         ]
-        let outcomes = try mirror.publish(group, durability: .unsynchronized)
+        let outcomes = try mirror.publish(group, durability: .synchronized)
         let error = LocalError.systemCall(SystemCallError(call: "mkdirat", errno: EROFS, path: "d"))
         #expect(outcomes[0] == .failed(error))
         #expect(error.endsRun)

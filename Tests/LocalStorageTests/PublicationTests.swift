@@ -32,6 +32,66 @@ struct PublicationTests {
         #expect(try mirror.partialNames().isEmpty)
     }
 
+    @Test func `a new file that was made whole is not opened again`() throws {
+        let opened = SystemCallFaults(.fail(errno: EACCES), at: 0, of: ["openat"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: opened))
+        let ready = try mirror.readyPublication("hello", at: "f", expecting: .absent)
+        let before = opened.count
+        let outcomes = try mirror.publish([ready], durability: .synchronized)
+        #expect(opened.count == before)
+        let identity = try mirror.fileIdentity("f")
+        #expect(outcomes == [.published(identity, keptAs: nil)])
+        #expect(identity.modified == ready.modified)
+        #expect(temporary.read("f") == "hello")
+        try temporary.write("ordinary", "")
+        let ordinary = try temporary.permissions("ordinary")
+        #expect(try temporary.permissions("f") == ordinary)
+        #expect(try mirror.partialNames().isEmpty)
+    }
+
+    @Test func `one that was made whole gets the permissions of the file that it replaces`() throws
+    {
+        try temporary.write("f", "old")
+        try temporary.setMode("f", 0o640)
+        let seen = try mirror.fileIdentity("f")
+        let ready = try mirror.readyPublication("new", at: "f", expecting: .file(seen))
+        #expect(try publish(ready) == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
+        #expect(try temporary.permissions("f") == 0o640)
+        #expect(temporary.read("f") == "new")
+    }
+
+    @Test(arguments: ["changed", "removed", "another"])
+    func `one that was made whole and is another by now is not vouched for`(
+        change: String
+    ) throws {
+        let ready = try mirror.readyPublication("verified", at: "f", expecting: .absent)
+        let good = try mirror.readyPublication("good", at: "g", expecting: .absent)
+        let partial = ".osssync/partial/" + ready.partialName
+        if change != "changed" { try temporary.remove(partial) }
+        if change != "removed" { try temporary.write(partial, "VERIFIED") }
+        let outcomes = try publish(ready, good)
+        let isFailed = if case .failed = outcomes[0] { true } else { false }
+        #expect(isFailed)
+        #expect(outcomes[1] == .published(try mirror.fileIdentity("g"), keptAs: nil))
+    }
+
+    @Test(arguments: ["pwrite", "futimens"])
+    func `one that can't be made whole leaves nothing`(call: String) throws {
+        _ = try mirror.readyPublication("first", at: "f", expecting: .absent)
+        let before = try mirror.partialNames()
+        let failing = try temporary.mirror(
+            failing: SystemCallFaults.Rule(.failFromHereOn(errno: ENOSPC), at: 1, of: [call])
+        )
+        let error = #expect(throws: LocalError.self) {
+            try failing.readyPublication("x", at: "f", expecting: .absent)
+        }
+        guard case .diskFull = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(Set(try mirror.partialNames()) == Set(before))
+    }
+
     @Test func `a temporary file that is written to before its rename is not vouched for`() throws {
         let publication = try mirror.publication("verified", at: "f", expecting: .absent)
         var publisher = try Publisher(directory: mirror, group: [publication])
@@ -141,7 +201,7 @@ struct PublicationTests {
                 "new",
                 at: "link",
                 expecting: .anything,
-                displacing: .moveToTrash(run: "7")
+                backup: .moveToTrash(run: "7")
             )
         )
         #expect(outcomes == [.published(try mirror.fileIdentity("link"), keptAs: nil)])
@@ -180,7 +240,7 @@ struct PublicationTests {
             try mirror.publication("1", at: "mounted/f", expecting: .absent),
             try mirror.publication("2", at: "z", expecting: .absent),
         ]
-        let outcomes = try mirror.publish(group, durability: .unsynchronized)
+        let outcomes = try mirror.publish(group, durability: .synchronized)
         // The root comes first, so the second item met the fault.
         #expect(outcomes[1] == .failed(.otherFileSystem(try relative("z"))))
         #expect(try temporary.userTree() == ["mounted": "directory", "mounted/f": "1"])
@@ -194,9 +254,9 @@ struct PublicationTests {
             "new",
             at: "f",
             expecting: .file(mirror.fileIdentity("f")),
-            displacing: .moveToTrash(run: "1")
+            backup: .moveToTrash(run: "1")
         )
-        let outcomes = try mirror.publish([publication], durability: .unsynchronized)
+        let outcomes = try mirror.publish([publication], durability: .synchronized)
         #expect(outcomes == [.failed(.otherFileSystem(try relative("f")))])
         #expect(try temporary.userTree() == ["f": "old"])
     }
@@ -210,7 +270,7 @@ struct PublicationTests {
                 try mirror.publication("new", at: "free\(index)", expecting: .absent),
                 try mirror.publication("new", at: "taken\(index)", expecting: .absent),
             ]
-            _ = try mirror.publish(group, durability: .unsynchronized)
+            _ = try mirror.publish(group, durability: .synchronized)
             #expect(temporary.read("free\(index)") == "new")
             #expect(temporary.read("taken\(index)") == "old")
         }
@@ -242,7 +302,7 @@ struct PublicationTests {
         let group = try parents.enumerated().map { index, parent in
             try mirror.publication("x", at: "\(parent)/\(index)", expecting: .absent)
         }
-        _ = try mirror.publish(group, durability: .unsynchronized)
+        _ = try mirror.publish(group, durability: .synchronized)
         #expect(faults.count == 3)
     }
 }

@@ -31,20 +31,20 @@ struct ReplacementTests {
         return try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
     }
 
-    private static let displacements: [Displacement] = [
+    private static let policies: [BackupPolicy] = [
         .replace, .moveToTrash(run: "1"), .keepBeside(suffix: ".kept"),
     ]
 
-    @Test(arguments: displacements)
+    @Test(arguments: policies)
     func `a file that is saved between the last look and the rename stays`(
-        displaced: Displacement
+        backup: BackupPolicy
     ) throws {
         let mirror = try mirror(savingBefore: "renameat2")
         let publication = try mirror.publication(
             "new",
             at: "f",
             expecting: .file(try mirror.fileIdentity("f")),
-            displacing: displaced
+            backup: backup
         )
         let outcomes = try mirror.publish([publication], durability: .synchronized)
         #expect(outcomes == [.failed(.targetChanged(try relative("f")))])
@@ -122,6 +122,31 @@ struct ReplacementTests {
         #expect(try mirror.partialNames().isEmpty)
     }
 
+    /// As if it had been written again within one tick of the file system's clock.
+    @Test(arguments: [true, false], [true, false])
+    func `a file whose times cannot tell of a change is replaced only with its content`(
+        isUnchanged: Bool,
+        canExchange: Bool
+    ) throws {
+        let fault = SystemCallFaults.Rule(
+            .failFromHereOn(errno: EINVAL),
+            at: 1,
+            of: ["renameat2"]
+        )
+        let mirror = try canExchange ? temporary.mirror() : temporary.mirror(failing: fault)
+        let publication = try mirror.publication(
+            "new",
+            at: "f",
+            expecting: .file(try mirror.fileIdentity("f")),
+            backup: .replaceHolding(CRC64(of: Array((isUnchanged ? "old" : "odd").utf8)))
+        )
+        let outcomes = try mirror.publish([publication], durability: .synchronized)
+        let replaced = PublicationOutcome.published(try mirror.fileIdentity("f"), keptAs: nil)
+        let path = try relative("f")
+        #expect(outcomes == [isUnchanged ? replaced : .failed(.targetChanged(path))])
+        #expect(try temporary.userTree() == ["f": isUnchanged ? "new" : "old"])
+    }
+
     @Test func `without exclusive renames a file that appears at the last moment stays`() throws {
         let temporary = temporary
         try temporary.remove("f")
@@ -157,12 +182,43 @@ struct ReplacementTests {
         #expect(try temporary.tree(".osssync").values.allSatisfy { $0 != "saved" })
     }
 
+    @Test(arguments: [true, false])
+    func `a deletion that fails, at whatever call, leaves the file in its place`(
+        hasTrash: Bool
+    ) throws {
+        let path = try relative("f")
+        let expected = try temporary.mirror().fileIdentity("f")
+        for number in 1... {
+            let faults = SystemCallFaults(.fail(errno: EACCES), at: number, of: Self.ofDeletions)
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            let mirror = try temporary.mirror(calls: calls)
+            let isDeleted: Bool
+            do throws(LocalError) {
+                if hasTrash {
+                    try mirror.moveToTrash(path, expected: expected, run: "1")
+                } else {
+                    try mirror.remove(path, expected: expected)
+                }
+                isDeleted = true
+            } catch {
+                isDeleted = false
+            }
+            let call = faults.firedCall
+            #expect(isDeleted == (call == nil))
+            #expect(try temporary.userTree() == (isDeleted ? [:] : ["f": "old"]), "\(call ?? "")")
+            guard !isDeleted, call != nil else { break }
+        }
+        #expect(try temporary.tree(".osssync").values.contains("old") == hasTrash)
+    }
+
+    private static let ofDeletions: Set = ["renameat2", "unlinkat", "mkdirat"]
+
     // MARK: - Permissions
 
-    @Test(arguments: [0o600, 0o755, 0o4755, 0o400, 0o7640] as [mode_t], displacements)
+    @Test(arguments: [0o600, 0o755, 0o4755, 0o400, 0o7640] as [mode_t], policies)
     func `a new version has the permissions of the one that it replaces`(
         mode: mode_t,
-        displaced: Displacement
+        backup: BackupPolicy
     ) throws {
         try temporary.setMode("f", mode)
         let mirror = try temporary.mirror()
@@ -170,7 +226,7 @@ struct ReplacementTests {
             "new",
             at: "f",
             expecting: .file(try mirror.fileIdentity("f")),
-            displacing: displaced
+            backup: backup
         )
         let outcomes = try mirror.publish([publication], durability: .synchronized)
         #expect(temporary.read("f") == "new", "\(outcomes)")

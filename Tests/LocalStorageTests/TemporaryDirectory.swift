@@ -227,14 +227,36 @@ extension MirrorDirectory {
         _ content: String,
         at text: String,
         expecting expected: ExpectedTarget,
-        displacing displaced: Displacement = .replace
+        backup: BackupPolicy = .replace
     ) throws -> Publication {
         Publication(
             partialName: try partial(content),
             path: try relative(text),
             modified: Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789),
             expected: expected,
-            displaced: displaced
+            backup: backup
+        )
+    }
+
+    /// The same of a file that was made whole at once.
+    func readyPublication(
+        _ content: String,
+        at text: String,
+        expecting expected: ExpectedTarget
+    ) throws -> Publication {
+        let time = Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789)
+        let (ready, _) = unsafe try createPartial(
+            holding: Array(content.utf8).span.bytes,
+            modified: time,
+            keepsOpen: false
+        )
+        return Publication(
+            partialName: ready.name,
+            path: try relative(text),
+            modified: time,
+            expected: expected,
+            backup: .replace,
+            ready: ready
         )
     }
 

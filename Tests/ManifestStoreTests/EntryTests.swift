@@ -189,6 +189,34 @@ struct EntryTests {
         #expect(try await store.entries(inode: 0, size: 10, limit: 9).isEmpty)
     }
 
+    @Test func `smaller entries than the least searchable size are found by their keys only`()
+        async throws
+    {
+        let directory = try StateDirectory()
+        let (store, _) = try await directory.open(smallestSearchable: 100)
+        try await store.record([
+            .upsert(Sample.entry("less", size: 99, etag: "x", inode: 1)),
+            .upsert(Sample.entry("least", size: 100, etag: "x", inode: 1)),
+        ])
+        func found(_ size: Int64) async throws -> [[ObjectKey]] {
+            [
+                try await store.entries(size: size, limit: 9).map(\.key),
+                try await store.entries(etag: ETag(wire: "x"), size: size, limit: 9).map(\.key),
+                try await store.entries(inode: 1, size: size, limit: 9).map(\.key),
+            ]
+        }
+        #expect(try await found(99) == [[], [], []])
+        #expect(try await found(100) == [["least"], ["least"], ["least"]])
+        #expect(try await store.entry("less")?.size == 99)
+        // As a file grows and shrinks.
+        try await store.record([
+            .upsert(Sample.entry("less", size: 100, etag: "x", inode: 1)),
+            .upsert(Sample.entry("least", size: 99, etag: "x", inode: 1)),
+        ])
+        #expect(try await found(99) == [[], [], []])
+        #expect(try await found(100) == [["less"], ["less"], ["less"]])
+    }
+
     @Test(arguments: [
         ManifestChange.upsert(Sample.entry("")),
         .upsert(Sample.entry(ObjectKey([UInt8](repeating: 0x61, count: 1_025)))),

@@ -55,6 +55,7 @@ import Darwin
 
     func open(
         writeAheadLog: Bool = true,
+        smallestSearchable: Int64 = 0,
         schema: Schema = .current
     ) async throws -> (store: ManifestStore, outcome: OpenOutcome) {
         try await ManifestStore.open(
@@ -62,6 +63,7 @@ import Darwin
             now: Timestamp(seconds: 1_767_323_045),
             usesWriteAheadLog: writeAheadLog,
             threads: .system,
+            smallestSearchable: smallestSearchable,
             schema: schema
         )
     }
@@ -111,7 +113,7 @@ enum Sample {
             etag: ETag(wire: etag),
             crc64: CRC64(value: 0x8000_0000_0000_0001),
             lastModified: Timestamp(seconds: 1_700_000_000, nanoseconds: 5_000_000),
-            storageClass: .infrequentAccess,
+            storageClass: StorageClass(name: "IA"),
             localModified: Timestamp(seconds: 1_600_000_000, nanoseconds: 999_999_999),
             inode: inode
         )
@@ -121,11 +123,10 @@ enum Sample {
         _ index: Int,
         received: Int64 = 10,
         bootID: String = "boot-1"
-    ) -> RangeCheckpoint {
-        RangeCheckpoint(
+    ) -> RangeProgress {
+        RangeProgress(
             index: index,
-            offset: Int64(index) * 100,
-            length: 100,
+            range: ByteRange(offset: Int64(index) * 100, length: 100),
             received: received,
             checksum: CRC64(value: UInt64.max - UInt64(index)),
             bootID: bootID
@@ -135,7 +136,7 @@ enum Sample {
     static func download(
         _ key: ObjectKey,
         partialName: String = "p1",
-        ranges: [RangeCheckpoint] = [range(0), range(1, received: 0)]
+        ranges: [RangeProgress] = [range(0), range(1, received: 0)]
     ) -> DownloadCheckpoint {
         DownloadCheckpoint(
             key: key,
@@ -160,7 +161,7 @@ enum Sample {
         _ key: ObjectKey,
         uploadID: String? = "upload-1",
         token: String = "token-1",
-        parts: [UploadPartCheckpoint] = []
+        parts: [UploadedPart] = []
     ) -> UploadCheckpoint {
         UploadCheckpoint(
             key: key,
@@ -173,8 +174,8 @@ enum Sample {
         )
     }
 
-    static func part(_ index: Int) -> UploadPartCheckpoint {
-        UploadPartCheckpoint(
+    static func part(_ index: Int) -> UploadedPart {
+        UploadedPart(
             number: PartNumber(index: index),
             size: 102_400,
             etag: ETag(wire: "part-\(index)"),

@@ -52,14 +52,17 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         entry("its size is -1", size: .integer(-1)),
         entry("its mark of a link is 2", mark: .integer(2)),
         entry("its ETag has 1025 bytes", etag: .text(String(repeating: "x", count: 1_025))),
-        entry("its file's modification time is no time", localNanoseconds: .integer(1_000_000_000)),
-        entry("its file's modification time is no time", localNanoseconds: .integer(-1)),
         entry(
-            "its time of the last modification is no time",
+            "its file's modification time is not a time",
+            localNanoseconds: .integer(1_000_000_000)
+        ),
+        entry("its file's modification time is not a time", localNanoseconds: .integer(-1)),
+        entry(
+            "its time of the last modification is not a time",
             lastModified: [.integer(1), .null]
         ),
         entry(
-            "its time of the last modification is no time",
+            "its time of the last modification is not a time",
             lastModified: [.integer(1), .integer(Int64.max)]
         ),
         entry("its key has 0 bytes", key: .blob([]), row: ""),
@@ -79,7 +82,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             query: .insertDownload,
             values: [.blob([0x62]), .integer(1), .text("e"), .null, .text("../x"), .integer(1)],
             row: "b",
-            problem: "its partial's name is no file name"
+            problem: "its partial's name is not a file name"
         ),
         InvalidRow(
             table: .uploadPart,

@@ -14,19 +14,19 @@ private let messageCases = [
     MessageCase(
         error: .damaged(path: "/d/\u{1B}m.db", detail: "malformed"),
         message: "The manifest '/d/\\x1Bm.db' is damaged: malformed. "
-            + "The next run sets it aside and makes a new one from what both sides have.",
+            + "The next run sets it aside and creates a new one from both sides.",
         isDamage: true
     ),
     MessageCase(
         error: .invalidRow(table: "entry", row: "a\\n", problem: "its size is -1"),
         message: "The manifest's table entry has a damaged row 'a\\n': its size is -1. "
-            + "The next run sets the manifest aside and makes a new one.",
+            + "The next run sets the manifest aside and creates a new one.",
         isDamage: true
     ),
     MessageCase(
         error: .newerSchema(path: "/d/m.db", found: 3, supported: 1),
         message: "The manifest '/d/m.db' was written by a newer osssync (format 3, this version "
-            + "reads up to 1). It was left untouched; use the newer version."
+            + "reads up to 1). It was not changed; use the newer version."
     ),
     MessageCase(
         error: .diskFull(path: "/d/m.db"),

@@ -47,7 +47,8 @@ struct OpeningTests {
                 directory: inner,
                 now: Timestamp(seconds: 0),
                 usesWriteAheadLog: true,
-                threads: .system
+                threads: .system,
+                smallestSearchable: 0
             )
             #expect(opened.outcome == outcome)
             try await fill(opened.store)
@@ -98,30 +99,17 @@ struct OpeningTests {
         #expect(try directory.read("manifest.db")[18...19] == [1, 1])
     }
 
-    @Test func `full durability can be asked for`() async throws {
-        let directory = try StateDirectory()
-        let store = try await directory.store()
-        for (isFull, level) in [(true, 2), (false, 1)] {
-            try await store.setDurability(isFull: isFull)
-            let found = try await store.withConnection { connection throws(ManifestError) in
-                try connection.execute(Schema.readSynchronous)
-            }
-            #expect(found == [[.integer(Int64(level))]])
-        }
-    }
-
     @Test(arguments: [false, true])
-    func `waiting for the disk once changes nothing else`(isFull: Bool) async throws {
+    func `waiting for the disk once changes nothing else`(writeAheadLog: Bool) async throws {
         let directory = try StateDirectory()
-        let store = try await directory.store()
-        try await store.setDurability(isFull: isFull)
+        let store = try await directory.open(writeAheadLog: writeAheadLog).store
         let before = await store.transactionCount
         try await store.makeDurable()
         #expect(await store.transactionCount == before + 1)
         let found = try await store.withConnection { connection throws(ManifestError) in
             try connection.execute(Schema.readSynchronous)
         }
-        #expect(found == [[.integer(isFull ? 2 : 1)]])
+        #expect(found == [[.integer(writeAheadLog ? 1 : 2)]])
     }
 
     @Test func `closing does not wait for a reader, and loses nothing`() async throws {
@@ -158,7 +146,8 @@ struct OpeningTests {
                 directory: directory.path + "/missing",
                 now: Timestamp(seconds: 0),
                 usesWriteAheadLog: true,
-                threads: .system
+                threads: .system,
+                smallestSearchable: 0
             )
         }
         #expect(error?.isDamage == false)

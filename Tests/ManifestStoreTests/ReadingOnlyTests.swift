@@ -12,12 +12,12 @@ struct ReadingOnlyTests {
         directory = try StateDirectory()
     }
 
-    private func look() async throws -> LookOutcome {
-        try await ManifestStore.look(directory: directory.path, threads: .system)
+    private func inspect() async throws -> InspectionOutcome {
+        try await ManifestStore.inspect(directory: directory.path, threads: .system)
     }
 
     private func opened() async throws -> ManifestStore {
-        guard case .opened(let store) = try await look() else {
+        guard case .opened(let store) = try await inspect() else {
             throw ManifestError.closed
         }
         return store
@@ -48,7 +48,7 @@ struct ReadingOnlyTests {
     }
 
     @Test func `is not made where there is none`() async throws {
-        guard case .absent = try await look() else {
+        guard case .absent = try await inspect() else {
             Issue.record("it was found")
             return
         }
@@ -72,7 +72,7 @@ struct ReadingOnlyTests {
         let (old, _) = try await directory.open(schema: first)
         try await old.checkpointAndClose()
         let before = try everything()
-        guard case .unfinished = try await look() else {
+        guard case .unfinished = try await inspect() else {
             Issue.record("it was opened")
             return
         }
@@ -90,7 +90,7 @@ struct ReadingOnlyTests {
         try directory.write([UInt8](repeating: 7, count: 9_000), to: "manifest.db")
         let before = try everything()
         for _ in 0..<2 {
-            guard case .damaged(let reason) = try await look() else {
+            guard case .damaged(let reason) = try await inspect() else {
                 Issue.record("it was opened")
                 return
             }

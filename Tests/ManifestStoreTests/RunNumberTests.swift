@@ -39,9 +39,11 @@ struct RunNumberTests {
                 numbers.append(number)
                 return numbers.count
             }
-            if count == 1 { throw .notMarked(reason: "the disk is full") }
+            if count == 1 { throw .notMarked(reason: "the disk is full", isOutOfRoom: true) }
         }
-        await #expect(throws: ManifestError.notMarked(reason: "the disk is full")) {
+        await #expect(
+            throws: ManifestError.notMarked(reason: "the disk is full", isOutOfRoom: true)
+        ) {
             try await store.record([.upsert(Sample.entry("a"))])
         }
         #expect(try await store.entryCount() == 0)
@@ -52,6 +54,27 @@ struct RunNumberTests {
         try await store.record([.upsert(Sample.entry("a"))])
         #expect(marks.all == [2, 2])
         #expect(try await store.entryCount() == 1)
+    }
+
+    @Test func `is left out for want of room by a run that only reads the directory`() async throws
+    {
+        for isOutOfRoom in [true, false] {
+            let store = try await StateDirectory().store()
+            let failure = ManifestError.notMarked(reason: "no", isOutOfRoom: isOutOfRoom)
+            await store.number(3) { _ throws(ManifestError) in throw failure }
+            await store.goOnUnnumbered()
+            let change = ManifestChange.upsert(Sample.entry("a"))
+            if isOutOfRoom {
+                try await store.record([change])
+            } else {
+                await #expect(throws: failure) { try await store.record([change]) }
+            }
+            #expect(try await store.entryCount() == (isOutOfRoom ? 1 : 0))
+            // The marker, which kept its number, stays accepted.
+            #expect(try await store.runNumber().accepts(nil) == false)
+            try await store.endNumber()
+            #expect(try await store.runNumber() == RunNumber(current: nil, pending: 3))
+        }
     }
 
     @Test func `is another one once the run has ended`() async throws {
@@ -82,7 +105,9 @@ struct RunNumberTests {
     @Test func `that cannot be written at the end is accepted as it was`() async throws {
         let store = try await directory.store()
         await store.number(3) { number throws(ManifestError) in
-            guard number == 3 else { throw .notMarked(reason: "the disk is full") }
+            guard number == 3 else {
+                throw .notMarked(reason: "the disk is full", isOutOfRoom: true)
+            }
         }
         try await store.record([.upsert(Sample.entry("a"))])
         try await store.endNumber()
@@ -93,7 +118,9 @@ struct RunNumberTests {
     @Test func `that the manifest could not record stays accepted`() async throws {
         let store = try await directory.store()
         await store.number(3) { number throws(ManifestError) in
-            guard number == 3 else { throw .notMarked(reason: "the disk is full") }
+            guard number == 3 else {
+                throw .notMarked(reason: "the disk is full", isOutOfRoom: true)
+            }
         }
         // The marker has it, and the transaction that was to record it failed.
         let number = try await store.beginNumber()

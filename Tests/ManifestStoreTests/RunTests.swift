@@ -119,11 +119,16 @@ struct RunTests {
     @Test func `what is no direction, no word or no number is refused`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        await #expect(throws: ManifestError.invalidValue("'up' is no direction")) {
+        await #expect(throws: ManifestError.invalidValue("'up' is not a direction")) {
             try await store.beginRun(direction: "up", started: Timestamp(seconds: 1), remote: "")
         }
         let run = try await begin(store)
-        await #expect(throws: ManifestError.invalidValue("an action 'No Word' is no word")) {
+        await #expect(
+            throws: ManifestError.invalidValue(
+                "an action 'No Word' is not a valid "
+                    + "word"
+            )
+        ) {
             let item = RunItem(key: "k", action: "No Word", state: "done", message: nil)
             try await store.recordItems(run, [item])
         }

@@ -15,7 +15,7 @@ struct SchemaTests {
     {
         let connection = try connection()
         let whole: [Query: String] = [
-            .countEntries: "SCAN entry USING COVERING INDEX",
+            .countEntries: "SCAN entry",
             .countSample: "SCAN entry USING COVERING INDEX entry_sample",
             .selectRuns: "SCAN run",
             // Whether there is one: the first is enough.
@@ -155,7 +155,7 @@ struct MigrationTests {
         try await old.checkpointAndClose()
         // As that version wrote it: without the mark of a link, also in the checksum.
         let entry = Sample.entry("a")
-        let values = Array(EntryRow.values(of: entry).dropLast(3))
+        let values = Array(EntryRow.values(of: entry, smallestSearchable: 0).dropLast(4))
         let row = RowDigest.sealing(values, table: .entry) + [.integer(0)]
         try directory.edit { connection in
             let texts = row.map(\.literal).joined(separator: ", ")
@@ -164,6 +164,30 @@ struct MigrationTests {
         let (store, outcome) = try await directory.open()
         #expect(outcome == .opened)
         #expect(try await store.entry("a") == entry)
+    }
+
+    @Test func `large entries of the third version are found by content`() async throws {
+        let directory = try StateDirectory()
+        let third = Schema(migrations: Array(Schema.current.migrations.prefix(3)))
+        let (old, _) = try await directory.open(schema: third)
+        try await old.checkpointAndClose()
+        let sizes: [Int64] = [262_143, 262_144]
+        let entries = sizes.map { Sample.entry(ObjectKey("s\($0)"), size: $0) }
+        try directory.edit { connection in
+            for entry in entries {
+                // The columns of then, that of the link last.
+                var row = EntryRow.values(of: entry, smallestSearchable: 0)
+                row.removeLast()
+                row.append(row.remove(at: 10))
+                let texts = row.map(\.literal).joined(separator: ", ")
+                try connection.execute("INSERT INTO entry VALUES (\(texts))")
+            }
+        }
+        let (store, outcome) = try await directory.open()
+        #expect(outcome == .opened)
+        #expect(try await store.entries(size: sizes[0], limit: 9).isEmpty)
+        #expect(try await store.entries(size: sizes[1], limit: 9) == [entries[1]])
+        #expect(try await store.entry("s262143") == entries[0])
     }
 
     @Test func `a new manifest runs all migrations`() async throws {

@@ -28,6 +28,17 @@ struct ArgumentParserTests {
         #expect(try arguments("--jobs", "9", "pull", "DIR", "oss://b/p", "-nj", "4") == expected)
     }
 
+    @Test func `a remote is told by its beginning, wherever it stands`() throws {
+        for line in [["pull", "oss://b/p", "D"], ["pull", "D", "oss://b/p"]] {
+            let mirror = try ArgumentParser.parse(line).arguments?.mirror
+            #expect(mirror?.remote == "oss://b/p")
+            #expect(mirror?.paths == ["D"])
+        }
+        #expect(try arguments("push").mirror == MirrorArguments([]))
+        #expect(try arguments("cancel", "D", "x").mirror.paths == ["D", "x"])
+        #expect(try arguments("init", "--unlink").mirror.paths == [])
+    }
+
     @Test func `two dashes end the options`() throws {
         let parsed = try arguments("pull", "--", "--delete")
         #expect(parsed.positionals == ["--delete"])
@@ -52,38 +63,85 @@ struct ArgumentParserTests {
         #expect(try parse("--version") == .version)
         #expect(try parse("--help") == .help(nil))
         #expect(try parse("help") == .help(nil))
-        #expect(try parse("help", "pull") == .help(.pull))
-        #expect(try parse("pull", "-h") == .help(.pull))
+        #expect(try parse("help", "pull") == .help(.command(.pull)))
+        #expect(try parse("pull", "-h") == .help(.command(.pull)))
+        #expect(try parse("help", "exit-codes") == .help(.topic(.exitCodes)))
+        #expect(try parse() == .help(nil))
+        #expect(try parse("-h") == .help(nil))
+        #expect(try parse("-V") == .version)
+        #expect(try parse("version") == .version)
     }
 
     @Test(arguments: [
-        ([], "a command is missing; see 'osssync help'"),
         (["-v"], "a command is missing; see 'osssync help'"),
-        (["pul"], "there is no command 'pul'; see 'osssync help'"),
-        (["help", "x\u{1B}[2J"], "there is no command 'x\\x1B[2J'; see 'osssync help'"),
-        (["pull", "--delte", "D"], "there is no option '--delte'; did you mean '--delete'?"),
-        (["pull", "--frobnicate"], "there is no option '--frobnicate'; see 'osssync help'"),
-        (["pull", "-x"], "there is no option '-x'; see 'osssync help'"),
+        (["pul"], "unknown command 'pul'; did you mean 'pull'? see 'osssync help pull'"),
+        (["versoin"], "unknown command 'versoin'; did you mean 'version'? see 'osssync help'"),
+        (["xy"], "unknown command 'xy'; see 'osssync help'"),
+        (["help", "x\u{1B}[2J"], "unknown command 'x\\x1B[2J'; see 'osssync help'"),
+        (
+            ["help", "filter"],
+            "there is no help on 'filter'; did you mean 'filters'? see 'osssync help'"
+        ),
+        (
+            ["pull", "--delte", "D"],
+            "unknown option '--delte'; did you mean '--delete'? see 'osssync help pull'"
+        ),
+        (
+            ["--dry", "pull", "D"],
+            "unknown option '--dry'; did you mean '--dry-run'? see 'osssync help pull'"
+        ),
+        (["pull", "--frobnicate"], "unknown option '--frobnicate'; see 'osssync help pull'"),
+        (["--frobnicate"], "unknown option '--frobnicate'; see 'osssync help'"),
+        (["pull", "-x"], "unknown option '-x'; see 'osssync help pull'"),
         (
             ["status", "--force", "D"],
-            "'--force' is not an option of status, only of pull, push, sync, get, put"
+            "'--force' is not an option of status, only of pull, push, sync, get, put, "
+                + "restore, undo"
         ),
         (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push, sync"),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),
-        (["pull"], "DIR is missing; see 'osssync help pull'"),
+        (["init"], "DIR is missing; see 'osssync help init'"),
+        (["init", "oss://b/p"], "DIR is missing; see 'osssync help init'"),
+        (
+            ["init", "D", "b/p"],
+            "'b/p' is not a remote: use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
+        ),
+        (
+            ["pull", "D", "https://b/p?secret"],
+            "'https://b/p' is not a remote: use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
+        ),
+        (["pull", "D", "x.jpg"], "'x.jpg' cannot be used here: pull cannot be limited to a path"),
+        (
+            ["pull", "oss://b/p", "D", "oss://b/q"],
+            "unexpected argument 'oss://b/q'; see 'osssync help pull'"
+        ),
+        (["status", "oss://b"], "unexpected argument 'oss://b'; see 'osssync help status'"),
+        (
+            ["init", "--unlink", "D", "oss://b"],
+            "unexpected argument 'oss://b'; see 'osssync help init'"
+        ),
+        (["ls"], "REMOTE is missing; see 'osssync help ls'"),
         (["init", "D"], "REMOTE is missing; see 'osssync help init'"),
         (["pull", ""], "DIR is missing; see 'osssync help pull'"),
-        (["status", "D", "E"], "'E' is one argument too many; see 'osssync help status'"),
-        (["help", "pull", "x"], "'x' is one argument too many; see 'osssync help help'"),
+        (["status", "D", "E"], "unexpected argument 'E'; see 'osssync help status'"),
+        (["help", "pull", "x"], "unexpected argument 'x'; see 'osssync help help'"),
         (
-            ["pull", "D", "--durability", "slow"],
-            "'slow' is no value for '--durability': it is one of full, fast"
+            ["pull", "D", "--durability", "full"],
+            "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
         ),
     ])
     func `a mistake is answered with what to do`(line: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try ArgumentParser.parse(line) }
         #expect(error?.message == message)
+    }
+
+    @Test(arguments: [
+        ("stats", "status"), ("cancle", "cancel"), ("compl", "completions"), ("x", nil),
+        ("pu", "put"), ("", nil), ("synchronize", nil), ("doctro", "doctor"),
+    ])
+    func `the nearest word is the one with the fewest edits`(text: String, word: String?) {
+        #expect(Nearest.word(to: text, among: CommandName.allCases.map(\.rawValue)) == word)
     }
 
     @Test func `no option takes a secret`() {
@@ -100,5 +158,12 @@ struct ArgumentParserTests {
         #expect(CommandTable.rows.map(\.name) == CommandName.allCases)
         let letters = OptionTable.rows.compactMap(\.short)
         #expect(Set(letters).count == letters.count)
+    }
+}
+
+extension Invocation {
+    fileprivate var arguments: ParsedArguments? {
+        if case .run(let arguments) = self { return arguments }
+        return nil
     }
 }

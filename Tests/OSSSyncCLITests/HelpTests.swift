@@ -11,20 +11,40 @@ import Foundation
 
 @Suite("Help")
 struct HelpTests {
+    private let help = HelpText(width: HelpText.standardWidth)
+
     @Test func `the overview is the recorded one`() throws {
-        try expectGolden(HelpText.overview(), "help.txt")
+        try expectGolden(help.overview(), "help.txt")
     }
 
     @Test(arguments: CommandName.allCases)
     func `the help of a command is the recorded one`(name: CommandName) throws {
         let row = try #require(CommandTable.row(name))
-        try expectGolden(HelpText.command(row), "help-\(name.rawValue).txt")
+        try expectGolden(help.command(row), "help-\(name.rawValue).txt")
     }
 
-    @Test func `no line is wider than 80 columns`() {
-        let texts = [HelpText.overview()] + CommandTable.rows.map(HelpText.command)
+    @Test(arguments: HelpTopic.allCases)
+    func `the help of a topic is the recorded one`(topic: HelpTopic) throws {
+        let text = help.text(.topic(topic))
+        try expectGolden(text, topic == .manual ? "osssync.1" : "help-\(topic.rawValue).txt")
+    }
+
+    @Test(arguments: ShellCompletions.allCases)
+    func `the completions of a shell are the recorded ones`(shell: ShellCompletions) throws {
+        try expectGolden(shell.script, "completions.\(shell.rawValue)")
+    }
+
+    @Test(arguments: [40, 60, 79, 100])
+    func `no line is wider than the terminal`(width: Int) {
+        let help = HelpText(width: width)
+        let topics = HelpTopic.allCases.filter { $0 != .manual }
+        let texts =
+            [help.overview()] + CommandTable.rows.map(help.command)
+            + topics.map { help.text(.topic($0)) }
         for line in texts.flatMap({ $0.split(separator: "\n") }) {
-            #expect(displayWidth(line) <= 80, "\(line)")
+            // A narrow terminal breaks what is indented: an option with its value, a command line.
+            let mayBreak = width < HelpText.standardWidth && line.hasPrefix("  ")
+            #expect(displayWidth(line) <= width || mayBreak, "\(line)")
         }
     }
 
@@ -42,6 +62,7 @@ struct HelpTests {
         for command in CommandName.allCases {
             #expect(text.contains("| `osssync \(command.rawValue) "), "\(command)")
         }
+        for topic in HelpTopic.allCases { #expect(text.contains("`\(topic.rawValue)`")) }
     }
 
     @Test func `the examples of the help can be parsed`() throws {

@@ -143,7 +143,7 @@ struct ReporterTests {
         reporter.handle(.finished(summary))
         let expected = """
             out|pull stopped after 0.0 s: nothing was done
-            1 object vanished from the remote meanwhile; the next run settles it
+            1 object disappeared from the remote during the run; the next run checks again
 
             """
         #expect(recording.text == expected)
@@ -215,6 +215,39 @@ struct ReporterTests {
         let expected =
             "err|\(fitting)\u{1B}[K\n" + "err|\r\u{1B}[1A\u{1B}[J" + "err|osssync: warning: w\n"
             + "err|\(fitting)\u{1B}[K\n" + "err|\r\u{1B}[1A\u{1B}[J"
+        #expect(recording.text == expected)
+    }
+
+    @Test func `what is waited for is said in a line until there is a bar`() throws {
+        let recording = Recording()
+        let reporter = Reporter(
+            options: try OutputOptions(.plainPull),
+            isDryRun: false,
+            screen: recording.screen(canDraw: true)
+        )
+        func retry(_ key: String?, isOutage: Bool) -> SyncEvent {
+            .retry(
+                RetryEvent(
+                    operation: "HeadObject",
+                    key: key,
+                    attempt: 1,
+                    limit: 7,
+                    wait: 4,
+                    cause: "no network",
+                    isOutage: isOutage
+                )
+            )
+        }
+        reporter.handle(retry("a", isOutage: false))
+        reporter.handle(retry(nil, isOutage: true))
+        reporter.handle(.progress(Self.progress))
+        reporter.handle(retry("a", isOutage: false))
+        reporter.handle(retry(nil, isOutage: true))
+        let expected = """
+            err|osssync: HeadObject of a: no network: try 1 of 7 in 4.0 s
+            err|osssync: no network: try 1 of 7 in 4.0 s
+
+            """
         #expect(recording.text == expected)
     }
 

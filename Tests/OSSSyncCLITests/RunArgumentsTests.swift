@@ -24,9 +24,8 @@ struct RunArgumentsTests {
             replacesLocalChanges: false,
             conflictPolicy: .keepBoth,
             comparesContent: false,
-            connectionLimit: 8,
+            connectionLimit: 128,
             partSize: 8 << 20,
-            durability: .full,
             trashDays: 7
         )
         #expect(try options() == expected)
@@ -45,7 +44,6 @@ struct RunArgumentsTests {
             comparesContent: true,
             connectionLimit: 32,
             partSize: 64_000_000,
-            durability: .fast,
             trashDays: 0
         )
         let parsed = try options(
@@ -63,12 +61,15 @@ struct RunArgumentsTests {
             "32",
             "--part-size",
             "64MB",
-            "--durability",
-            "fast",
             "--trash-days",
             "0"
         )
         #expect(parsed == expected)
+    }
+
+    @Test func `the number of requests can be left to the run`() throws {
+        #expect(try options("--jobs", "auto") == options())
+        #expect(try options("-j", "8").connectionLimit == 8)
     }
 
     @Test func `deleting extra items includes deleting known ones`() throws {
@@ -78,6 +79,7 @@ struct RunArgumentsTests {
 
     @Test(arguments: [
         ("--jobs", "0"), ("--jobs", "257"), ("--jobs", "-1"), ("--jobs", "+4"), ("--jobs", "4.0"),
+        ("--jobs", "Auto"),
         ("--part-size", "99K"), ("--part-size", "6G"), ("--part-size", "8m"),
         ("--part-size", ""), ("--max-delete", "101%"), ("--max-delete", "%"),
         ("--max-delete", "-5"), ("--trash-days", "1d"), ("--trash-days", "36501"),

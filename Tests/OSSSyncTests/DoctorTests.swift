@@ -139,7 +139,7 @@ struct DoctorTests {
         #expect(absent.map(\.subject) == ["configuration", "disk"])
         #expect(absent.map(\.state) == [.bad, .bad])
         #expect(absent[0].message.contains("is not linked with a remote"))
-        #expect(absent[1].message.hasSuffix("cannot be opened; is it there and yours?"))
+        #expect(absent[1].message.hasSuffix("cannot be opened; check that it exists and is yours"))
 
         try await withServer(home) { environment in
             try link(home, "oss://other-bucket", environment)

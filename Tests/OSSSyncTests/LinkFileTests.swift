@@ -25,7 +25,7 @@ struct LinkFileTests {
         options.signature = "v1"
         for options in [options, ConnectionOptions()] {
             let link = LinkFile(remote: try Remote(parsing: text), options: options, previous: nil)
-            #expect(try LinkFile(link.content, path: "config") == link)
+            #expect(try LinkFile(link.content(replacing: nil), path: "config") == link)
             #expect(link.remote.utf8.elementsEqual(text.utf8))
         }
     }
@@ -36,10 +36,11 @@ struct LinkFileTests {
         options.configurationFile = "/c"
         options.stateDirectory = "/s"
         options.allowsInsecureHTTP = true
-        let content = LinkFile(remote: remote, options: options, previous: nil).content
+        let content = LinkFile(remote: remote, options: options, previous: nil)
+            .content(replacing: nil)
         #expect(
             String(decoding: content, as: UTF8.self) == """
-                # Written by osssync init; docs/cli.md tells what may stand here.
+                # Written by osssync init; see osssync help configuration.
                 [mirror]
                 remote = oss://bucket/p/
 
@@ -62,6 +63,59 @@ struct LinkFileTests {
         #expect(link.profile == "work")
     }
 
+    @Test func `keeps the lines that are not its own`() throws {
+        let old = """
+            # mine
+            [push]
+            delete = yes
+
+            [mirror] ; the link
+            jobs = 4
+            Region = "cn-hangzhou" ; old
+            remote = oss://other/
+            exclude = *.a
+            exclude = *.b
+            [pull]
+            """
+        var options = ConnectionOptions()
+        options.endpoint = "http://127.0.0.1:9000"
+        let link = LinkFile(remote: remote, options: options, previous: nil)
+        let text = String(decoding: link.content(replacing: [UInt8](old.utf8)), as: UTF8.self)
+        #expect(
+            text == """
+                # mine
+                [push]
+                delete = yes
+
+                [mirror] ; the link
+                remote = oss://bucket/p/
+                endpoint = http://127.0.0.1:9000
+                jobs = 4
+                exclude = *.a
+                exclude = *.b
+                [pull]
+
+                """
+        )
+        #expect(try parsed(text) == link)
+        let rest = try #require(LinkFile.unlinked([UInt8](text.utf8)))
+        #expect(try parsed(String(decoding: rest, as: UTF8.self)) == nil)
+        #expect(String(decoding: rest, as: UTF8.self).contains("[mirror] ; the link\njobs = 4"))
+        #expect(LinkFile.unlinked(link.content(replacing: nil)) == nil)
+        let added = link.content(replacing: [UInt8]("[pull]\njobs = 2".utf8))
+        #expect(
+            String(decoding: added, as: UTF8.self) == """
+                [pull]
+                jobs = 2
+
+                [mirror]
+                remote = oss://bucket/p/
+                endpoint = http://127.0.0.1:9000
+
+                """
+        )
+    }
+
     @Test func `is absent without its section or remote`() throws {
         #expect(try parsed("") == nil)
         #expect(try parsed("[other]\nremote = oss://bucket\n") == nil)
@@ -81,6 +135,6 @@ struct LinkFileTests {
     func `that is broken is told with its line`(text: String, reason: String) {
         let error = #expect(throws: SyncError.self) { try parsed(text) }
         #expect(error?.code == .configuration)
-        #expect(error?.message == "'/d/.osssync/config': \(reason); fix it or run osssync init")
+        #expect(error?.message == "'/d/.osssync/config': \(reason); fix it")
     }
 }

@@ -32,10 +32,19 @@ struct MirrorTests {
         #expect(second.remote.text == "oss://bucket/p/")
         #expect(try mirror(home, "oss://bucket/p", environment: [:]).isLinked)
         // What is not said again stays.
-        try mirror(home, "oss://bucket/p") { $0.signature = "v1" }.writeLink()
-        let content = try String(contentsOfFile: home.path("dir/.osssync/config"), encoding: .utf8)
+        try mirror(home, "oss://bucket/p", environment: [:]) { $0.signature = "v1" }.writeLink()
+        let path = home.path("dir/.osssync/config")
+        let content = try String(contentsOfFile: path, encoding: .utf8)
         #expect(content.contains("region = cn-beijing\n"))
         #expect(content.contains("signature = v1\n"))
+        // What was used is recorded, also if the environment said so.
+        let endpoint = "https://oss.example.com"
+        try mirror(
+            home,
+            environment: ["OSS_REGION": "cn-hangzhou", "OSS_ENDPOINT": endpoint]
+        ).writeLink()
+        let later = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(later.contains("region = cn-hangzhou\nendpoint = \(endpoint)\nsignature = v1\n"))
     }
 
     @Test func `to another remote is refused unless that is meant`() throws {
@@ -45,8 +54,8 @@ struct MirrorTests {
         #expect(error?.code == .refused)
         #expect(
             error?.message == "'\(home.path("dir"))' is linked with 'oss://bucket/p/', not with "
-                + "'oss://bucket/q/'; nothing was changed. If the remote moved on purpose, "
-                + "say --rebind"
+                + "'oss://bucket/q/'; nothing was changed. If the remote changed on purpose, "
+                + "use --rebind"
         )
         let moved = try mirror(home, "oss://bucket/q", rebinds: true)
         #expect(!moved.isLinked)
@@ -61,7 +70,7 @@ struct MirrorTests {
             let error = #expect(throws: SyncError.self) { try mirror(home) }
             #expect(error?.code == .configuration)
             #expect(
-                error?.message == "'\(home.path("dir"))' is not linked with a remote; give one, "
+                error?.message == "'\(home.path("dir"))' is not linked with a remote; specify one, "
                     + "or run 'osssync init DIR REMOTE' first"
             )
             #expect(!FileManager.default.fileExists(atPath: home.path("dir/.osssync")))

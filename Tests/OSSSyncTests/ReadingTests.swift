@@ -78,13 +78,13 @@ struct ReadingTests {
         arguments: [
             (
                 "0-1,4-5",
-                "asks for several ranges in one request, which not every store answers alike; "
-                    + "ask for each range by itself"
+                "asks for several ranges in one request, which not every store supports; "
+                    + "request each range separately"
             ),
-            ("5-4", "is no range: write FIRST-LAST, FIRST- or -COUNT"),
-            ("-", "is no range: write FIRST-LAST, FIRST- or -COUNT"),
-            ("a-b", "is no range: write FIRST-LAST, FIRST- or -COUNT"),
-            ("", "is no range: write FIRST-LAST, FIRST- or -COUNT"),
+            ("5-4", "is not a range: use FIRST-LAST, FIRST- or -COUNT"),
+            ("-", "is not a range: use FIRST-LAST, FIRST- or -COUNT"),
+            ("a-b", "is not a range: use FIRST-LAST, FIRST- or -COUNT"),
+            ("", "is not a range: use FIRST-LAST, FIRST- or -COUNT"),
         ] as [(String, String)]
     )
     func `refuse what is not one range`(text: String, message: String) {

@@ -61,16 +61,16 @@ struct RemoteTests {
                 "a bucket's name has 3 to 63 of a-z, 0-9, hyphen and dot, "
                     + "and none of those at its ends"
             ),
-            ("oss://bucket//p", "no key begins with a slash"),
-            ("oss://bucket/\\p", "no key begins with a slash"),
+            ("oss://bucket//p", "a key cannot begin with a slash"),
+            ("oss://bucket/\\p", "a key cannot begin with a slash"),
             ("oss://bucket/a\0b", "it has a NUL byte"),
         ]
     )
     func `that are wrong are told why`(text: String, reason: String) {
         let error = #expect(throws: SyncError.self) { try Remote(parsing: text) }
         #expect(error?.code == .configuration)
-        let end = ": \(reason); write oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
-        #expect(error?.message == "'\(displayText(text))' is no remote\(end)")
+        let end = ": \(reason); use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
+        #expect(error?.message == "'\(displayText(text))' is not a remote\(end)")
     }
 
     @Test func `are shown without what a terminal would obey`() throws {

@@ -112,12 +112,12 @@ struct ResolvedConnectionTests {
     @Test func `of s3 obeys the provider that was recorded or asked for`() throws {
         let home = try TemporaryHome()
         expect(
-            "the provider 'minio' has no address of its own; give --endpoint or set "
+            "the provider 'minio' has no default endpoint; specify --endpoint or set "
                 + "AWS_ENDPOINT_URL"
         ) {
             try home.resolve(remote: "s3://bucket") { $0.provider = "minio" }
         }
-        expect("'gcs' is no provider; there are aws, minio, seaweedfs, r2, ceph, generic") {
+        expect("'gcs' is not a provider; supported are aws, minio, seaweedfs, r2, ceph, generic") {
             try home.resolve(remote: "s3://bucket") { $0.provider = "gcs" }
         }
         expect("--provider is for s3:// remotes") {
@@ -185,8 +185,8 @@ struct ResolvedConnectionTests {
         for host in ["http://oss-cn-hangzhou.aliyuncs.com", "http://10.0.0.1:9000"] {
             let shown = host.hasPrefix("http://10") ? host : "http://oss-cn-hangzhou.aliyuncs.com"
             expect(
-                "'\(shown)' is plain http, where anyone on the way can read and change "
-                    + "everything; use https, or say --insecure-http"
+                "'\(shown)' is plain http, where anyone on the network path can read and change "
+                    + "everything; use https, or --insecure-http"
             ) {
                 try home.resolve(["OSS_REGION": "cn-hangzhou", "OSS_ENDPOINT": host])
             }
@@ -204,11 +204,13 @@ struct ResolvedConnectionTests {
 
     @Test func `without what it needs is told what to give`() throws {
         let home = try TemporaryHome()
-        expect("no endpoint and no region is configured; give --endpoint or --region") {
+        expect("no endpoint and no region is configured; specify --endpoint or --region") {
             try home.resolve()
         }
-        expect("the region of 'oss.example' is not known, and V4 signatures need it; give --region")
-        {
+        expect(
+            "the region of 'oss.example' is not known, and V4 signatures need it; specify "
+                + "--region"
+        ) {
             try home.resolve { $0.endpoint = "oss.example" }
         }
         let old = try home.resolve {
@@ -216,19 +218,19 @@ struct ResolvedConnectionTests {
             $0.signature = "v1"
         }
         #expect(old.endpoint.region == nil)
-        expect("'sideways' is no addressing style") {
+        expect("'sideways' is not an addressing style") {
             try home.resolve {
                 $0.region = "cn-hangzhou"
                 $0.addressing = "sideways"
             }
         }
-        expect("'v5' is no signature version here") {
+        expect("'v5' is not a supported signature version") {
             try home.resolve {
                 $0.region = "cn-hangzhou"
                 $0.signature = "v5"
             }
         }
-        expect("'v1' is no signature version here") {
+        expect("'v1' is not a supported signature version") {
             try home.resolve(remote: "s3://bucket") { $0.signature = "v1" }
         }
         expect("the certificate authorities '/nonexistent' can't be read") {

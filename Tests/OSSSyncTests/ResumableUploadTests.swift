@@ -176,6 +176,29 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test func `whose earlier parts cannot be deleted says so and goes on`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        let notices = Notices()
+        let upload = try fixture.resumable(Self.options(), onNotice: notices.add)
+        _ = try await fixture.interrupt(upload) { await $0.pause() }
+        try fixture.write("file", StoreFixture.ramp(2_000_000, 5))
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "AbortMultipartUpload"},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+            """
+        )
+        _ = try await upload.resume()
+        let messages = notices.all.compactMap { notice in
+            if case .warning(let message) = notice { message } else { nil }
+        }
+        #expect(messages.count == 1)
+        #expect(messages.first?.contains("could not be aborted") == true)
+        #expect(notices.all.contains(.startedOver(.fileChanged)))
+    }
+
     @Test func `that the store has forgotten starts over, or says that it cannot resume`()
         async throws
     {

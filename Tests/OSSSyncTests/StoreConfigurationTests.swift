@@ -67,15 +67,16 @@ struct StoreConfigurationTests {
 
     @Test(
         arguments: [
-            (nil, nil, "no endpoint and no region is configured; give --endpoint or --region"),
+            (nil, nil, "no endpoint and no region is configured; specify --endpoint or --region"),
             (
                 "cn-hangzhou", "http://example.com",
-                "'http://example.com' is plain http, where anyone on the way can read and change "
-                    + "everything; use https, or say --insecure-http"
+                "'http://example.com' is plain http, where anyone on the network path can read "
+                    + "and change everything; use https, or --insecure-http"
             ),
             (
                 nil, "https://example.com",
-                "the region of 'example.com' is not known, and V4 signatures need it; give --region"
+                "the region of 'example.com' is not known, and V4 signatures need it; specify "
+                    + "--region"
             ),
         ] as [(String?, String?, String)]
     )

@@ -88,21 +88,29 @@ struct UploadFaultTests {
             )
             let error = await #expect(throws: SyncError.self) { try await upload.resume() }
             #expect(error?.code == .alreadyExists)
-            #expect(error?.message.hasSuffix("it is not to be replaced") == true)
+            #expect(error?.message.hasSuffix("already exists and is not replaced") == true)
             #expect(!fixture.server.requestLog.contains { $0.operation == "UploadPart" })
             #expect(fixture.names(in: "records") == [])
         }
     }
 
-    @Test func `is refused if a part's MD5 is another one at the store`() async throws {
+    @Test(
+        arguments: [
+            #""set": {"x-oss-hash-crc64ecma": "1"}"#,
+            #""set": {"ETag": "\"00000000000000000000000000000000\""}, "#
+                + #""remove": ["x-oss-hash-crc64ecma"]"#,
+        ]
+    )
+    func `is refused if a part's CRC-64, or else its MD5, is another one at the store`(
+        wrong: String
+    ) async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        let wrong = "\\\"00000000000000000000000000000000\\\""
         for (faults, isRight) in [("first", true), ("from", false)] {
             try fixture.setFaults(
                 """
                 [{"match": {"operation": "UploadPart", "part": 2, "\(faults)": 1},
-                  "effect": {"headers": {"set": {"ETag": "\(wrong)"}}}}]
+                  "effect": {"headers": {\(wrong)}}}]
                 """
             )
             let upload = try upload(fixture, StoreFixture.ramp(450_000))

@@ -140,7 +140,8 @@ struct WritingTests {
         try fixture.setFaults(
             """
             [{"match": {"operation": "UploadPart"},
-              "effect": {"headers": {"set": {"ETag": "\\"00000000000000000000000000000000\\""}}}}]
+              "effect": {"headers": {"set": {"ETag": "\\"00000000000000000000000000000000\\""},
+                                     "remove": ["x-oss-hash-crc64ecma"]}}}]
             """
         )
         let error = await #expect(throws: SyncError.self) {

@@ -84,8 +84,8 @@ struct AWSConfigTests {
                     )
                 )
         )
-        let place = ConfiguredPlace(endpoint: nil, region: "eu-west-1", addressing: "path")
-        #expect(config.place == place)
+        let location = LocationSettings(endpoint: nil, region: "eu-west-1", addressing: "path")
+        #expect(config.location == location)
     }
 
     @Test(arguments: [#""my own"  "#, "'my own'", "  \"my own\""]) func `a quoted name is a name`(
@@ -99,7 +99,7 @@ struct AWSConfigTests {
                     configPath: config,
                     profile: profile
                 )
-                #expect(found?.place.region == region)
+                #expect(found?.location.region == region)
             }
         }
     }
@@ -112,16 +112,16 @@ struct AWSConfigTests {
                 configPath: config,
                 profile: nil
             )
-            #expect(found?.place.endpoint == nil)
+            #expect(found?.location.endpoint == nil)
         }
     }
 
     @Test func `nested keys belong to their service`() async throws {
         let config = try #require(try await config("tool"))
         #expect(try config.source() == .process(command: "\"/opt/my tool\" --get 'a b'"))
-        #expect(config.place.endpoint == "http://127.0.0.1:2")
-        #expect(config.place.region == "us-west-2")
-        #expect(config.place.addressing == nil)
+        #expect(config.location.endpoint == "http://127.0.0.1:2")
+        #expect(config.location.region == "us-west-2")
+        #expect(config.location.addressing == nil)
     }
 
     /// Keys beside a role are those that ask for it: to use them would be to act as another one.
@@ -135,7 +135,7 @@ struct AWSConfigTests {
         let config = try #require(try await config(profile))
         let message = #expect(throws: CredentialsError.self) { try config.source() }?.message
         #expect(message?.contains("the profile '\(profile)' in '") == true)
-        #expect(message?.contains("/config' gets its credentials by '\(setting)'") == true)
+        #expect(message?.contains("/config' gets its credentials from '\(setting)'") == true)
         #expect(
             message?.hasSuffix(
                 "credential_process = aws configure export-credentials "

@@ -5,7 +5,7 @@ import Testing
 @Suite("Bandwidth")
 struct BandwidthMeterTests {
     @Test func `is kept on the average, debts included`() {
-        var meter = BandwidthMeter(bytesPerSecond: 1_000, now: .zero)
+        var meter = TokenBucket(bytesPerSecond: 1_000, now: .zero)
         var now = Duration.zero
         var moved = 0
         for turn in 0..<100 {
@@ -19,7 +19,7 @@ struct BandwidthMeterTests {
     }
 
     @Test func `saves up a quarter of a second at most`() {
-        var meter = BandwidthMeter(bytesPerSecond: 1_000, now: .zero)
+        var meter = TokenBucket(bytesPerSecond: 1_000, now: .zero)
         #expect(meter.pause(now: .seconds(3_600)) == .zero)
         meter.moved(250)
         #expect(meter.pause(now: .seconds(3_600)) == .zero)

@@ -25,7 +25,7 @@ struct CancellationTests {
             onCheckpoint: { received, _ in checkpoint.withLock { $0 = received } },
             onProgress: { _ in begin.yield() }
         )
-        let sent = request(server, judge: { _ in .file(sink, length: 1_000_000) })
+        let sent = request(server, classify: { _ in .file(sink, length: 1_000_000) })
         await withTaskGroup(of: TransportError?.self) { group in
             group.addTask {
                 do throws(TransportError) {

@@ -111,3 +111,51 @@ func serviceError(
         + "<Message>\(message)</Message><RequestId>ID</RequestId>\(extra)</Error>"
     return .response(status, headers: headers, body: [UInt8](document.utf8))
 }
+
+extension StorageClient {
+    /// A client whose answers `network` makes, with the program's number of attempts.
+    static func over(
+        _ network: any HTTPSending,
+        firstAttempts: Int? = nil,
+        runBudget: Int,
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        observe: @escaping @Sendable (StorageObservation) -> Void = { _ in }
+    ) throws -> StorageClient {
+        var retry = RetryPolicy(
+            attempts: 8,
+            base: .milliseconds(200),
+            throttleBase: .seconds(1),
+            cap: .seconds(30),
+            retryAfterCap: .seconds(120),
+            runBudget: runBudget
+        )
+        retry.firstAttempts = firstAttempts
+        return StorageClient(
+            configuration: StorageConfiguration(
+                dialect: .oss,
+                endpoint: try Endpoint(
+                    parsing: "https://127.0.0.1:1",
+                    region: "cn-hangzhou",
+                    addressing: .auto
+                ),
+                bucket: "bucket",
+                signatureVersion: .v4,
+                credentials: StaticCredentials(ClientFixture.credentials),
+                connectTimeout: .seconds(5),
+                stallTimeout: .seconds(5),
+                connectionLimit: 4,
+                caFile: nil,
+                proxy: nil,
+                userAgent: "osssync-test",
+                retry: retry
+            ),
+            environment: StorageEnvironment(
+                now: { ClientFixture.now },
+                sleep: sleep,
+                randomUnit: { 0.5 },
+                observe: observe
+            ),
+            transport: network
+        )
+    }
+}

@@ -24,12 +24,12 @@ struct ConfigurationFileTests {
         #expect(found.accessKeySecret == Secret("secret"))
         #expect(found.securityToken == Secret("token"))
         let config = try withFile(text) { try OssutilConfig($0) }
-        let place = config.place(profile: nil, bucket: "other")
-        #expect(place.endpoint == "oss-cn-hangzhou.aliyuncs.com")
+        let location = config.location(profile: nil, bucket: "other")
+        #expect(location.endpoint == "oss-cn-hangzhou.aliyuncs.com")
         #expect(
-            config.place(profile: nil, bucket: "one").endpoint == "oss-cn-shanghai.aliyuncs.com"
+            config.location(profile: nil, bucket: "one").endpoint == "oss-cn-shanghai.aliyuncs.com"
         )
-        let cname = config.place(profile: nil, bucket: "two-b")
+        let cname = config.location(profile: nil, bucket: "two-b")
         #expect(cname.endpoint == "files.example.com")
         #expect(cname.addressing == "cname")
     }
@@ -63,9 +63,9 @@ struct ConfigurationFileTests {
         #expect(config.hasProfile("dev") && !config.hasProfile("absent"))
         let error = #expect(throws: CredentialsError.self) { try config.source(profile: "far") }
         #expect(error?.message.contains("'RamRoleArn'") == true)
-        #expect(config.place(profile: "dev", bucket: nil).region == "cn-shanghai")
-        #expect(config.place(profile: "dev", bucket: nil).signature == "v1")
-        let mine = config.place(profile: nil, bucket: "mine")
+        #expect(config.location(profile: "dev", bucket: nil).region == "cn-shanghai")
+        #expect(config.location(profile: "dev", bucket: nil).signature == "v1")
+        let mine = config.location(profile: nil, bucket: "mine")
         #expect(mine.region == "cn-beijing")
         #expect(mine.addressing == "path")
     }
@@ -94,7 +94,7 @@ struct ConfigurationFileTests {
         #expect(throws: CredentialsError.self) { try config.source(profile: "sso") }
         #expect(try config.source(profile: "absent") == nil)
         #expect(config.hasProfile("sts") && !config.hasProfile("absent"))
-        #expect(config.place(profile: nil).region == "cn-hangzhou")
+        #expect(config.location(profile: nil).region == "cn-hangzhou")
     }
 
     @Test func `a section of osssync's own file is read like a profile`() async throws {

@@ -96,7 +96,6 @@ struct DownloadTests {
             )
         }
         #expect(error?.kind == .transport(.connectionLost))
-        #expect(error?.isUnreachable == true)
         #expect(fixture.server.requests.count == 3)
         #expect(fixture.recorder.pauses == [.milliseconds(100), .milliseconds(200)])
     }

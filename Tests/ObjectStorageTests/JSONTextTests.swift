@@ -157,7 +157,7 @@ struct JSONTextTests {
         }
         #expect(failure([0xFF])?.message == "it is not UTF-8")
         #expect(JSONFailure.tooLong(limit: 1 << 20).message == "it is larger than 1048576 bytes")
-        #expect(JSONFailure.notAnObject.message == "it is no object")
+        #expect(JSONFailure.notAnObject.message == "it is not an object")
         #expect(JSONFailure.unexpectedType(member: "a").message == "'a' is of another type")
     }
 }

@@ -37,39 +37,10 @@ struct OutageProbeTests {
     }
 
     private func client(_ network: ScriptedNetwork) throws -> StorageClient {
-        StorageClient(
-            configuration: StorageConfiguration(
-                dialect: .oss,
-                endpoint: try Endpoint(
-                    parsing: "https://127.0.0.1:1",
-                    region: "cn-hangzhou",
-                    addressing: .auto
-                ),
-                bucket: "bucket",
-                signatureVersion: .v4,
-                credentials: StaticCredentials(ClientFixture.credentials),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(5),
-                connectionLimit: 4,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-test",
-                retry: RetryPolicy(
-                    attempts: 8,
-                    base: .milliseconds(200),
-                    throttleBase: .seconds(1),
-                    cap: .seconds(30),
-                    retryAfterCap: .seconds(120),
-                    runBudget: 100
-                )
-            ),
-            environment: StorageEnvironment(
-                now: { ClientFixture.now },
-                sleep: { _ in await Self.letOthersRun() },
-                randomUnit: { 0.5 },
-                observe: { _ in }
-            ),
-            transport: network
+        try StorageClient.over(
+            network,
+            runBudget: 100,
+            sleep: { _ in await Self.letOthersRun() }
         )
     }
 

@@ -56,41 +56,12 @@ struct OutageTests {
         firstAttempts: Int? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
     ) throws -> StorageClient {
-        var retry = RetryPolicy(
-            attempts: 8,
-            base: .milliseconds(200),
-            throttleBase: .seconds(1),
-            cap: .seconds(30),
-            retryAfterCap: .seconds(120),
-            runBudget: 5
-        )
-        retry.firstAttempts = firstAttempts
-        return StorageClient(
-            configuration: StorageConfiguration(
-                dialect: .oss,
-                endpoint: try Endpoint(
-                    parsing: "https://127.0.0.1:1",
-                    region: "cn-hangzhou",
-                    addressing: .auto
-                ),
-                bucket: "bucket",
-                signatureVersion: .v4,
-                credentials: StaticCredentials(ClientFixture.credentials),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(5),
-                connectionLimit: 4,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-test",
-                retry: retry
-            ),
-            environment: StorageEnvironment(
-                now: { ClientFixture.now },
-                sleep: sleep,
-                randomUnit: { 0.5 },
-                observe: { notices.observe($0) }
-            ),
-            transport: network
+        try StorageClient.over(
+            network,
+            firstAttempts: firstAttempts,
+            runBudget: 5,
+            sleep: sleep,
+            observe: { notices.observe($0) }
         )
     }
 
@@ -112,6 +83,27 @@ struct OutageTests {
             }
             return await group.reduce(into: []) { if let error = $1 { $0.append(error) } }
         }
+    }
+
+    @Test func `what waits for the one that tries gives up with it`() async throws {
+        let (network, notices) = (ComingNetwork(failures: .max, refused), Notices())
+        let isHeld = Mutex(true)
+        let client = try client(network, notices) { _ in
+            while isHeld.withLock(\.self) { await Task.yield() }
+        }
+        async let first = deleteAll(client, 1)
+        while notices.all.isEmpty { await Task.yield() }
+        async let second = deleteAll(client, 1)
+        while client.outage.waitingCount == 0 { await Task.yield() }
+        isHeld.withLock { $0 = false }
+        let errors = await first + second
+        #expect(errors.count == 2 && errors.allSatisfy { $0.isOutage })
+        #expect(notices.all.map(\.attempt) == Array(1...7))
+        #expect(network.sent.count == 8)
+        let expected =
+            "there is no connection: the connection could not be made (refused). Check the "
+            + "endpoint's name and the network"
+        #expect(errors.allSatisfy { $0.message == expected })
     }
 
     @Test func `a thousand requests wait together and go on when it is back`() async throws {

@@ -19,7 +19,7 @@ struct ReceptionTests {
                 server,
                 idleLimit: idleLimit,
                 minimumBytes: minimumBytes,
-                judge: { _ in .file(sink, length: Int64(length)) }
+                classify: { _ in .file(sink, length: Int64(length)) }
             )
         )
     }
@@ -195,7 +195,7 @@ struct ReceptionTests {
             [.text("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .stall]
         }
         defer { server.stop() }
-        let response = try await transport().send(request(server, judge: { _ in .reject }))
+        let response = try await transport().send(request(server, classify: { _ in .reject }))
         #expect(response.head.status == 200)
     }
 
@@ -205,12 +205,12 @@ struct ReceptionTests {
         }
         defer { server.stop() }
         let cut = try await transport().send(
-            request(server, judge: { _ in .memory(limit: 1_000, truncates: true) })
+            request(server, classify: { _ in .memory(limit: 1_000, truncates: true) })
         )
         #expect(cut.body == ramp(1_000))
         await #expect(throws: TransportError.bodyTooLong) {
             try await transport().send(
-                request(server, judge: { _ in .memory(limit: 1_000, truncates: false) })
+                request(server, classify: { _ in .memory(limit: 1_000, truncates: false) })
             )
         }
     }
@@ -278,7 +278,7 @@ struct ReceptionTests {
         let sent = request(
             server,
             idleLimit: .milliseconds(200),
-            judge: { _ in .file(sink, length: Int64(content.count)) }
+            classify: { _ in .file(sink, length: Int64(content.count)) }
         )
         async let response = transport.send(sent)
         var acknowledged: Int64 = 0
@@ -301,7 +301,7 @@ struct ReceptionTests {
         let sink = sink(file, length: 10)
         let server = ScriptedServer { _, _ in [] }
         defer { server.stop() }
-        let exchange = Exchange(request(server, judge: { _ in .file(sink, length: 10) }))
+        let exchange = Exchange(request(server, classify: { _ in .file(sink, length: 10) }))
         for line in ["HTTP/1.1 200 OK\r\n", "\r\n"] {
             #expect(exchange.receive(headerLine: [UInt8](line.utf8)) {})
         }
@@ -334,7 +334,7 @@ struct ReceptionTests {
         let sent = request(
             server,
             idleLimit: .milliseconds(500),
-            judge: { _ in .file(sink, length: Int64(content.count)) }
+            classify: { _ in .file(sink, length: Int64(content.count)) }
         )
         async let response = transport.send(sent)
         var iterator = reports.makeAsyncIterator()

@@ -114,12 +114,12 @@ struct RedactionTests {
     }
 
     @Test func `a signed address gives its permission to no message`() throws {
-        let address = try PresignedAddress(
+        let address = try PresignedURL(
             parsing: "https://h.example/k?x-oss-signature-version=OSS4-HMAC-SHA256"
                 + "&x-oss-security-token=CAISq%2Bcanary%2Ftoken&x-oss-signature=0123456789abcdef"
         )
         var context = AttemptContext()
-        context.addresses = PresignedPair(get: address, head: nil)
+        context.urls = PresignedPair(get: address, head: nil)
         var redaction = Redaction()
         redaction.add(context)
         let text = "OSS4-HMAC-SHA256 23456789ab CAISq+canary/token; CAISq%2Bcanary%2Ftoken?"

@@ -93,6 +93,60 @@ struct ReplacingTests {
         #expect(fixture.server.requests.map(\.method) == ["HEAD", "HEAD", "HEAD", "PUT"])
     }
 
+    /// What is found beneath our token, after a write whose answer was lost or refused.
+    private func kept(_ content: [UInt8], size: Int) -> ScriptedAction {
+        let tag = hexadecimalText(Digest.md5(content)).uppercased()
+        let lines = [
+            "HTTP/1.1 200 OK", "Content-Length: \(size)", "ETag: \"\(tag)\"",
+            "x-oss-meta-osssync-upload: t", "x-amz-meta-osssync-upload: t",
+            "x-oss-hash-crc64ecma: \(CRC64(of: content).value)",
+        ]
+        return .text(lines.joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    @Test(arguments: [StorageDialect.oss, .s3])
+    func `what another writer put with our metadata is neither taken for ours nor replaced`(
+        dialect: StorageDialect
+    ) async throws {
+        for size in [content.count, 5] {
+            let fixture = try ClientFixture(dialect: dialect) { request, index in
+                switch index {
+                case 0: [self.found(self.tag)]
+                case 1: [serviceError("502 Bad", "BadGateway")]
+                default:
+                    request.method == "HEAD"
+                        ? [self.kept(ramp(size).reversed(), size: size)]
+                        : [serviceError("412 No", "PreconditionFailed")]
+                }
+            }
+            let error = await #expect(throws: StorageError.self) { try await put(fixture) }
+            #expect(error?.isAlreadyExists == true)
+            let last = try #require(fixture.server.requests.last { $0.method == "PUT" })
+            #expect(last["if-match"] == (dialect == .s3 ? "\"\(tag)\"" : nil))
+            let puts = fixture.server.requests.count { $0.method == "PUT" }
+            #expect(puts == (dialect == .s3 ? 2 : 1))
+        }
+    }
+
+    @Test(arguments: [StorageDialect.oss, .s3])
+    func `an object of ours that arrived damaged is replaced by the next try`(
+        dialect: StorageDialect
+    ) async throws {
+        let content = content
+        let damaged = [UInt8](content.reversed())
+        let fixture = try ClientFixture(dialect: dialect) { request, index in
+            switch index {
+            case 0: [self.found(self.tag)]
+            case 1: [uploadResponse(damaged)]
+            default:
+                request.method == "HEAD"
+                    ? [self.kept(damaged, size: content.count)] : [uploadResponse(content)]
+            }
+        }
+        try await put(fixture)
+        #expect(fixture.server.requests.count { $0.method == "PUT" } == 2)
+    }
+
     @Test func `a completion is repeated if only its look failed`() async throws {
         let fixture = try ClientFixture { request, index in
             guard request.method == "HEAD" else {

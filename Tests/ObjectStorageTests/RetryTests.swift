@@ -97,7 +97,14 @@ struct RetryTests {
     }
 
     @Test func `the pauses without a connection come to about two minutes`() {
-        let policy = RetryPolicy.standard
+        let policy = RetryPolicy(
+            attempts: 8,
+            base: .milliseconds(200),
+            throttleBase: .seconds(1),
+            cap: .seconds(30),
+            retryAfterCap: .seconds(120),
+            runBudget: 512
+        )
         let pauses = (1..<policy.attempts).map {
             policy.outagePause(beforeTry: $0, isHasty: false, random: 1)
         }
@@ -160,41 +167,41 @@ struct RetryTests {
 
 @Suite("Stalls")
 struct StallWatchTests {
-    private let patience = Patience(idleLimit: .seconds(30), minimumBytes: 30_720)
+    private let stallLimits = StallLimits(idleLimit: .seconds(30), minimumBytes: 30_720)
 
     /// What a watch says at each of some times in seconds, with the bytes moved until then.
     private func verdicts(
-        _ patience: Patience,
+        _ stallLimits: StallLimits,
         restart: Int? = nil,
         _ observations: [(second: Int, moved: Int64)]
     ) -> [Bool] {
-        var watch = StallWatch(patience: patience, moved: 0, now: .zero)
+        var watch = StallDetector(stallLimits: stallLimits, moved: 0, now: .zero)
         if let restart { watch.restart(moved: 0, now: .seconds(restart)) }
         return observations.map { watch.isStalled(moved: $0.moved, now: .seconds($0.second)) }
     }
 
     @Test func `silence for the whole limit is a stall`() {
-        let seen = verdicts(patience, [(29, 100_000), (58, 100_000), (59, 100_000)])
+        let seen = verdicts(stallLimits, [(29, 100_000), (58, 100_000), (59, 100_000)])
         #expect(seen == [false, false, true])
     }
 
     @Test func `a drip is a stall at the end of a window`() {
-        let seen = verdicts(patience, (1...30).map { ($0, Int64($0)) })
+        let seen = verdicts(stallLimits, (1...30).map { ($0, Int64($0)) })
         #expect(seen.firstIndex(of: true) == 29)
     }
 
     @Test func `time that did not count is forgotten`() {
-        let seen = verdicts(patience, restart: 3_600, [(3_629, 0), (3_630, 0)])
+        let seen = verdicts(stallLimits, restart: 3_600, [(3_629, 0), (3_630, 0)])
         #expect(seen == [false, true])
     }
 
     @Test func `a slow answer needs only a byte`() {
-        let slow = Patience(idleLimit: .seconds(300), minimumBytes: 0)
+        let slow = StallLimits(idleLimit: .seconds(300), minimumBytes: 0)
         #expect(verdicts(slow, [(299, 1), (598, 2)]) == [false, false])
     }
 
     @Test func `a slow answer does not take for ever`() {
-        let slow = Patience(
+        let slow = StallLimits(
             idleLimit: .seconds(300),
             minimumBytes: 0,
             totalLimit: .seconds(600)

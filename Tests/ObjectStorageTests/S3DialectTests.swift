@@ -261,11 +261,11 @@ struct S3DialectTests {
             status: 200,
             headers: [("content-range", "bytes 5-7/10"), ("content-length", "3")]
         )
-        #expect(try expectation.judge(right) == 3)
+        #expect(try expectation.validate(right) == 3)
         let wrong = ResponseHead(
             status: 200,
             headers: [("content-range", "bytes 0-9/10"), ("content-length", "10")]
         )
-        #expect(throws: ContentFailure.self) { try expectation.judge(wrong) }
+        #expect(throws: ContentFailure.self) { try expectation.validate(wrong) }
     }
 }

@@ -69,7 +69,10 @@ struct StorageClientTests {
         let error = await #expect(throws: StorageError.self) {
             try await fixture.client.list(ListRequest(prefix: "p/"))
         }
-        #expect(error?.isUnreachable == true)
+        guard case .protocolViolation = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
         #expect(fixture.server.requests.count == 3)
     }
 
@@ -161,11 +164,11 @@ struct StorageClientTests {
                 ]
         }
         let first = await #expect(throws: StorageError.self) {
-            try await fixture.client.versioningStatus()
+            try await fixture.client.list(ListRequest(prefix: ""))
         }
         #expect(first?.kind == .service(status: 400, code: "BadErrorResponse"))
         let second = await #expect(throws: StorageError.self) {
-            try await fixture.client.versioningStatus()
+            try await fixture.client.list(ListRequest(prefix: ""))
         }
         let text = try #require(second?.serviceMessage)
         #expect(text.unicodeScalars.count == 256)
@@ -281,24 +284,11 @@ struct StorageClientTests {
         #expect(fixture.server.requests.count == 2)
     }
 
-    @Test func `links and buckets are described`() async throws {
-        let info =
-            "<BucketInfo><Bucket><Name>bucket</Name><Location>oss-cn-hangzhou</Location>"
-            + "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket></BucketInfo>"
-        let versioning =
-            "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>"
-        let fixture = try ClientFixture { request, _ in
-            switch request.target {
-            case "/bucket/?bucketInfo": [.response("200 OK", body: [UInt8](info.utf8))]
-            case "/bucket/?versioning": [.response("200 OK", body: [UInt8](versioning.utf8))]
-            default: [.response("200 OK", headers: ["x-oss-symlink-target: a%2Fb%20c"])]
-            }
+    @Test func `links are described`() async throws {
+        let fixture = try ClientFixture { _, _ in
+            [.response("200 OK", headers: ["x-oss-symlink-target: a%2Fb%20c"])]
         }
-        #expect(try await fixture.client.bucketInfo().location == "oss-cn-hangzhou")
-        #expect(try await fixture.client.versioningStatus() == .suspended)
         #expect(try await fixture.client.symlinkTarget("l") == "a/b c")
-        try await fixture.client.putSymlink("l", target: "a/b c")
-        #expect(fixture.server.requests.last?["x-oss-symlink-target"] == "a%2Fb%20c")
         try await fixture.client.restore("k", days: 2, tier: "Bulk")
         #expect(fixture.server.requests.last?["content-type"] == "application/xml")
     }

@@ -70,7 +70,7 @@ struct StorageErrorTests {
         )
         #expect(
             error(.service(status: 302, code: "")).message.contains(
-                "Redirects are not followed: name the right endpoint"
+                "Redirects are not followed: specify the right endpoint"
             )
         )
     }

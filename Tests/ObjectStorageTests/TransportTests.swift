@@ -17,7 +17,7 @@ func request(
     isReplayable: Bool = true,
     needsFreshConnection: Bool = false,
     onSent: @escaping @Sendable (Int) -> Void = { _ in },
-    judge: @escaping @Sendable (ResponseHead) -> BodyDisposition = { _ in
+    classify: @escaping @Sendable (ResponseHead) -> BodyDisposition = { _ in
         .memory(limit: 1 << 20, truncates: false)
     }
 ) -> HTTPRequest {
@@ -26,11 +26,11 @@ func request(
         url: server.url + target,
         headers: headers,
         body: body,
-        patience: Patience(idleLimit: idleLimit, minimumBytes: minimumBytes),
+        stallLimits: StallLimits(idleLimit: idleLimit, minimumBytes: minimumBytes),
         isReplayable: isReplayable,
         needsFreshConnection: needsFreshConnection,
         onSent: onSent,
-        judge: judge
+        classify: classify
     )
 }
 
@@ -126,19 +126,49 @@ struct TransportTests {
             range: ByteRange(offset: 1_000, length: 2_000_001)
         )
         let progress = Mutex(0)
-        let response = try await transport.send(
-            request(
-                server,
-                .put,
-                body: .file(region),
-                onSent: { count in progress.withLock { $0 += count } }
-            )
+        var request = request(
+            server,
+            .put,
+            body: .file(region),
+            onSent: { count in progress.withLock { $0 += count } }
         )
+        request.computesMD5 = true
+        let response = try await transport.send(request)
         let sent = [UInt8](content[1_000..<2_001_001])
         #expect(server.requests.last?.body == sent)
         #expect(response.sent?.checksum == CRC64(of: sent))
         #expect(response.sent?.md5 == Digest.md5(sent))
         #expect(progress.withLock { $0 } == 2_000_001)
+    }
+
+    /// Runs what waits for a response on the transport's thread, while that hands it over.
+    private final class Immediate: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test func `nothing of a request is held when its response is there`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        let isHeld = try await withTaskExecutorPreference(Immediate()) {
+            weak var held: ScratchFile?
+            do {
+                let file = ScratchFile([1])
+                held = file
+                _ = try await transport.send(
+                    request(
+                        server,
+                        .put,
+                        body: .bytes([1]),
+                        onSent: { _ in withExtendedLifetime(file) {} }
+                    )
+                )
+            }
+            return held != nil
+        }
+        #expect(!isHeld)
     }
 
     @Test func `a file that ends early is not sent as if it were whole`() async throws {
@@ -245,11 +275,11 @@ struct TransportTests {
             url: "http://no-such-host.invalid/",
             headers: [],
             body: .none,
-            patience: Patience(idleLimit: .seconds(5), minimumBytes: 0),
+            stallLimits: StallLimits(idleLimit: .seconds(5), minimumBytes: 0),
             isReplayable: true,
             needsFreshConnection: false,
             onSent: { _ in },
-            judge: { _ in .reject }
+            classify: { _ in .reject }
         )
         unknown.method = .head
         let sent = unknown

@@ -39,13 +39,12 @@ struct UploadTests {
                 key: "k",
                 contentType: "text/plain",
                 userMetadata: [(name: "Osssync-Upload", value: "t")],
-                storageClass: .infrequentAccess,
+                storageClass: StorageClass(name: "IA"),
                 forbidsOverwrite: true
             )
         )
         #expect(result.crc64 == CRC64(of: content))
         #expect(result.sentChecksum == CRC64(of: content))
-        #expect(result.sentMD5 == hexadecimalText(Digest.md5(content)))
         #expect(result.versionID == VersionID("V"))
         let seen = try #require(fixture.server.requests.first)
         #expect(seen.body == content)
@@ -203,6 +202,39 @@ struct UploadTests {
         #expect(
             fixture.server.requests.last?.target == "/bucket/k?partNumber=2&uploadId=ID%2F%2B"
         )
+    }
+
+    @Test func `a part is verified by its CRC-64, and by its MD5 where the store tells none`()
+        async throws
+    {
+        let content = content
+        let wrong = "ETag: \"00000000000000000000000000000000\""
+        let right = "ETag: \"\(hexadecimalText(Digest.md5(content)))\""
+        let answers = [
+            // The first part is read again for its MD5, the second one has it from its sending.
+            [wrong], [right], [wrong], [right],
+            // The CRC-64 decides, whatever the ETag is.
+            [wrong, "x-oss-hash-crc64ecma: \(CRC64(of: content).value)"],
+            [right, "x-oss-hash-crc64ecma: 1"], [right],
+        ]
+        let fixture = try ClientFixture { _, index in
+            [.response("200 OK", headers: index < answers.count ? answers[index] : [])]
+        }
+        let file = ScratchFile(content)
+        let range = ByteRange(offset: 0, length: Int64(content.count))
+        var counts: [Int] = []
+        for index in 0..<4 {
+            let part = try await fixture.client.uploadPart(
+                "k",
+                UploadID("U"),
+                PartNumber(index: index),
+                body: .file(FileRegion(descriptor: file.descriptor, range: range)),
+                onProgress: { _ in }
+            )
+            #expect(part.crc64 == CRC64(of: content))
+            counts.append(fixture.server.requests.count)
+        }
+        #expect(counts == [2, 4, 5, 7])
     }
 
     @Test func `a file that changed is not sent to its end`() async throws {

@@ -22,15 +22,6 @@ struct XMLVectorTests {
         try expectListing(page, expected)
     }
 
-    @Test func `a page of ListObjects has a marker`() throws {
-        let name = "list-objects-v1-page1.xml"
-        let page = try decodeListObjectsV1(bytes(name), style: .strict)
-        let expected = try expectation(name)
-        #expect(page.isTruncated == expected["is_truncated"].boolean)
-        #expect(page.nextMarker == expected["next_marker"].text.map { ObjectKey($0) })
-        try expectListing(page, expected)
-    }
-
     @Test func `an archived object that is being restored is seen as that`() throws {
         let page = try decodeListObjects(bytes("list-objects-v2-page1.xml"), style: .strict)
         let cold = try #require(page.objects.first { $0.storageClass == .coldArchive })
@@ -134,22 +125,6 @@ struct XMLVectorTests {
         #expect(other.deleted.map(\.key) == ["a.txt"])
         #expect(other.failed.map(\.key) == ["b.txt"])
         #expect(other.failed.map(\.code) == ["AccessDenied"])
-    }
-
-    @Test func `a bucket's information, place, versioning and tags are read`() throws {
-        let info = try decodeBucketInfo(bytes("bucket-info.xml"))
-        let expected = try expectation("bucket-info.xml")["bucket_info"]
-        #expect(info.name == expected["name"].text)
-        #expect(info.location == expected["location"].text)
-        #expect(info.extranetEndpoint == expected["extranet_endpoint"].text)
-        #expect(info.intranetEndpoint == expected["intranet_endpoint"].text)
-        #expect(info.storageClass == .standard)
-        #expect(info.versioning == .enabled)
-        #expect(info.created == Timestamp(extendedText: "2024-07-31T10:56:21Z"))
-        #expect(try decodeLocation(bytes("bucket-location.xml")) == "cn-hangzhou")
-        #expect(try decodeVersioning(bytes("bucket-versioning.xml")) == .enabled)
-        let tags = try decodeTagging(bytes("object-tagging.xml"))
-        #expect(tags == [ObjectTag(key: "a", value: "1"), ObjectTag(key: "b:c", value: "x y")])
     }
 
     @Test func `every error document's fields are read`() throws {

@@ -10,13 +10,14 @@ import os
 import secrets
 import sys
 import tempfile
-import time
-import traceback
 import urllib.parse
 
-import remote_cases
-from remote_place import CONTROL_KEYS, KEYS, Workplace
-from remote_wire import Bucket
+sys.path.append(os.path.dirname(sys.path[0]))
+
+import remote_cases  # noqa: E402
+from remote_place import CONTROL_KEYS, KEYS, Workplace  # noqa: E402
+from remote_wire import Bucket  # noqa: E402
+from Support.checks import Tally  # noqa: E402
 
 
 def place_of(remote, environment, program, folder):
@@ -55,17 +56,10 @@ def main():
         return 0
     program = os.path.join(os.path.abspath(sys.argv[1]), "osssync")
     size = int(os.environ.get("OSSSYNC_LIVE_BYTES", 64 << 20))
-    counts = {True: 0, False: 0}
+    tally = Tally(tells_all=True)
 
     def run(name, case, *arguments):
-        start = time.monotonic()
-        try:
-            case(*arguments)
-            counts[True] += 1
-            print(f"live: {name}: passed ({time.monotonic() - start:.1f} s)", flush=True)
-        except Exception:
-            counts[False] += 1
-            print(f"live: {name}: FAILED\n{traceback.format_exc()}", flush=True)
+        tally.run(f"live: {name}", case, *arguments)
 
     with tempfile.TemporaryDirectory(prefix="osssync-live-") as folder:
         place = place_of(remote, os.environ, program, folder)
@@ -74,8 +68,7 @@ def main():
         kinds = [False, True] if place.bucket.scheme == "s3" else [False]
         writers = [(existing, length) for existing in kinds for length in (4 << 20, 12 << 20)]
         remote_cases.everything(run, place, KEYS + CONTROL_KEYS, size, writers)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return 1 if counts[False] else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -1,29 +1,23 @@
 """The official Python SDKs as clients of the embedded server: both SDKs, signatures V4 and V1."""
 
+import os
 import sys
 
-import oss2_cases
-import oss_v2_cases
-from peer import Server, Tally
+sys.path.append(os.path.dirname(sys.path[0]))
+
+import oss2_cases  # noqa: E402
+import oss_v2_cases  # noqa: E402
+from peer import with_server  # noqa: E402
+
+BUCKETS = ["peer-v4", "peer-v1", "peer-classic-v4", "peer-classic-v1"]
 
 
-def main():
-    buckets = ["peer-v4", "peer-v1", "peer-classic-v4", "peer-classic-v1"]
-    server = Server(sys.argv[1], buckets + [name + "-versions" for name in buckets])
-    tally = Tally()
-    try:
-        oss_v2_cases.run(tally, server.url, "v4", "peer-v4")
-        oss_v2_cases.run(tally, server.url, "v1", "peer-v1")
-        oss2_cases.run(tally, server.url, "v4", "peer-classic-v4")
-        oss2_cases.run(tally, server.url, "v1", "peer-classic-v1")
-    finally:
-        status = server.stop()
-    if status != 0:
-        tally.failed += 1
-        print(f"FAILED the server ended with status {status}")
-    print(f"{tally.passed} passed, {tally.failed} failed")
-    return 1 if tally.failed or not tally.passed else 0
+def cases(tally, url):
+    oss_v2_cases.run(tally, url, "v4", "peer-v4")
+    oss_v2_cases.run(tally, url, "v1", "peer-v1")
+    oss2_cases.run(tally, url, "v4", "peer-classic-v4")
+    oss2_cases.run(tally, url, "v1", "peer-classic-v1")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(with_server(sys.argv[1], BUCKETS + [name + "-versions" for name in BUCKETS], cases))

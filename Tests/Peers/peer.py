@@ -1,56 +1,32 @@
-"""Starts the embedded server and counts what passes; shared by the SDK tests."""
+"""Cases with the embedded server, as the tests of SDKs and clients have them."""
 
-import json
-import os
-import signal
-import subprocess
 import tempfile
 import threading
-import traceback
 from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from Support.checks import Tally, equal, expect  # noqa: F401
+from Support.files import ramp  # noqa: F401
+from Support.server import Server
 
 ACCESS_KEY = "peer-test-id"
 SECRET = "peer-test-secret"
 REGION = "cn-hangzhou"
 
 
-class Server:
-    """One osssync-server with a directory of its own."""
-
-    def __init__(self, program, buckets):
-        self.folder = tempfile.TemporaryDirectory(prefix="osssync-peer-")
-        credentials = os.path.join(self.folder.name, "credentials")
-        with open(credentials, "w") as file:
-            file.write(f"[default]\naccessKeyID = {ACCESS_KEY}\naccessKeySecret = {SECRET}\n")
-        command = [program, "--root", os.path.join(self.folder.name, "root"),
-                   "--credentials", credentials, "--region", REGION, "--restore-polls", "1"]
-        for bucket in buckets:
-            command += ["--bucket", bucket]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        self.url = json.loads(self.process.stdout.readline())["url"]
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=20)
-        self.folder.cleanup()
-        return status
-
-
-class Tally:
-    """Runs cases and counts them."""
-
-    def __init__(self):
-        self.passed = 0
-        self.failed = 0
-
-    def run(self, name, case, *arguments):
+def with_server(program, buckets, cases):
+    """Gives a tally and the URL of a server to `cases`; the exit status."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="osssync-peer-") as folder:
+        server = Server(program, folder, buckets, [ACCESS_KEY], SECRET, REGION,
+                        "--restore-polls", "1")
         try:
-            case(*arguments)
-            self.passed += 1
-        except Exception:
-            self.failed += 1
-            print(f"FAILED {name}")
-            traceback.print_exc()
+            server.start()
+            cases(tally, server.url)
+        finally:
+            status = server.stop()
+    if status != 0:
+        tally.count("the end of the server", f"it ended with status {status}")
+    return tally.end()
 
 
 class Receiver:
@@ -95,18 +71,3 @@ def has_dot_segment(key):
 def has_control(key):
     """True for keys that XML 1.0 cannot hold; a batch deletion can't name them."""
     return any(ord(character) < 32 and character not in "\t\n\r" for character in key)
-
-
-def ramp(size):
-    period = bytes((i * 31) % 251 for i in range(251 * 13))
-    return (period * (size // len(period) + 1))[:size]
-
-
-def expect(condition, message="unexpected result"):
-    if not condition:
-        raise AssertionError(message)
-
-
-def equal(found, wanted):
-    if found != wanted:
-        raise AssertionError(f"found {found!r}, wanted {wanted!r}")

@@ -1,13 +1,16 @@
 """Where the cases of a remote run: processes, a proxy in the way, directories and their trees."""
 
 import hashlib
-import json
 import os
 import signal
 import socket
 import subprocess
 import threading
 import time
+
+from Support.checks import expect
+from Support.files import write_below as write
+from Support.program import finish, last, lines
 
 # What every store can hold; the others are tried where they can be.
 KEYS = ["a b", "a+b", "a%20b", "a&b<c>\"d'", "ü/é", "e\u0301", "\u00e9", "日本語/キー.txt", "😀",
@@ -20,11 +23,6 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 class Process:
@@ -147,24 +145,11 @@ class Workplace:
 
     def run(self, *arguments, status=0, **more):
         process = self.start(*arguments, "--json", **more)
-        output, errors = process.communicate(timeout=1_800)
+        output, errors = finish(process, 1_800)
         expect(self.bucket.secret.encode() not in output + errors, "a secret was printed")
         text = errors.decode() + output.decode()
         expect(process.returncode == status, f"{arguments}: {process.returncode}\n{text[-3000:]}")
-        events = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
-        found = [event for event in events if event["event"] == "summary"]
-        summary = dict(found[-1]) if found else {}
-        summary["text"] = text
-        return summary
-
-
-def write(folder, name, content, modified=None):
-    path = os.path.join(folder, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(content)
-    if modified is not None:
-        os.utime(path, ns=(modified, modified))
+        return {**(last(lines(output), "summary") or {}), "text": text}
 
 
 def write_large(folder, name, size):

@@ -6,11 +6,13 @@ usage: s3_clients_test.py FOLDER-OF-PROGRAMS FOLDER-OF-CLIENTS
 import os
 import sys
 
-import boto3_cases
-import boto3_checks
-import s3_raw_cases
-import s3_tool_cases
-from peer import Server, Tally
+sys.path.append(os.path.dirname(sys.path[0]))
+
+import boto3_cases  # noqa: E402
+import boto3_checks  # noqa: E402
+import s3_raw_cases  # noqa: E402
+import s3_tool_cases  # noqa: E402
+from peer import with_server  # noqa: E402
 
 BUCKETS = ["boto-bucket", "boto-versions", "boto-checks", "raw-bucket", "aws-bucket",
            "rclone-bucket", "swift-bucket", "five-bucket", "both-bucket"]
@@ -18,20 +20,13 @@ BUCKETS = ["boto-bucket", "boto-versions", "boto-checks", "raw-bucket", "aws-buc
 
 def main():
     programs, clients = (os.path.abspath(folder) for folder in sys.argv[1:3])
-    server = Server(os.path.join(programs, "osssync-server"), BUCKETS)
-    tally = Tally()
-    try:
-        boto3_cases.run(tally, server.url)
-        boto3_checks.run(tally, server.url)
-        s3_raw_cases.run(tally, server.url)
-        s3_tool_cases.run(tally, server.url, programs, clients)
-    finally:
-        status = server.stop()
-    if status != 0:
-        tally.failed += 1
-        print(f"FAILED the server ended with status {status}")
-    print(f"{tally.passed} passed, {tally.failed} failed")
-    return 1 if tally.failed or not tally.passed else 0
+
+    def cases(tally, url):
+        boto3_cases.run(tally, url)
+        boto3_checks.run(tally, url)
+        s3_raw_cases.run(tally, url)
+        s3_tool_cases.run(tally, url, programs, clients)
+    return with_server(os.path.join(programs, "osssync-server"), BUCKETS, cases)
 
 
 if __name__ == "__main__":

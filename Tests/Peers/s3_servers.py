@@ -14,14 +14,20 @@ import threading
 import time
 import traceback
 
-import remote_cases
-from remote_cases import (another_writer, adoption, changes, empty_directory, kill_and_resume,
-                          round_trip)
-from remote_place import (CONTROL_KEYS, KEYS, Process, Workplace, expect, free_port, same,
-                          write)
-from remote_wire import Bucket
+sys.path.append(os.path.dirname(sys.path[0]))
+
+import remote_cases  # noqa: E402
+from remote_cases import (another_writer, adoption, changes, empty_directory,  # noqa: E402
+                          kill_and_resume, round_trip)
+from remote_place import (CONTROL_KEYS, KEYS, Process, Workplace, expect, free_port,  # noqa: E402
+                          same, write)
+from remote_wire import Bucket  # noqa: E402
+from Support.checks import Tally  # noqa: E402
+from Support.program import account  # noqa: E402
+from Support.server import Server  # noqa: E402
 
 KEY, SECRET, BUCKET = "peer-id", "peer-secret-canary", "mirror-bucket"
+REGION = "cn-hangzhou"
 LARGE = int(os.environ.get("OSSSYNC_PEER_BYTES", 1 << 30))
 
 
@@ -222,33 +228,23 @@ def moto(run, programs, environment, folder):
 
 def live(run, programs, environment, folder):
     """The live suite as a user starts it, with the embedded server as its remote."""
-    write(folder, "credentials", f"[default]\naccessKeyID = {KEY}\naccessKeySecret = {SECRET}\n"
-          .encode())
-    os.chmod(os.path.join(folder, "credentials"), 0o600)
-    server = subprocess.Popen(
-        [os.path.join(programs, "osssync-server"), "--root", os.path.join(folder, "root"),
-         "--credentials", os.path.join(folder, "credentials"), "--bucket", BUCKET],
-        stdout=subprocess.PIPE)
+    server = Server(os.path.join(programs, "osssync-server"), folder, [BUCKET], [KEY], SECRET,
+                    REGION)
     try:
-        url = json.loads(server.stdout.readline())["url"]
+        server.start()
         for scheme in ("oss", "s3"):
-            run(f"{scheme}://", run_live, programs, scheme, url)
+            run(f"{scheme}://", run_live, programs, scheme, server.url)
         run("nothing set", run_nothing, programs)
     finally:
-        server.terminate()
-        server.wait(timeout=20)
+        server.stop()
 
 
 def run_live(programs, scheme, url):
-    prefix = "OSS" if scheme == "oss" else "AWS"
-    names = ("ACCESS_KEY_SECRET", "ENDPOINT") if scheme == "oss" else (
-        "SECRET_ACCESS_KEY", "ENDPOINT_URL")
-    region = "cn-hangzhou"
-    bucket = Bucket(scheme, BUCKET, url, region, KEY, SECRET)
+    bucket = Bucket(scheme, BUCKET, url, REGION, KEY, SECRET)
     expect(bucket.call("PUT", "kept/other", body=b"somebody else's")[0] == 200, "no PUT")
     text = start_live(programs, {
-        "OSSSYNC_LIVE_REMOTE": f"{scheme}://{BUCKET}/kept", f"{prefix}_ACCESS_KEY_ID": KEY,
-        f"{prefix}_{names[0]}": SECRET, f"{prefix}_{names[1]}": url, f"{prefix}_REGION": region})
+        "OSSSYNC_LIVE_REMOTE": f"{scheme}://{BUCKET}/kept",
+        **account(scheme, KEY, SECRET, REGION, url)})
     expect(text.splitlines()[-1].endswith(" passed, 0 failed"), text)
     for case in ("round trip", "kill and resume", "another writer", "leaves nothing"):
         expect(f"{case}" in text, f"not run: {case}\n{text}")
@@ -284,48 +280,19 @@ def await_bucket(port):
         time.sleep(0.2)
 
 
-class Results:
-    """What passed, over all servers, which run side by side."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.passed = self.failed = 0
-
-    def run(self, server, name, case, *arguments):
-        failure = None
-        start = time.monotonic()
-        try:
-            case(*arguments)
-        except Exception:
-            failure = traceback.format_exc()
-        seconds = time.monotonic() - start
-        with self.lock:
-            if failure:
-                self.failed += 1
-                print(f"{server}: {name}: FAILED\n{failure}", flush=True)
-            else:
-                self.passed += 1
-                print(f"{server}: {name}: passed ({seconds:.1f} s)", flush=True)
-
-
 def main():
     programs, environment, *wanted = (sys.argv[1], sys.argv[2], *sys.argv[3:])
-    results = Results()
+    tally = Tally(tells_all=True)
 
     def start(server):
         def run(name, case, *arguments):
-            results.run(server.__name__, name, case, *arguments)
+            tally.run(f"{server.__name__}: {name}", case, *arguments)
 
         with tempfile.TemporaryDirectory(prefix="osssync-peer-") as folder:
             try:
                 server(run, os.path.abspath(programs), os.path.abspath(environment), folder)
-            except Exception as error:
-                # Kept in another name: Python forgets `error` at the end of this block.
-                cause = error
-
-                def fail():
-                    raise cause
-                run("the server", fail)
+            except Exception:
+                tally.count(f"{server.__name__}: the server", traceback.format_exc())
 
     threads = [threading.Thread(target=start, args=(server,))
                for server in [seaweedfs, rclone_serve, moto, live]
@@ -334,8 +301,7 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    print(f"{results.passed} passed, {results.failed} failed")
-    return 1 if results.failed or not results.passed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import tempfile
 import urllib.request
 
 from peer import ACCESS_KEY, REGION, SECRET, equal, expect, ramp
+from Support.files import contents, write_below
+from Support.program import lines
 
 MIB = 1 << 20
 NAMES = ["a b", "a+b", "a%20b", "a&b<c>\"d'", "ü/é", "日本語/キー.txt", "😀", "q?x=1#y", "~tilde-._",
@@ -17,29 +19,16 @@ NAMES = ["a b", "a+b", "a%20b", "a&b<c>\"d'", "ü/é", "日本語/キー.txt", "
 
 def make_tree(folder, count=60, with_large=True):
     for index, name in enumerate(NAMES + [f"many/{number:03}" for number in range(count)]):
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(b"" if name == "zero" else ramp(1_000 + index * 37))
-        os.utime(path, ns=(1_600_000_000_123_456_789, 1_600_000_000_123_456_789 + index))
+        write_below(folder, name, b"" if name == "zero" else ramp(1_000 + index * 37),
+                    1_600_000_000_123_456_789 + index)
     if with_large:
-        path = os.path.join(folder, "large.bin")
-        with open(path, "wb") as file:
-            file.write(ramp(23 * MIB + 4_711))
-        os.utime(path, ns=(1_600_000_000_000_000_000, 1_600_000_000_987_654_321))
+        write_below(folder, "large.bin", ramp(23 * MIB + 4_711), 1_600_000_000_987_654_321)
     return folder
 
 
 def tree(folder):
-    """Digest and size of every file."""
-    found = {}
-    for base, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name != ".osssync"]
-        for name in files:
-            path = os.path.join(base, name)
-            with open(path, "rb") as file:
-                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
-    return found
+    """The digest of every file."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in contents(folder).items()}
 
 
 class Tools:
@@ -68,10 +57,10 @@ class Tools:
     def requests(self):
         """What was asked since the last call."""
         with urllib.request.urlopen(self.url + "/-/requests", timeout=20) as answer:
-            lines = answer.read().decode().splitlines()
+            asked = lines(answer.read())
         urllib.request.urlopen(urllib.request.Request(
             self.url + "/-/requests", method="DELETE"), timeout=20).close()
-        return [json.loads(line) for line in lines]
+        return asked
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -1,4 +1,4 @@
-"""Plants forty bugs, one after the other, and demands that the tests find each.
+"""Plants bugs, one after the other, and demands that the tests find each.
 
 A copy of the tree is built once with all of them, each behind a switch. Without a bug every command
 of the table must pass; with one, its commands run until one fails: that is what found it.

@@ -30,7 +30,7 @@ def bugs():
 
 HEAD = """# Planted bugs
 
-Forty mistakes that programs of this kind have made, put into a copy of the sources one at a time by
+{count} mistakes that programs of this kind have made, put into a copy of the sources one at a time by
 `make planted-bugs`, and the test that found each. Written by `Tests/PlantedBugs/run --table`;
 [testing.md](testing.md#planted-bugs) tells how it is done.
 
@@ -69,7 +69,7 @@ def seeds(bug, row):
 def write(bugs, rows):
     """Writes the document; a bug that nothing found says so."""
     with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(HEAD.format(sums=sums(bugs, rows)))
+        file.write(HEAD.format(count=len(bugs), sums=sums(bugs, rows)))
         for bug in bugs:
             row = rows[bug.number]
             file.write(f"| {bug.number:02} | {cell(bug.sentence)} "

@@ -7,8 +7,14 @@ private let allowedImports: [String: Set<String>] = [
     "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc"],
     "LocalStorage": ["SyncModel", "CSystem", "libc"],
     "ManifestStore": ["SyncModel", "CSQLite", "libc"],
-    "SyncEngine": ["SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore"],
-    "OSSSync": ["SyncEngine", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
+    "ObjectTransfer": ["SyncModel", "ObjectStorage", "LocalStorage"],
+    "SyncEngine": [
+        "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore",
+        "ObjectTransfer",
+    ],
+    "OSSSync": [
+        "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc",
+    ],
     "OSSSyncCLI": ["OSSSync", "libc"],
     "StorageServer": [
         "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",

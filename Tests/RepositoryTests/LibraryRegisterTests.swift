@@ -38,6 +38,8 @@ struct LibraryRegisterTests {
         let sources =
             try Repository.swiftFiles(below: "Sources/OSSSync")
             + Repository.swiftFiles(below: "Sources/SyncEngine")
+            + Repository.swiftFiles(below: "Sources/ObjectTransfer")
+            + Repository.swiftFiles(below: "Sources/SyncModel")
         let declared = Set(sources.flatMap { $0.code.flatMap { names(declaredIn: $0.text) } })
         for line in lines {
             #expect(!symbols(of: line).isEmpty, "\(line)")

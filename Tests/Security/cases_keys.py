@@ -70,7 +70,7 @@ def own(place, key):
         # A file is deleted only after the store was asked for its object.
         asked = {request.key for request in endpoint.requests if not request.is_listing}
         expect(asked <= {PREFIX + b"gone"}, f"asked for {asked}")
-        equal(outcome.text.count("1 object has a name of osssync's own files"), 1, str(outcome))
+        equal(outcome.text.count("1 object has a name reserved for osssync's own files"), 1, str(outcome))
 
 
 @case("unsafe keys that a server does not encode are skipped")

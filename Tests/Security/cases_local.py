@@ -6,12 +6,12 @@ Of the register of faults: F068.
 import os
 import signal
 import sqlite3
-import struct
 import threading
 import time
 
 from endpoints import OSS, PREFIX, Endpoint, Store, crc64, error, reply
 from harness import CANARIES, case, equal, expect, tree
+from Support.checksums import row_check
 
 
 @case("directories that nobody would mirror are refused", {
@@ -77,6 +77,8 @@ def state(place, parameter):
                    str(outcome))
         else:
             equal(outcome.status, 5, str(outcome))
+            # Nor is it used by a command that finds it above the current directory.
+            place.run("pull", endpoint=endpoint.url, limit=f"cd '{place.mirror}'", expected=(2, 5))
             # A listing may be under way when the state is looked at.
             expect(all(request.is_listing for request in endpoint.requests), "content was asked for")
     if os.path.isfile(elsewhere):
@@ -109,30 +111,16 @@ def private(place):
 
 # MARK: A manifest that somebody else wrote, with sound checksums
 
-def sealed(table, values):
-    """The checksum of a row, as docs/manifest.md defines it, for who knows how to make one."""
-    data = struct.pack("<Q", len(table)) + table.encode()
-    for value in values:
-        if value is None:
-            data += b"\0"
-        elif isinstance(value, int):
-            data += b"\x01" + struct.pack("<q", value)
-        elif isinstance(value, str):
-            data += b"\x03" + struct.pack("<Q", len(value.encode())) + value.encode()
-        else:
-            data += b"\x04" + struct.pack("<Q", len(value)) + value
-    return struct.unpack("<q", struct.pack("<Q", crc64(data)))[0]
-
-
 def insert(database, table, *values, behind=()):
-    row = (*values, sealed(table, values), *behind)
+    """Writes a row whose checksum is sound, for who knows how to make one."""
+    row = (*values, row_check(table, values), *behind)
     database.execute(f"INSERT OR REPLACE INTO {table} VALUES ({','.join('?' * len(row))})", row)
 
 
 def entry(database, key, size=5, inode=0):
     sample = 1 if crc64(key) & 0xFF == 0 else 0
     insert(database, "entry", key, size, "0" * 32, None, None, None, "Standard", 0, 0, inode,
-           behind=(sample, None))
+           behind=(sample, None, int(size >= 256 << 10)))
 
 
 def outside(database, place):
@@ -163,7 +151,7 @@ def numbers(database, place):
 def times(database, place):
     for field in range(2):
         insert(database, "entry", b"t%d" % field, 1, "e", None, 2**63 - 1, 10**9 + field, "S",
-               -2**63, -1, 0, behind=(0, None))
+               -2**63, -1, 0, behind=(0, None, 0))
 
 
 def settings(database, place):
@@ -220,6 +208,8 @@ def manifest(place, spoil):
 
 @case("a configuration that somebody else wrote takes no credentials elsewhere", {
     "another endpoint over http": "endpoint = http://192.0.2.1\n",
+    "plain http allowed": "endpoint = http://192.0.2.1\ninsecure-http = yes\n",
+    "another file of profiles": "config = {home}/profiles\n",
     "a program": "credential-process = /bin/touch {home}/ran\n",
     "keys": "access-key-id = other\naccess-key-secret = other\n",
     "a line end": "remote = oss://x/\\r\\nHost: evil\n", "no text": "\xff\0\n",
@@ -231,6 +221,9 @@ def link(place, lines):
         kept = [line for line in file.read().split(b"\n") if not line.startswith(b"endpoint")]
     with open(path, "wb") as file:
         file.write(b"\n".join(kept) + b"\n" + lines.format(home=place.home).encode("latin-1"))
+    with open(os.path.join(place.home, "profiles"), "w") as file:
+        file.write(f"[default]\ncredential-process = /bin/touch {place.home}/ran\n")
+    os.chmod(os.path.join(place.home, "profiles"), 0o600)
     with Endpoint(Store({PREFIX + b"a": b"content of a"})) as endpoint:
         outcome = place.run("pull", place.mirror, endpoint=endpoint.url,
                             environment={"OSS_ENDPOINT": None} if "http" in lines else None)

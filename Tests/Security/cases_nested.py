@@ -75,8 +75,8 @@ def takeover(place):
             equal(state(place), before, f"the inner mirror's state after {way}")
             # What a filter hides needs no word.
             many = "1 object has a name" if "--exclude" in way else "9 objects have names"
-            equal(outcome.text.count(many + " of osssync's own files"), 1, f"{outcome}")
-            equal(outcome.text.count("'photos' is a mirror of its own"), 1, f"{outcome}")
+            equal(outcome.text.count(many + " reserved for osssync's own files"), 1, f"{outcome}")
+            equal(outcome.text.count("'photos' is a separate mirror"), 1, f"{outcome}")
         equal(changed, [], "what was changed in the shared bucket")
         # The inner mirror's next run goes where it always went.
         with Endpoint(inner) as endpoint:
@@ -107,5 +107,5 @@ def not_sent(place):
         expect(not any(b".osssync" in key.lower() for key in keys), f"{way}: {changed}")
         if way == ("push",):
             equal(sorted(changed), wanted, "what was sent")
-        equal(outcome.text.count("has a name of osssync's own files and is left out"), 1,
+        equal(outcome.text.count("has a name reserved for osssync's own files and is skipped"), 1,
               f"{outcome}")

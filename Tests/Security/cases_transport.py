@@ -3,11 +3,12 @@
 import os
 import signal
 import ssl
+import tempfile
 import threading
 
-from certificates import Authority
 from endpoints import OSS, PREFIX, S3, Endpoint, Store, error, reply
 from harness import KEY_ID, PROXY_PASSWORD, SECRET, TOKEN, case, equal, expect
+from Support.certificates import Authority, old_protocol
 
 FAR = "https://oss.example.test"
 
@@ -101,6 +102,7 @@ def plain(place):
 
 # MARK: TLS
 
+FOLDER = tempfile.TemporaryDirectory(prefix="osssync-security-ca-")
 AUTHORITY = []
 LOCK = threading.Lock()
 
@@ -108,13 +110,8 @@ LOCK = threading.Lock()
 def authority():
     with LOCK:
         if not AUTHORITY:
-            AUTHORITY.append(Authority())
+            AUTHORITY.append(Authority(FOLDER.name))
         return AUTHORITY[0]
-
-
-def old_protocol(context):
-    context.minimum_version = ssl.TLSVersion.TLSv1
-    context.maximum_version = ssl.TLSVersion.TLSv1_1
 
 
 def no_encryption(context):
@@ -133,9 +130,7 @@ BAD = {
 
 
 def tls(name, change=None):
-    context = authority().context(name)
-    if change:
-        change(context)
+    context = authority().context(name, change)
     return lambda connection: context.wrap_socket(connection, server_side=True)
 
 

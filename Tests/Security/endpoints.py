@@ -6,6 +6,8 @@ import threading
 import urllib.parse
 from email.utils import formatdate
 
+from Support.checksums import crc64  # noqa: F401
+
 BUCKET = "canary-bucket"
 OSS = "oss://" + BUCKET + "/mirror"
 S3 = "s3://" + BUCKET + "/mirror"
@@ -148,16 +150,6 @@ def error(status, code, message=b"no", *more, headers=()):
     return reply(status, b'<?xml version="1.0" encoding="UTF-8"?><Error><Code>' + code
                  + b"</Code><Message>" + message + b"</Message><RequestId>5F0A</RequestId>"
                  + b"".join(more) + b"</Error>", "Content-Type: application/xml", *headers)
-
-
-def crc64(data):
-    """CRC-64/XZ, as `x-oss-hash-crc64ecma` has it."""
-    value = (1 << 64) - 1
-    for byte in data:
-        value ^= byte
-        for _ in range(8):
-            value = value >> 1 ^ (0xC96C5795D7870F42 if value & 1 else 0)
-    return value ^ (1 << 64) - 1
 
 
 class Store:

@@ -8,7 +8,9 @@ import subprocess
 import tempfile
 import threading
 import time
-import traceback
+
+from Support.checks import equal, expect
+from Support.files import contents
 
 KEY_ID = "canary-key-id-7f3a"
 SECRET = "canary-key-secret-91bc"
@@ -136,16 +138,7 @@ class Place:
 
     def files(self):
         """The mirrored files by their bytes, without osssync's own directory."""
-        found = {}
-        root = os.fsencode(self.mirror)
-        for folder, folders, names in os.walk(root):
-            if folder == root:
-                folders[:] = [name for name in folders if name != b".osssync"]
-            for name in names:
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, root)] = file.read()
-        return found
+        return {os.fsencode(name): data for name, data in contents(self.mirror).items()}
 
 
 def resident(process):
@@ -175,46 +168,6 @@ def tree(root, leaving_out=None):
             changed = status.st_mtime_ns if not os.path.isdir(path) else 0
             found[os.path.relpath(path, root)] = (status.st_mode, content, changed)
     return found
-
-
-def expect(condition, message="unexpected result"):
-    if not condition:
-        raise AssertionError(message)
-
-
-def equal(found, wanted, what="unexpected value"):
-    if found != wanted:
-        raise AssertionError(f"{what}: found {found!r}, wanted {wanted!r}")
-
-
-class Tally:
-    """Runs cases, several at once because most of them wait, and counts them."""
-
-    def __init__(self, program):
-        self.program = program
-        self.passed = 0
-        self.failed = 0
-        self.slowest = []
-        self.lock = threading.Lock()
-
-    def run(self, case):
-        name, body = case
-        begin = time.monotonic()
-        place = Place(self.program)
-        failure = None
-        try:
-            body(place)
-        except Exception:
-            failure = traceback.format_exc()
-        finally:
-            place.close()
-        with self.lock:
-            self.slowest.append((time.monotonic() - begin, name))
-            if failure:
-                self.failed += 1
-                print(f"FAILED {name}\n{failure}", flush=True)
-            else:
-                self.passed += 1
 
 
 CASES = []

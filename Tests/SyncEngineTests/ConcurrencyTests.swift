@@ -2,12 +2,23 @@ import SyncModel
 import Synchronization
 import Testing
 
+@testable import ObjectTransfer
 @testable import SyncEngine
+
+/// A limiter for which no time passes.
+func makeLimiter(_ maximum: Int, byteBudget: Int64) -> ConnectionLimiter {
+    ConnectionLimiter(
+        maximum: maximum,
+        byteBudget: byteBudget,
+        monotonic: { .zero },
+        sleep: { _ in }
+    )
+}
 
 @Suite("Waiting and limits")
 struct ConcurrencyTests {
     @Test func `never more requests at once than the limit`() async throws {
-        let limiter = ConnectionLimiter(maximum: 3, byteBudget: 100, monotonic: { .zero })
+        let limiter = makeLimiter(3, byteBudget: 100)
         let gauge = Gauge()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
@@ -16,7 +27,7 @@ struct ConcurrencyTests {
                     gauge.enter()
                     await Task.yield()
                     gauge.leave()
-                    limiter.release(bytes: 0)
+                    limiter.release(bytes: 0, isSuccess: true)
                 }
             }
             try await group.waitForAll()
@@ -29,7 +40,8 @@ struct ConcurrencyTests {
         let limiter = ConnectionLimiter(
             maximum: 16,
             byteBudget: 100,
-            monotonic: { time.value.withLock { $0 } }
+            monotonic: { time.value.withLock { $0 } },
+            sleep: { _ in }
         )
         limiter.throttled()
         limiter.throttled()
@@ -46,7 +58,7 @@ struct ConcurrencyTests {
     @Test func `requests in flight move no more bytes than the budget, but for one alone`()
         async throws
     {
-        let limiter = ConnectionLimiter(maximum: 8, byteBudget: 100, monotonic: { .zero })
+        let limiter = makeLimiter(8, byteBudget: 100)
         try await limiter.acquire(bytes: 60)
         try await limiter.acquire(bytes: 40)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,23 +67,23 @@ struct ConcurrencyTests {
                 group.addTask {
                     try await limiter.acquire(bytes: bytes)
                     order.value.withLock { $0.append(bytes) }
-                    limiter.release(bytes: bytes)
+                    limiter.release(bytes: bytes, isSuccess: true)
                 }
                 while limiter.waitingCount < (bytes == 500 ? 1 : 2) {
                     await Task.yield()
                 }
             }
             // The small one waits behind the large one, which goes alone.
-            limiter.release(bytes: 60)
+            limiter.release(bytes: 60, isSuccess: true)
             #expect(order.value.withLock { $0.isEmpty })
-            limiter.release(bytes: 40)
+            limiter.release(bytes: 40, isSuccess: true)
             try await group.waitForAll()
             #expect(Set(order.value.withLock { $0 }) == [500, 41])
         }
     }
 
     @Test func `what moves few bytes passes a request that lacks only bytes`() async throws {
-        let limiter = ConnectionLimiter(maximum: 4, byteBudget: 100, monotonic: { .zero })
+        let limiter = makeLimiter(4, byteBudget: 100)
         try await limiter.acquire(bytes: 60)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await limiter.acquire(bytes: 60) }
@@ -79,48 +91,48 @@ struct ConcurrencyTests {
             // As many as there are where they leave the large one its room.
             for _ in 0..<1_000 {
                 try await limiter.acquire(bytes: 10)
-                limiter.release(bytes: 10)
+                limiter.release(bytes: 10, isSuccess: true)
             }
             // Sixty-four where they do not.
             for _ in 0..<64 {
                 try await limiter.acquire(bytes: 11)
-                limiter.release(bytes: 11)
+                limiter.release(bytes: 11, isSuccess: true)
             }
             group.addTask { try await limiter.acquire(bytes: 11) }
             while limiter.waitingCount < 2 { await Task.yield() }
             try await limiter.acquire(bytes: 0)
-            limiter.release(bytes: 0)
+            limiter.release(bytes: 0, isSuccess: true)
             // From behind the head, too, when a place becomes free.
             try await limiter.acquire(bytes: 0)
             try await limiter.acquire(bytes: 0)
             try await limiter.acquire(bytes: 0)
             group.addTask { try await limiter.acquire(bytes: 0) }
             while limiter.waitingCount < 3 { await Task.yield() }
-            limiter.release(bytes: 0)
+            limiter.release(bytes: 0, isSuccess: true)
             try await group.next()
             #expect(limiter.waitingCount == 2)
-            for _ in 0..<3 { limiter.release(bytes: 0) }
-            limiter.release(bytes: 60)
+            for _ in 0..<3 { limiter.release(bytes: 0, isSuccess: true) }
+            limiter.release(bytes: 60, isSuccess: true)
             try await group.waitForAll()
             #expect(limiter.waitingCount == 0)
         }
     }
 
     @Test func `a cancelled wait takes no place`() async throws {
-        let limiter = ConnectionLimiter(maximum: 1, byteBudget: 100, monotonic: { .zero })
+        let limiter = makeLimiter(1, byteBudget: 100)
         try await limiter.acquire(bytes: 0)
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await limiter.acquire(bytes: 0) }
             group.cancelAll()
             await #expect(throws: CancellationError.self) { try await group.next() }
         }
-        limiter.release(bytes: 0)
+        limiter.release(bytes: 0, isSuccess: true)
         try await limiter.acquire(bytes: 0)
-        limiter.release(bytes: 0)
+        limiter.release(bytes: 0, isSuccess: true)
     }
 
     @Test func `a channel passes everything in order and holds few`() async throws {
-        let channel = BoundedChannel<Int>(capacity: 2)
+        let channel = Channel<Int>(capacity: 2)
         let received = try await withThrowingTaskGroup(of: [Int].self) { group in
             group.addTask {
                 for number in 0..<1_000 { try await channel.send(number) }
@@ -139,7 +151,7 @@ struct ConcurrencyTests {
 
     @Test func `a channel's failure comes after its elements`() async throws {
         struct Broken: Error {}
-        let channel = BoundedChannel<Int>(capacity: 2)
+        let channel = Channel<Int>(capacity: 2)
         try await channel.send(1)
         channel.finish(throwing: Broken())
         #expect(try await channel.next() == 1)

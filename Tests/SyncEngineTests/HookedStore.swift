@@ -25,6 +25,7 @@ final class HookedStore: ObjectStore {
     private let pageSize: Int
     private let hook: Hook
     private let counts = Mutex<[String: Int]>([:])
+    private let gauge = Gauge()
 
     init(_ store: any ObjectStore, pageSize: Int = 1_000, hook: @escaping Hook) {
         self.store = store
@@ -37,6 +38,9 @@ final class HookedStore: ObjectStore {
     func count(_ operation: String) -> Int {
         counts.withLock { $0[operation, default: 0] }
     }
+
+    /// The largest number of requests that were under way at once.
+    var mostAtOnce: Int { gauge.peak }
 
     private func around<Value: Sendable>(
         _ operation: String,
@@ -59,6 +63,8 @@ final class HookedStore: ObjectStore {
                 part: part
             )
         }
+        gauge.enter()
+        defer { gauge.leave() }
         try await hook(call(.before))
         let value = try await body()
         try await hook(call(.after))
@@ -74,12 +80,6 @@ extension HookedStore {
         return try await around("ListObjectsV2", request.prefix) { () throws(StorageError) in
             try await store.list(asked)
         }
-    }
-
-    func listVersions(
-        _ request: ListVersionsRequest
-    ) async throws(StorageError) -> ListVersionsPage {
-        try await store.listVersions(request)
     }
 
     func head(
@@ -99,13 +99,6 @@ extension HookedStore {
             () throws(StorageError) in
             try await store.get(request, into: sink)
         }
-    }
-
-    func read(
-        _ request: GetRequest,
-        limit: Int
-    ) async throws(StorageError) -> (metadata: ObjectMetadata, bytes: [UInt8]) {
-        try await store.read(request, limit: limit)
     }
 
     func put(
@@ -185,53 +178,15 @@ extension HookedStore {
         }
     }
 
-    func delete(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) {
-        try await around("DeleteObject", key) { () throws(StorageError) in
-            try await store.delete(key, versionID: versionID)
-        }
-    }
-
     func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError] {
         try await around("DeleteMultipleObjects", keys.first) { () throws(StorageError) in
             try await store.delete(keys)
         }
     }
 
-    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
-        try await store.restore(key, days: days, tier: tier)
-    }
-
-    func putSymlink(_ key: ObjectKey, target: ObjectKey) async throws(StorageError) {
-        try await store.putSymlink(key, target: target)
-    }
-
     func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         try await around("GetSymlink", key) { () throws(StorageError) in
             try await store.symlinkTarget(key)
         }
-    }
-
-    func bucketInfo() async throws(StorageError) -> BucketInfo {
-        try await store.bucketInfo()
-    }
-
-    func versioningStatus() async throws(StorageError) -> VersioningStatus {
-        try await store.versioningStatus()
-    }
-
-    func presignedURL(
-        method: HTTPMethod,
-        key: ObjectKey,
-        query: [(String, String)],
-        headers: [(String, String)],
-        expires: Duration
-    ) async throws(StorageError) -> String {
-        try await store.presignedURL(
-            method: method,
-            key: key,
-            query: query,
-            headers: headers,
-            expires: expires
-        )
     }
 }

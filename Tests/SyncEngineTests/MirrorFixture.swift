@@ -6,6 +6,7 @@ import StorageServer
 import SyncModel
 import Synchronization
 
+@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// A storage server in this process and mirrors of it.
@@ -36,7 +37,7 @@ final class MirrorFixture: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func store(_ signal: ThrottleSignal) throws -> StorageClient {
+    func store(_ storeObserver: StoreObserver) throws -> StorageClient {
         try StorageClient(
             configuration: StorageConfiguration(
                 dialect: dialect,
@@ -65,7 +66,7 @@ final class MirrorFixture: Sendable {
                 now: Self.now,
                 sleep: { try await ContinuousClock().sleep(for: $0) },
                 randomUnit: { Double.random(in: 0..<1) },
-                observe: { signal.observe($0) }
+                observe: { storeObserver.observe($0) }
             )
         )
     }
@@ -83,7 +84,7 @@ final class MirrorFixture: Sendable {
         calls: SystemCalls = .standard,
         through: (any ObjectStore) -> any ObjectStore = { $0 }
     ) throws -> MirrorEngine {
-        let signal = ThrottleSignal()
+        let storeObserver = StoreObserver()
         let start = ContinuousClock.now
         var engine = MirrorEngine(
             settings: MirrorSettings(
@@ -98,8 +99,8 @@ final class MirrorFixture: Sendable {
                     prefix: "mirror/"
                 ),
                 displayRemote: "oss://fixture/mirror/",
-                store: through(try store(signal)),
-                signal: signal,
+                store: through(try store(storeObserver)),
+                storeObserver: storeObserver,
                 environment: EngineEnvironment(
                     now: Self.now,
                     monotonic: { ContinuousClock.now - start },
@@ -110,6 +111,8 @@ final class MirrorFixture: Sendable {
             )
         )
         engine.settings.systemCalls = calls
+        // So that small files are enough for renames.
+        engine.settings.limits.smallestSearchable = 0
         return engine
     }
 
@@ -137,19 +140,19 @@ final class MirrorFixture: Sendable {
     /// Puts an object beneath the mirrored prefix as another writer would.
     func put(_ key: String, _ content: Data, storageClass: StorageClass? = nil) async throws {
         let request = PutRequest(key: ObjectKey("mirror/" + key), storageClass: storageClass)
-        let store = try store(ThrottleSignal())
+        let store = try store(StoreObserver())
         _ = try await store.put(request, body: .bytes([UInt8](content))) { _ in }
     }
 
     /// Deletes an object beneath the mirrored prefix as another writer would.
     func deleteObject(_ key: String) async throws {
-        let store = try store(ThrottleSignal())
+        let store = try store(StoreObserver())
         try await store.delete(ObjectKey("mirror/" + key), versionID: nil)
     }
 
     /// The keys beneath the mirrored prefix, without it.
     func objects() async throws -> [String] {
-        let store = try store(ThrottleSignal())
+        let store = try store(StoreObserver())
         let page = try await store.list(
             ListRequest(prefix: "mirror/", delimiter: nil, maximumKeys: 1_000)
         )
@@ -158,7 +161,7 @@ final class MirrorFixture: Sendable {
 
     func object(_ key: String) async throws -> Data {
         let request = GetRequest(key: ObjectKey("mirror/" + key))
-        return Data(try await store(ThrottleSignal()).read(request, limit: 64 << 20).bytes)
+        return Data(try await store(StoreObserver()).read(request, limit: 64 << 20).bytes)
     }
 
     /// As if a disk had been mounted at this path of "a" in the last run.
@@ -263,7 +266,6 @@ final class MirrorFixture: Sendable {
     static func options(_ change: (inout RunOptions) -> Void = { _ in }) -> RunOptions {
         var options = RunOptions.standard
         options.partSize = 1 << 20
-        options.durability = .fast
         change(&options)
         return options
     }

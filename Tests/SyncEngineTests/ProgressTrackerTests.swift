@@ -1,6 +1,7 @@
 import SyncModel
 import Testing
 
+@testable import ObjectTransfer
 @testable import SyncEngine
 
 @Suite("Counting what a run does")

@@ -3,6 +3,7 @@ import SyncModel
 import Synchronization
 import Testing
 
+@testable import ObjectTransfer
 @testable import SyncEngine
 
 @Suite("What a walk could not take")
@@ -55,8 +56,8 @@ struct ScanIssuesTests {
         #expect(!issues.isScanProven)
         #expect(
             issues.unnamedMessage
-                == "250 more links, special files and reserved names are left out; the first 100 "
-                + "were named"
+                == "250 more links, special files and reserved names are skipped; the first 100 "
+                + "were listed"
         )
     }
 }

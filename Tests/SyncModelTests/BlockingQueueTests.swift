@@ -27,9 +27,12 @@ struct BlockingQueueTests {
         }
     }
 
-    @Test(arguments: [1, 3])
-    func `no more runs at a time than the width, and all of it runs`(width: Int) async {
-        let queue = BlockingQueue(label: "test", width: width, threads: .system)
+    @Test(arguments: [1, 3], [0, 4])
+    func `no more runs at a time than the width, and all of it runs`(
+        width: Int,
+        backlog: Int
+    ) async {
+        let queue = BlockingQueue(label: "test", width: width, backlog: backlog, threads: .system)
         let counter = Counter()
         await withTaskGroup { group in
             for _ in 0..<600 { group.addTask { await queue.run { counter.work() } } }

@@ -145,8 +145,8 @@ struct RelativePathTests {
             (.tooDeep, "the key has more than 512 segments"),
             (
                 .reserved,
-                "'.osssync', and '.osssync-' with 32 hexadecimal digits, are names of osssync's own"
-                    + " files"
+                "'.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved for "
+                    + "osssync's own files"
             ),
         ]
     )

@@ -5,7 +5,7 @@ import Testing
 /// What each direction does about one kind of conflict under one choice.
 private struct Row: CustomTestStringConvertible {
     var kind: ConflictKind
-    var choice: ConflictChoice
+    var choice: ConflictPolicy
     var deletes: Bool
     var pull: ConflictResolution
     var push: ConflictResolution
@@ -13,7 +13,7 @@ private struct Row: CustomTestStringConvertible {
 
     init(
         _ kind: ConflictKind,
-        _ choice: ConflictChoice,
+        _ choice: ConflictPolicy,
         deletes: Bool = false,
         _ pull: ConflictResolution,
         _ push: ConflictResolution,
@@ -68,7 +68,7 @@ private let rows: [Row] = [
 struct ConflictTests {
     @Test(arguments: rows)
     fileprivate func `each choice has one outcome for each direction`(row: Row) {
-        func outcome(_ direction: Direction) -> ConflictResolution {
+        func outcome(_ direction: SyncDirection) -> ConflictResolution {
             resolution(
                 of: row.kind,
                 policy(direction, deletes: row.deletes, conflict: row.choice)
@@ -79,10 +79,10 @@ struct ConflictTests {
         #expect(outcome(.sync) == row.sync)
     }
 
-    @Test(arguments: ConflictKind.allCases, Direction.allCases)
+    @Test(arguments: ConflictKind.allCases, SyncDirection.allCases)
     func `skip leaves both sides and fail stops the run`(
         kind: ConflictKind,
-        direction: Direction
+        direction: SyncDirection
     ) {
         for deletes in [false, true] {
             let skip = policy(direction, deletes: deletes, conflict: .skip)
@@ -92,10 +92,10 @@ struct ConflictTests {
         }
     }
 
-    @Test(arguments: ConflictKind.allCases, ConflictChoice.allCases)
+    @Test(arguments: ConflictKind.allCases, ConflictPolicy.allCases)
     func `a direction never changes the side it reads from`(
         kind: ConflictKind,
-        choice: ConflictChoice
+        choice: ConflictPolicy
     ) {
         for deletes in [false, true] {
             let pull = resolution(of: kind, policy(.pull, deletes: deletes, conflict: choice))
@@ -105,8 +105,8 @@ struct ConflictTests {
         }
     }
 
-    @Test(arguments: Direction.allCases)
-    func `equal content is never a conflict`(direction: Direction) {
+    @Test(arguments: SyncDirection.allCases)
+    func `equal content is never a conflict`(direction: SyncDirection) {
         let fail = policy(direction, conflict: .fail)
         let empty = decide(
             entry(local: file(size: 0), remote: object(size: 0)),
@@ -169,7 +169,7 @@ struct ConflictTests {
             (.upload, "the local version goes to the remote"),
             (.deleteLocal, "the local version goes to the trash"),
             (.deleteRemote, "the remote version is deleted"),
-            (.stopRun, "the run ends here, as --on-conflict fail asks"),
+            (.stopRun, "the run stops here because of --on-conflict fail"),
         ]
     )
     func `a resolution says what it does`(resolution: ConflictResolution, message: String) {
@@ -208,20 +208,20 @@ struct ConflictTests {
             (.sync, .skip, .bothNew, "choose with --on-conflict keep-both, local or remote"),
             (
                 .sync, .skip, .localChangedRemoteGone,
-                "--on-conflict keep-both keeps what there is; with --delete, local or remote lets"
+                "--on-conflict keep-both keeps what exists; with --delete, local or remote lets"
                     + " that side decide"
             ),
-        ] as [(Direction, ConflictChoice, ConflictKind, String)]
+        ] as [(SyncDirection, ConflictPolicy, ConflictKind, String)]
     )
     func `what is left alone comes with what settles it`(
-        direction: Direction,
-        choice: ConflictChoice,
+        direction: SyncDirection,
+        choice: ConflictPolicy,
         kind: ConflictKind,
         advice: String
     ) {
         let policy = policy(direction, conflict: choice)
         #expect(resolution(of: kind, policy) == .leaveBoth)
         let message = ConflictResolution.leaveBoth.message(kind, policy)
-        #expect(message == "neither side was touched; " + advice)
+        #expect(message == "neither side was changed; " + advice)
     }
 }

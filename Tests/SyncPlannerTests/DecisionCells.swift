@@ -70,7 +70,7 @@ struct FileCell: CustomTestStringConvertible {
         )
     }
 
-    func expected(_ direction: Direction) -> Decision {
+    func expected(_ direction: SyncDirection) -> Decision {
         switch direction {
         case .pull: pull
         case .push: push

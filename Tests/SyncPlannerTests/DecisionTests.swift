@@ -55,8 +55,8 @@ struct DecisionTests {
         #expect(change == .same)
     }
 
-    @Test(arguments: Direction.allCases)
-    func `an empty touched file needs no comparison`(direction: Direction) {
+    @Test(arguments: SyncDirection.allCases)
+    func `an empty touched file needs no comparison`(direction: SyncDirection) {
         let touched = entry(
             base: row(size: 0),
             local: file(size: 0, inode: 5),
@@ -99,7 +99,7 @@ struct DecisionTests {
 
     @Test func `with --force what is damaged counts as changed`() {
         let unchanged = entry(base: row(), local: file(), remote: object())
-        let changes: [(Direction, Decision)] = [
+        let changes: [(SyncDirection, Decision)] = [
             (.pull, .download(.replacesLocalChange)), (.push, .upload(.changed)),
             (.sync, .upload(.changed)),
         ]
@@ -158,8 +158,8 @@ struct DecisionTests {
         )
     }
 
-    @Test(arguments: Direction.allCases)
-    func `an empty object with a new tag is adopted`(direction: Direction) {
+    @Test(arguments: SyncDirection.allCases)
+    func `an empty object with a new tag is adopted`(direction: SyncDirection) {
         let changed = entry(
             base: row(size: 0),
             local: file(size: 0),
@@ -195,7 +195,7 @@ struct DecisionTests {
 
     @Test func `an archived object that is as recorded is unchanged`() {
         let remote = object(storageClass: .archive)
-        for direction in Direction.allCases {
+        for direction in SyncDirection.allCases {
             let same = entry(base: row(), local: file(), remote: remote)
             #expect(decide(same, policy(direction, deletes: true)) == .nothing(.unchanged))
         }
@@ -210,26 +210,14 @@ struct DecisionTests {
         #expect(decide(changed, policy(.push)) == .upload(.changed))
     }
 
-    @Test func `links are looked up, or skipped`() {
+    @Test func `links that are not followed are skipped`() {
         let link = object(size: 17, kind: .symlink)
-        #expect(decide(entry(remote: link), policy(.pull)) == .resolveLink)
-        #expect(
-            decide(entry(base: row(), local: file(), remote: link), policy(.push)) == .resolveLink
-        )
-        #expect(
-            decide(entry(remote: link), policy(.sync, followsLinks: false)) == .skip(.linkObject)
-        )
-        // A push that would not touch it asks nothing.
+        #expect(decide(entry(remote: link), policy(.pull)) == .skip(.linkObject))
+        #expect(decide(entry(remote: link), policy(.sync)) == .skip(.linkObject))
+        let both = entry(base: row(), local: file(), remote: link)
+        #expect(decide(both, policy(.push)) == .skip(.linkObject))
+        // A push would not touch it.
         #expect(decide(entry(remote: link), policy(.push)) == .nothing(.onlyRemote))
-        #expect(
-            decide(entry(remote: link), policy(.push, followsLinks: false)) == .nothing(.onlyRemote)
-        )
-    }
-
-    @Test func `a link's target is judged like any object`() {
-        let linked = entry(base: row(), local: file(), remote: object(size: 17, kind: .symlink))
-        let resolved = linked.replacing(remote: object())
-        #expect(decide(resolved, policy(.pull), at: .free) == .nothing(.unchanged))
     }
 
     @Test func `what no object can be is not uploaded`() {
@@ -271,10 +259,7 @@ struct DecisionTests {
     @Test func `comparisons say what they need`() {
         let crc = CRC64(value: 1)
         #expect(Comparison.fileWithRow(crc).readsFile)
-        #expect(!Comparison.fileWithRow(crc).needsRemoteDigest)
         #expect(Comparison.fileWithObject(Recorded.etag).readsFile)
-        #expect(Comparison.fileWithObject(Recorded.etag).needsRemoteDigest)
         #expect(!Comparison.objectWithRow(crc).readsFile)
-        #expect(Comparison.objectWithRow(crc).needsRemoteDigest)
     }
 }

@@ -1,12 +1,13 @@
+import SyncModel
 import SyncPlanner
 import Testing
 
 /// A guard that allows everything asked of it.
 private func content(
-    _ direction: Direction = .sync,
+    _ direction: SyncDirection = .sync,
     deletions: Int = 3,
     rows: Int = 100,
-    cap: DeletionCap = .percent(50)
+    limit: DeletionLimit = .percent(50)
 ) -> DeletionGuard {
     DeletionGuard(
         direction: direction,
@@ -19,11 +20,10 @@ private func content(
         failedItems: 0,
         skippedItems: 0,
         vanishedItems: 0,
-        isSameRemote: true,
         isSameDirectory: true,
         isManifestRebuilt: false,
         allowsEmpty: false,
-        cap: cap
+        limit: limit
     )
 }
 
@@ -39,19 +39,11 @@ private struct Doubt: CustomTestStringConvertible {
 
 private let doubts: [Doubt] = [
     Doubt(
-        name: "another remote",
-        refusal: .remoteChanged,
-        message: "the remote is not the one this directory was last mirrored with; nothing was"
-            + " deleted. If that is intended, run again with --rebind.",
-        isSafetyRefusal: true,
-        change: { $0.isSameRemote = false }
-    ),
-    Doubt(
         name: "another directory",
         refusal: .directoryChanged,
-        message: "the directory is not as the last run left it (a copy, another disk or a restored"
+        message: "the directory does not match the last run (a copy, another disk or a restored"
             + " backup); nothing was deleted. What the bucket has and the directory lacks may be"
-            + " newer: pull first. If the deletions are right all the same, run again; if they are"
+            + " newer: pull first. If the deletions are right anyway, run again; if they are"
             + " refused again, run once with --rebind, and then again.",
         isSafetyRefusal: true,
         change: { $0.isSameDirectory = false }
@@ -77,7 +69,7 @@ private let doubts: [Doubt] = [
         refusal: .manifestRebuilt(deletions: 3),
         message:
             "3 deletions were held back: the manifest was rebuilt and does not know what is new."
-            + " Look at them with --dry-run; if all of them may go, run again with --rebind.",
+            + " Check them with --dry-run; if all of them may be deleted, run again with --rebind.",
         isSafetyRefusal: false,
         change: { $0.isManifestRebuilt = true }
     ),
@@ -113,8 +105,8 @@ private let doubts: [Doubt] = [
     Doubt(
         name: "a vanished object",
         refusal: .itemsVanished(1, deletions: 3),
-        message: "3 deletions were held back: 1 object vanished after the listing, which is"
-            + " therefore not the remote of now. Run again.",
+        message: "3 deletions were held back: 1 object disappeared after the listing, so"
+            + " the listing is out of date. Run again.",
         isSafetyRefusal: false,
         change: { $0.vanishedItems = 1 }
     ),
@@ -161,7 +153,7 @@ struct DeletionGuardTests {
         #expect(facts.verdict == .allowed)
         facts.allowsEmpty = false
         facts.rows = 0
-        facts.cap = .count(5)
+        facts.limit = .count(5)
         #expect(facts.verdict == .allowed)
     }
 
@@ -174,7 +166,7 @@ struct DeletionGuardTests {
 
     @Test(
         arguments: [
-            (10, 10, DeletionCap.percent(50), true), (11, 11, .percent(50), false),
+            (10, 10, DeletionLimit.percent(50), true), (11, 11, .percent(50), false),
             (11, 22, .percent(50), true), (11, 21, .percent(50), false),
             (50, 100, .percent(50), true), (51, 100, .percent(50), false),
             (10, 10, .percent(0), true), (11, 1_000, .percent(0), false),
@@ -182,28 +174,28 @@ struct DeletionGuardTests {
             (1_000, 0, .percent(100), true), (11, 0, .percent(99), false),
             (5, 1_000, .count(5), true), (6, 1_000, .count(5), false), (1, 1, .count(0), false),
             (.max, .max, .percent(50), false), (12, .max, .percent(50), false),
-        ] as [(Int, Int, DeletionCap, Bool)]
+        ] as [(Int, Int, DeletionLimit, Bool)]
     )
     func `the limit is exact, and a percentage is never asked of ten or fewer`(
         deletions: Int,
         rows: Int,
-        cap: DeletionCap,
+        limit: DeletionLimit,
         isAllowed: Bool
     ) {
-        let verdict = content(deletions: deletions, rows: rows, cap: cap).verdict
+        let verdict = content(deletions: deletions, rows: rows, limit: limit).verdict
         let refused = DeletionVerdict.refused(
-            .tooMany(deletions: deletions, rows: rows, cap: cap)
+            .tooMany(deletions: deletions, rows: rows, limit: limit)
         )
         #expect(verdict == (isAllowed ? .allowed : refused))
     }
 
     @Test func `a limit names the numbers and the way on`() {
         #expect(
-            DeletionRefusal.tooMany(deletions: 60, rows: 100, cap: .percent(50)).message
+            DeletionRefusal.tooMany(deletions: 60, rows: 100, limit: .percent(50)).message
                 == "60 deletions were held back: the limit is 50% of the 100 entries in the"
                 + " manifest. If that is right, run again with --max-delete 60."
         )
-        let count = DeletionRefusal.tooMany(deletions: 1, rows: 1, cap: .count(0))
+        let count = DeletionRefusal.tooMany(deletions: 1, rows: 1, limit: .count(0))
         #expect(
             count.message
                 == "1 deletion was held back: the limit is 0, of 1 entry in the manifest."

@@ -163,8 +163,8 @@ struct DirectoryDecisionTests {
         #expect(decide(cell.entry, policy(.sync, extra: true)) == cell.sync)
     }
 
-    @Test(arguments: Direction.allCases)
-    func `a marker with content is skipped and never deleted`(direction: Direction) {
+    @Test(arguments: SyncDirection.allCases)
+    func `a marker with content is skipped and never deleted`(direction: SyncDirection) {
         let remote = object(key, size: 3)
         let skip = Decision.skip(.markerWithContent(size: 3))
         let policy = policy(direction, deletes: true, extra: true)
@@ -174,8 +174,8 @@ struct DirectoryDecisionTests {
         #expect(decide(both, policy) == skip)
     }
 
-    @Test(arguments: Direction.allCases)
-    func `the marker of the prefix itself is nobody's file`(direction: Direction) {
+    @Test(arguments: SyncDirection.allCases)
+    func `the marker of the prefix itself is nobody's file`(direction: SyncDirection) {
         let root = entry("", remote: object("", size: 0))
         #expect(
             decide(root, policy(direction, deletes: true, extra: true)) == .nothing(.prefixItself)

@@ -152,7 +152,7 @@ struct MergeJoinTests {
         )
         #expect(
             PlanError.kindMismatch("a").message
-                == "the walk of the directory calls 'a' both a file and a directory."
+                == "the walk of the directory reports 'a' as both a file and a directory."
                 + " Nothing was deleted; run again."
         )
     }

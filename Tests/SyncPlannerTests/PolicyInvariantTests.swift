@@ -22,8 +22,6 @@ extension Decision {
         switch self {
         case .deleteLocal: true
         case .conflict(_, .deleteLocal): true
-        // A question and no change.
-        case .resolveLink: false
         default: createsLocal
         }
     }
@@ -53,15 +51,15 @@ struct PolicyInvariantTests {
     private static let bases: [ManifestEntry?] = [
         nil, row(), row(size: 0), row(crc64: nil),
     ]
-    private static let places: [Place] = [
+    private static let places: [PathConflict] = [
         .free, .shadowed(clears: false), .shadowed(clears: true), .blocked(by: "dir"),
         .awaiting("dir"), .obstacle,
     ]
 
     private static var policies: [DecisionPolicy] {
         var result: [DecisionPolicy] = []
-        for direction in Direction.allCases {
-            for conflict in ConflictChoice.allCases {
+        for direction in SyncDirection.allCases {
+            for conflict in ConflictPolicy.allCases {
                 for flags in 0..<16 {
                     result.append(
                         policy(
@@ -103,7 +101,7 @@ struct PolicyInvariantTests {
         _ outcome: Decision,
         _ entry: JoinedEntry,
         _ policy: DecisionPolicy,
-        _ place: Place
+        _ place: PathConflict
     ) -> Bool {
         if policy.direction == .pull, outcome.changesRemote { return false }
         if policy.direction == .push, outcome.changesLocal { return false }
@@ -137,7 +135,7 @@ struct PolicyInvariantTests {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
             let facts = DeletionGuard(
-                direction: random.pick(Direction.allCases),
+                direction: random.pick(SyncDirection.allCases),
                 deletions: 1 + random.below(40),
                 rows: random.below(60),
                 listedObjects: random.below(4),
@@ -147,15 +145,14 @@ struct PolicyInvariantTests {
                 failedItems: random.oneIn(4) ? 1 : 0,
                 skippedItems: random.oneIn(4) ? 1 : 0,
                 vanishedItems: random.oneIn(4) ? 1 : 0,
-                isSameRemote: !random.oneIn(4),
                 isSameDirectory: !random.oneIn(4),
                 isManifestRebuilt: random.oneIn(4),
                 allowsEmpty: random.oneIn(2),
-                cap: random.oneIn(2) ? .count(random.below(40)) : .percent(random.below(101))
+                limit: random.oneIn(2) ? .count(random.below(40)) : .percent(random.below(101))
             )
             guard facts.verdict == .allowed else { continue }
             #expect(facts.isListingProven && facts.isScanProven)
-            #expect(facts.isSameRemote && facts.isSameDirectory && !facts.isManifestRebuilt)
+            #expect(facts.isSameDirectory && !facts.isManifestRebuilt)
             #expect(facts.failedItems == 0 && facts.skippedItems == 0)
             #expect(facts.vanishedItems == 0)
             if facts.rows > 0, facts.listedObjects == 0 {
@@ -164,7 +161,7 @@ struct PolicyInvariantTests {
             if facts.rows > 0, facts.walkedEntries == 0 {
                 #expect(facts.allowsEmpty || facts.direction == .pull)
             }
-            switch facts.cap {
+            switch facts.limit {
             case .count(let limit): #expect(facts.deletions <= limit)
             case .percent(let share):
                 #expect(

@@ -8,8 +8,8 @@ struct PrefixConflictTests {
         Dictionary(uniqueKeysWithValues: items.map { ($0.entry.key, $0.decision) })
     }
 
-    @Test(arguments: [Direction.pull, .sync])
-    func `the directory wins and the object is skipped`(direction: Direction) throws {
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `the directory wins and the object is skipped`(direction: SyncDirection) throws {
         let items = try plan(policy(direction), remote: [object("a"), object("a/b")])
         #expect(
             decisions(items) == ["a": .skip(.shadowedByDirectory), "a/b": .download(.new)]
@@ -42,8 +42,8 @@ struct PrefixConflictTests {
         #expect(found == ["a": .skip(.shadowedByDirectory), "a/": .makeDirectory])
     }
 
-    @Test(arguments: [Direction.pull, .sync])
-    func `three runs decide alike`(direction: Direction) throws {
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `three runs decide alike`(direction: SyncDirection) throws {
         var world = World()
         for key in ["a", "a-x", "a/b", "a/b/c"] as [ObjectKey] {
             let content = World.Content(id: world.fresh(), size: 5)
@@ -63,9 +63,9 @@ struct PrefixConflictTests {
         #expect(world.violations.isEmpty)
     }
 
-    @Test(arguments: [Direction.pull, .sync])
+    @Test(arguments: [SyncDirection.pull, .sync])
     func `a file whose object is gone is deleted at the end, and the keys beneath come then`(
-        direction: Direction
+        direction: SyncDirection
     ) throws {
         let items = try plan(
             policy(direction, deletes: true),
@@ -83,9 +83,9 @@ struct PrefixConflictTests {
         )
     }
 
-    @Test(arguments: [Direction.pull, .sync])
+    @Test(arguments: [SyncDirection.pull, .sync])
     func `without a flag that deletes, no file goes for what is beneath`(
-        direction: Direction
+        direction: SyncDirection
     ) throws {
         for force in [false, true] {
             let items = try plan(
@@ -103,9 +103,9 @@ struct PrefixConflictTests {
         }
     }
 
-    @Test(arguments: [Direction.pull, .sync], [false, true])
+    @Test(arguments: [SyncDirection.pull, .sync], [false, true])
     func `a file whose object is listed stays, whatever flags there are`(
-        direction: Direction,
+        direction: SyncDirection,
         isMarker: Bool
     ) throws {
         let beneath: ObjectKey = isMarker ? "a/" : "a/b"
@@ -134,8 +134,10 @@ struct PrefixConflictTests {
         }
     }
 
-    @Test(arguments: [Direction.pull, .sync])
-    func `a changed or unknown file stays and the keys beneath wait`(direction: Direction) throws {
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `a changed or unknown file stays and the keys beneath wait`(
+        direction: SyncDirection
+    ) throws {
         let changed = try plan(
             policy(direction),
             remote: [object("a/b"), object("a/c/d")],
@@ -156,9 +158,9 @@ struct PrefixConflictTests {
         )
     }
 
-    @Test(arguments: [Direction.pull, .sync])
+    @Test(arguments: [SyncDirection.pull, .sync])
     func `a file without a row is compared with the object of its size`(
-        direction: Direction
+        direction: SyncDirection
     ) throws {
         let found = try plan(
             policy(direction),
@@ -310,15 +312,15 @@ struct PrefixConflictTests {
         #expect(items.allSatisfy { $0.decision == .download(.new) })
     }
 
-    @Test func `a link is looked up before a directory is let in its place`() throws {
-        let link = object("a", size: 17, kind: .symlink)
-        let items = try plan(policy(.pull), remote: [link, object("a/b")])
-        #expect(decisions(items)["a"] == .skip(.shadowedByDirectory))
-        let alone = try plan(policy(.pull), remote: [link])
-        #expect(alone.map(\.decision) == [.resolveLink])
-        let blocked = entry("a/l", remote: object("a/l", size: 17, kind: .symlink))
+    @Test func `a link that is not followed needs no directory and shadows nothing`() throws {
+        func link(_ key: ObjectKey) -> RemoteObject { object(key, size: 17, kind: .symlink) }
+        let beside = try plan(policy(.pull), remote: [object("a"), link("a/l")])
         #expect(
-            decide(blocked, policy(.pull), at: .blocked(by: "a")) == .skip(.blockedByFile("a"))
+            decisions(beside) == ["a": .download(.new), "a/l": .skip(.linkObject)]
         )
+        let above = try plan(policy(.pull), remote: [link("a"), object("a/b")])
+        #expect(decisions(above) == ["a": .skip(.linkObject), "a/b": .download(.new)])
+        let blocked = entry("a/l", remote: link("a/l"))
+        #expect(decide(blocked, policy(.pull), at: .blocked(by: "a")) == .skip(.linkObject))
     }
 }

@@ -31,8 +31,8 @@ struct ReasonMessageTests {
         (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
         (
             .unsafeName(.reserved),
-            "unsafe name: '.osssync', and '.osssync-' with 32 hexadecimal digits, are names of"
-                + " osssync's own files"
+            "unsafe name: '.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved"
+                + " for osssync's own files"
         ),
         (.notUTF8, "unsafe name: the key is not UTF-8"),
         (
@@ -42,45 +42,50 @@ struct ReasonMessageTests {
         ),
         (
             .needsRestore(.archive, isOngoing: false),
-            "the object is archived (Archive) and needs a restore before it can be read"
+            "the object is archived (Archive) and must be restored before it can be read"
         ),
         (
             .needsRestore(StorageClass(name: "\u{1B}[2J"), isOngoing: true),
-            "the object is archived (\\x1B[2J) and its restore is still under way;"
+            "the object is archived (\\x1B[2J) and is still being restored;"
                 + " run again later"
         ),
         (
             .linkObject,
-            "the object is a link that is not followed: its target is outside of the mirrored"
-                + " prefix, missing, a link too, or not to be read; exclude the key to silence"
+            "the object is a link that is not followed: its target is outside the mirrored"
+                + " prefix, missing, itself a link, or cannot be read; exclude the key to silence"
                 + " this"
         ),
         (
             .linkIsGone,
-            "the object was a link, which is gone; the content of its target is not uploaded in"
-                + " its place. Delete the file, or change or rename it to upload it"
+            "the object was a link, which no longer exists; the content of its target is not "
+                + "uploaded in its place. Delete the file, or change or rename it to upload it"
         ),
         (
             .shadowedByDirectory,
             "the remote or the directory has keys beneath this name, so it is a directory"
-                + " here; the object is left alone"
+                + " here; the object is skipped"
         ),
         (
             .blocksDirectory,
-            "the remote has keys beneath this name and no object of it, and the file here stays;"
-                + " move it away, or remove it by --delete if it is as recorded"
+            "the remote has keys beneath this name but no object with this name, and the file "
+                + "here is kept; move it away, or remove it with --delete if it is unchanged"
         ),
         (
             .blockedByFile("a\nb"),
-            "the file 'a\\nb' stands where a directory is needed; move it away"
+            "the file 'a\\nb' is where a directory is needed; move it away"
         ),
         (
             .keyTooLong(length: 1030, maximum: 1023),
-            "the path has 1030 bytes, and a key here can have 1023"
+            "the path has 1030 bytes, and a key here can have at most 1023"
+        ),
+        (
+            .hidden,
+            "a link, a special file or something unreadable exists at this path; both it and the"
+                + " object are skipped"
         ),
         (
             .fileTooLarge(size: 53_687_091_200_001),
-            "the file has 53687091200001 bytes, and an object can have 53687091200000"
+            "the file has 53687091200001 bytes, and an object can have at most 53687091200000"
         ),
     ]
 
@@ -102,18 +107,19 @@ struct ReasonMessageTests {
             QuietReason.allCases.map(\.message) == [
                 "both sides are as recorded",
                 "a directory with entries needs no marker",
-                "only the directory has it; a pull leaves it alone without --delete-extra",
-                "only the remote has it; a push leaves it alone without --delete-extra",
-                "the remote lost it; the file stays without --delete",
-                "the directory lost it; the object stays without --delete",
+                "only the directory has it; a pull keeps it without --delete-extra",
+                "only the remote has it; a push keeps it without --delete-extra",
+                "deleted in the remote; the file is kept without --delete",
+                "deleted in the directory; the object is kept without --delete",
                 "it is the marker of the mirrored prefix itself",
-                "its name belongs to osssync's own files, which are never mirrored",
+                "its name is reserved for osssync's own files, which are never mirrored",
+                "a link, a special file or something unreadable hides it",
             ]
         )
         #expect(
             DownloadReason.allCases.map(\.message) == [
                 "new in the remote", "changed in the remote", "missing from the directory",
-                "changed locally and replaced, as --force asks",
+                "changed locally and replaced because of --force",
             ]
         )
         #expect(

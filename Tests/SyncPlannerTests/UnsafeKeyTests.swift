@@ -15,11 +15,11 @@ struct UnsafeKeyTests {
             ("a//b", .emptyComponent), ("a//", .emptyComponent), ("safe\0/../evil", .containsNUL),
             (longSegment, .componentTooLong(length: 256)),
         ],
-        Direction.allCases
+        SyncDirection.allCases
     )
     func `is skipped wherever it would matter, and never deleted`(
         sample: (text: String, reason: UnsafeKey),
-        direction: Direction
+        direction: SyncDirection
     ) {
         let key = ObjectKey(sample.text)
         let everything = policy(
@@ -41,11 +41,11 @@ struct UnsafeKeyTests {
             ".osssync/manifest.db", ".OSSsync", ".osssync/", "photos/.osssync/config",
             "a/b/.OSSSYNC/", "d/.osssync-0123456789abcdef0123456789abcdef",
         ] as [ObjectKey],
-        Direction.allCases
+        SyncDirection.allCases
     )
     func `with a name of our own is nothing to any side, and its row is forgotten`(
         key: ObjectKey,
-        direction: Direction
+        direction: SyncDirection
     ) {
         let everything = policy(
             direction,

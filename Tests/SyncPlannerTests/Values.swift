@@ -84,14 +84,13 @@ func entry(
 }
 
 func policy(
-    _ direction: Direction,
+    _ direction: SyncDirection,
     deletes: Bool = false,
     extra: Bool = false,
     force: Bool = false,
     checksum: Bool = false,
-    conflict: ConflictChoice = .keepBoth,
+    conflict: ConflictPolicy = .keepBoth,
     judgesInodes: Bool = true,
-    followsLinks: Bool = true,
     maximumKeyLength: Int = 1023
 ) -> DecisionPolicy {
     DecisionPolicy(
@@ -102,7 +101,6 @@ func policy(
         comparesContent: checksum,
         conflict: conflict,
         judgesInodes: judgesInodes,
-        followsLinkObjects: followsLinks,
         maximumKeyLength: maximumKeyLength
     )
 }

@@ -21,7 +21,7 @@ extension World {
         if random.oneIn(10) { objects[""] = Stored(content: .init(id: 0, size: 0), etag: tag(0)) }
     }
 
-    static func randomPolicy(_ direction: Direction, _ random: inout SeededGenerator)
+    static func randomPolicy(_ direction: SyncDirection, _ random: inout SeededGenerator)
         -> DecisionPolicy
     {
         policy(
@@ -30,9 +30,8 @@ extension World {
             extra: random.oneIn(4),
             force: random.oneIn(4),
             checksum: random.oneIn(4),
-            conflict: random.pick(ConflictChoice.allCases),
-            judgesInodes: !random.oneIn(5),
-            followsLinks: !random.oneIn(5)
+            conflict: random.pick(ConflictPolicy.allCases),
+            judgesInodes: !random.oneIn(5)
         )
     }
 

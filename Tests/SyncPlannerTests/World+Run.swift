@@ -12,8 +12,6 @@ struct RunResult {
     var refreshedRows = 0
     /// Local versions kept beside remote ones, which are new files to the next run.
     var copiesKept = 0
-    /// Links that were looked up: a plan takes them for downloads until it knows better.
-    var linksResolved = 0
 }
 
 extension World {
@@ -63,9 +61,6 @@ extension World {
             carryOut(next, item, &shell)
             shell.depth -= 1
             return
-        case .resolveLink:
-            resolve(item, &shell)
-            return
         case .conflict(_, .leaveBoth):
             shell.result.leftAlone.insert(key)
             return
@@ -94,19 +89,6 @@ extension World {
             return
         }
         shell.result.didSomething = true
-    }
-
-    private mutating func resolve(_ item: PlannedItem, _ shell: inout Shell) {
-        guard let stored = objects[item.entry.key] else { return }
-        shell.result.linksResolved += 1
-        let target = RemoteObject(
-            key: item.entry.key,
-            size: stored.content.size,
-            etag: stored.etag,
-            storageClass: stored.storageClass
-        )
-        let entry = item.entry.replacing(remote: target)
-        carryOut(decide(entry, shell.policy, at: item.place), item, &shell)
     }
 
     private mutating func settle(

@@ -13,12 +13,12 @@ enum DownloadRow {
         return RowDigest.sealing(values, table: .download)
     }
 
-    static func values(of range: RangeCheckpoint, key: ObjectKey) -> [SQLValue] {
+    static func values(of range: RangeProgress, key: ObjectKey) -> [SQLValue] {
         var values: [SQLValue] = []
         values.append(key)
         values.append(Int64(range.index))
-        values.append(range.offset)
-        values.append(range.length)
+        values.append(range.range.offset)
+        values.append(range.range.length)
         values.append(range.received)
         values.append(range.checksum)
         values.append(range.bootID)
@@ -38,7 +38,7 @@ enum DownloadRow {
         try Requirement.positive(checkpoint.rangeSize, "a range size")
         try Requirement.length(checkpoint.etag.text, "an ETag", limit: ManifestLimits.etag)
         guard isFileName(checkpoint.partialName) else {
-            throw .invalidValue("a partial's name is no file name")
+            throw .invalidValue("a partial's name is not a file name")
         }
         var previous = -1
         for range in checkpoint.ranges {
@@ -47,13 +47,13 @@ enum DownloadRow {
             }
             previous = range.index
             try check(range)
-            guard range.offset + range.length <= checkpoint.size else {
+            guard range.range.end <= checkpoint.size else {
                 throw .invalidValue("a range of a download reaches beyond its end")
             }
         }
     }
 
-    static func check(_ range: RangeCheckpoint) throws(ManifestError) {
+    static func check(_ range: RangeProgress) throws(ManifestError) {
         if let problem = problem(of: range) { throw .invalidValue(problem) }
         try Requirement.length(range.bootID, "a boot id", limit: ManifestLimits.token)
     }
@@ -66,15 +66,12 @@ enum DownloadRow {
             && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0)
     }
 
-    private static func problem(of range: RangeCheckpoint) -> String? {
+    private static func problem(of range: RangeProgress) -> String? {
         guard range.index >= 0, range.index < ManifestLimits.rangeCount else {
             return "a range has the index \(range.index)"
         }
-        guard range.offset >= 0, range.length >= 0,
-            !range.offset.addingReportingOverflow(range.length).overflow
-        else { return "a range has the offset \(range.offset) and the length \(range.length)" }
-        guard range.received >= 0, range.received <= range.length else {
-            return "a range of \(range.length) bytes has received \(range.received)"
+        guard range.received >= 0, range.received <= range.range.length else {
+            return "a range of \(range.range.length) bytes has received \(range.received)"
         }
         return nil
     }
@@ -82,7 +79,7 @@ enum DownloadRow {
     /// The row of `download`, with what the other tables have for its key.
     static func read(
         _ statement: PreparedStatement,
-        ranges: (ObjectKey) throws(ManifestError) -> [RangeCheckpoint],
+        ranges: (ObjectKey) throws(ManifestError) -> [RangeProgress],
         seal: (ObjectKey) throws(ManifestError) -> FileIdentity?
     ) throws(ManifestError) -> DownloadCheckpoint {
         var row = RowReader(statement, table: .download)
@@ -94,9 +91,9 @@ enum DownloadRow {
         let rangeSize = try row.count("its range size")
         try row.finish()
         guard rangeSize > 0 else { throw row.failure("its range size is 0") }
-        guard isFileName(name) else { throw row.failure("its partial's name is no file name") }
+        guard isFileName(name) else { throw row.failure("its partial's name is not a file name") }
         let ranges = try ranges(key)
-        for range in ranges where range.offset + range.length > size {
+        for range in ranges where range.range.end > size {
             throw row.failure("its range \(range.index) reaches beyond its end")
         }
         return DownloadCheckpoint(
@@ -119,13 +116,17 @@ enum DownloadRow {
         return identity
     }
 
-    static func readRange(_ statement: PreparedStatement) throws(ManifestError) -> RangeCheckpoint {
+    static func readRange(_ statement: PreparedStatement) throws(ManifestError) -> RangeProgress {
         var row = RowReader(statement, table: .downloadRange)
         _ = try row.key(limit: ManifestLimits.key)
-        let range = RangeCheckpoint(
-            index: Int(try row.count("its index")),
-            offset: try row.count("its offset"),
-            length: try row.count("its length"),
+        let index = Int(try row.count("its index"))
+        let (offset, length) = (try row.count("its offset"), try row.count("its length"))
+        guard !offset.addingReportingOverflow(length).overflow else {
+            throw row.failure("a range has the offset \(offset) and the length \(length)")
+        }
+        let range = RangeProgress(
+            index: index,
+            range: ByteRange(offset: offset, length: length),
             received: try row.count("its received bytes"),
             checksum: CRC64(value: try row.bits("its CRC-64")),
             bootID: try row.text("its boot id", limit: ManifestLimits.token)

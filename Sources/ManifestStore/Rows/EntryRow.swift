@@ -2,9 +2,10 @@ internal import SyncModel
 
 /// A row of the table `entry`.
 enum EntryRow {
-    static func values(of entry: ManifestEntry) -> [SQLValue] {
+    /// `smallestSearchable` is the least size of what is looked up by content.
+    static func values(of entry: ManifestEntry, smallestSearchable: Int64) -> [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(13)
+        values.reserveCapacity(15)
         values.append(entry.key)
         values.append(entry.size)
         values.append(entry.etag.text)
@@ -16,6 +17,7 @@ enum EntryRow {
         values.append(entry.isThroughLink ? .integer(1) : .null)
         values = RowDigest.sealing(values, table: .entry, additions: 1)
         values.append(.integer(isSample(entry.key) ? 1 : 0))
+        values.append(entry.size >= smallestSearchable ? .integer(1) : .null)
         return values
     }
 

@@ -125,7 +125,7 @@ struct RowReader {
         case (nil, nil): return nil
         case (let seconds?, let nanoseconds?) where (0..<1_000_000_000).contains(nanoseconds):
             return Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds))
-        default: throw failure("\(what) is no time")
+        default: throw failure("\(what) is not a time")
         }
     }
 

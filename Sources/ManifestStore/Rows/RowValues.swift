@@ -57,7 +57,10 @@ enum Requirement {
                 $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") || $0 == UInt8(ascii: "-")
             }
         guard !isWord else { return }
-        throw .invalidValue("\(what) '\(displayText(text.utf8).cut(toBytes: 100))' is no word")
+        throw .invalidValue(
+            "\(what) '\(displayText(text.utf8).cut(toBytes: 100))' is not a valid "
+                + "word"
+        )
     }
 }
 

@@ -36,7 +36,7 @@ enum RunRow {
     static func check(direction: String, remote: String) throws(ManifestError) {
         guard directions.contains(direction) else {
             let name = displayText(direction.utf8).cut(toBytes: 100)
-            throw .invalidValue("'\(name)' is no direction")
+            throw .invalidValue("'\(name)' is not a direction")
         }
         try Requirement.length(remote, "a remote", limit: ManifestLimits.remote)
     }

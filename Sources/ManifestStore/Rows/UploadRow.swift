@@ -13,7 +13,7 @@ enum UploadRow {
         return RowDigest.sealing(values, table: .upload)
     }
 
-    static func values(of part: UploadPartCheckpoint, key: ObjectKey) -> [SQLValue] {
+    static func values(of part: UploadedPart, key: ObjectKey) -> [SQLValue] {
         var values: [SQLValue] = []
         values.append(key)
         values.append(Int64(part.number.value))
@@ -37,7 +37,7 @@ enum UploadRow {
         try Requirement.length(uploadID?.text, "an upload ID", limit: limit)
     }
 
-    static func check(_ part: UploadPartCheckpoint) throws(ManifestError) {
+    static func check(_ part: UploadedPart) throws(ManifestError) {
         try Requirement.notNegative(part.size, "a part's size")
         try Requirement.length(part.etag.text, "an ETag", limit: ManifestLimits.etag)
     }
@@ -45,7 +45,7 @@ enum UploadRow {
     /// The row of `upload`, with the parts that `parts` gives for its key.
     static func read(
         _ statement: PreparedStatement,
-        parts: (ObjectKey) throws(ManifestError) -> [UploadPartCheckpoint]
+        parts: (ObjectKey) throws(ManifestError) -> [UploadedPart]
     ) throws(ManifestError) -> UploadCheckpoint {
         var row = RowReader(statement, table: .upload)
         let key = try row.key(limit: ManifestLimits.key)
@@ -69,14 +69,14 @@ enum UploadRow {
 
     static func readPart(
         _ statement: PreparedStatement
-    ) throws(ManifestError) -> UploadPartCheckpoint {
+    ) throws(ManifestError) -> UploadedPart {
         var row = RowReader(statement, table: .uploadPart)
         _ = try row.key(limit: ManifestLimits.key)
         let value = try row.count("its number")
         guard let number = PartNumber(Int(value)) else {
             throw row.failure("its number is \(value)")
         }
-        let part = UploadPartCheckpoint(
+        let part = UploadedPart(
             number: number,
             size: try row.count("its size"),
             etag: ETag(stored: try row.text("its ETag", limit: ManifestLimits.etag)),

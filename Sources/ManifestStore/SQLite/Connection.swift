@@ -74,6 +74,34 @@ internal import CSQLite
         try check(code, "sqlite3_wal_checkpoint_v2")
     }
 
+    /// The version of SQLite's format that a writer of the main file has to know, as its header
+    /// says it; nil if it cannot be read.
+    ///
+    /// Read through SQLite's own descriptor: to close another one would drop the locks of every
+    /// connection of this process.
+    var writeVersion: UInt8? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = unsafe withUnsafeMutablePointer(to: &file) { pointer in
+            unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, pointer)
+        }
+        guard code == SQLITE_OK, let file = unsafe file,
+            let methods = unsafe file.pointee.pMethods, let read = unsafe methods.pointee.xRead
+        else { return nil }
+        var byte: UInt8 = 0
+        let result = unsafe read(file, &byte, 1, Self.writeVersionOffset)
+        return result == SQLITE_OK ? byte : nil
+    }
+
+    /// True if nothing can be written, whether the file system or the header is to blame.
+    var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// True if the header names a format that no SQLite writes: it would be read-only for ever.
+    var isOfUnknownFormat: Bool { writeVersion.map { $0 > Self.newestWriteVersion } ?? false }
+
+    private static let writeVersionOffset: Int64 = 18
+    /// Of a database with a log; 1 is with a journal.
+    private static let newestWriteVersion: UInt8 = 2
+
     /// Keeps closing from moving the log into the main file: for a database that is not ours to
     /// change.
     func leavesLogOnClose(_ leaves: Bool) throws(ManifestError) {

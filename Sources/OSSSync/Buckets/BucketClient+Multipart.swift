@@ -13,7 +13,7 @@ public struct ObjectPart: Sendable, Hashable {
     /// CRC-64 of the part; nil if it is not known.
     public let crc64: UInt64?
 
-    /// Makes a part of what an earlier call told.
+    /// Creates a part from values that an earlier call returned.
     public init(number: Int, size: Int64, etag: String, crc64: UInt64?) {
         self.number = number
         self.size = size
@@ -144,7 +144,7 @@ extension BucketClient {
             forbidsOverwrite: forbidsOverwrite,
             callback: callback?.wire
         )
-        request.isUnseen = true
+        request.existenceIsUnknown = true
         return try await call { () throws(StorageError) in
             PutReceipt(try await store.completeMultipartUpload(request))
         }
@@ -187,7 +187,7 @@ extension BucketClient {
         guard let known = PartNumber(number) else {
             throw SyncError(
                 code: .configuration,
-                message: "\(number) is no part number: they are from 1 to 10,000"
+                message: "\(number) is not a part number: these are from 1 to 10,000"
             )
         }
         return known

@@ -68,7 +68,7 @@ extension BucketClient {
     /// - Parameters:
     ///   - source: The whole key of what is copied, of at most 1 GB with OSS and 5 GiB with S3.
     ///   - etag: The version that is meant; another one there is an error of code `objectChanged`.
-    ///     Nil for whatever is there.
+    ///     Nil for any version.
     ///   - destination: The whole key of the copy.
     ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
     /// - Returns: What the store says of the copy.
@@ -87,7 +87,7 @@ extension BucketClient {
             destination: ObjectKey(destination),
             forbidsOverwrite: forbidsOverwrite
         )
-        request.isUnseen = true
+        request.existenceIsUnknown = true
         do throws(StorageError) {
             return PutReceipt(try await store.copy(request))
         } catch {
@@ -116,7 +116,7 @@ extension BucketClient {
         }
     }
 
-    /// A URL that allows whoever has it one kind of request, until `lifetime` has passed.
+    /// A URL that allows its holder one kind of request until `lifetime` has passed.
     ///
     /// No request is made, except to the source of credentials.
     ///
@@ -127,7 +127,7 @@ extension BucketClient {
     ///     keys live.
     ///   - query: More query parameters, such as `response-content-type`; they are signed.
     ///   - headers: Headers that the request must then have, with exactly these values.
-    /// - Returns: The whole URL; whoever has it has the permission.
+    /// - Returns: The whole URL; it grants the permission to anyone who has it.
     /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
     ///   are none.
     public func presignedURL(

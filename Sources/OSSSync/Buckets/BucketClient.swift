@@ -7,7 +7,7 @@ internal import Synchronization
 public struct ListedObject: Sendable, Hashable {
     /// The whole key, escaped so that it is safe to print.
     public let key: String
-    /// The whole key as it is, for other calls.
+    /// The whole key, unescaped, for other calls.
     public let exactKey: String
     /// Bytes.
     public let size: Int64
@@ -47,7 +47,7 @@ public struct BucketClient: Sendable {
         )
     }
 
-    /// Makes a client of what an app spells; no request is made.
+    /// Creates a client from an app's configuration; sends no request.
     ///
     /// - Throws: `SyncError` of code `configuration`.
     public init(remote: Remote, configuration: StoreConfiguration) throws(SyncError) {
@@ -71,7 +71,11 @@ public struct BucketClient: Sendable {
             connection,
             bucket: remote.bucket,
             connectionLimit: connectionLimit,
-            observe: { clock.observe($0) }
+            observe: { observation in
+                clock.observe(observation)
+                guard case .retrying(let notice) = observation else { return }
+                connection.notify(notice, prefix: remote.prefixKey)
+            }
         )
     }
 
@@ -86,18 +90,17 @@ public struct BucketClient: Sendable {
 
     /// Lists every object beneath the remote's prefix, in key order.
     ///
-    /// - Parameter onObject: Called for each object while the listing goes on; returning false
-    ///   ends it.
-    /// - Throws: `SyncError`; a listing whose order or pages prove nothing is an error, too.
+    /// - Parameter onObject: Called for each object during the listing; return false to end it.
+    /// - Throws: `SyncError`; a listing with inconsistent order or pages is an error, too.
     public func list(
         onObject: (ListedObject) -> Bool
     ) async throws(SyncError) {
-        var guardian = ListingGuard()
+        var validator = ListingValidator()
         var request = ListRequest(prefix: remote.prefixKey, delimiter: nil, maximumKeys: 1_000)
         do throws(StorageError) {
             while true {
                 let page = try await store.list(request)
-                try guardian.accept(page, request: request)
+                try validator.accept(page, request: request)
                 for object in page.objects {
                     guard onObject(ListedObject(object)) else { return }
                 }
@@ -116,6 +119,17 @@ public struct BucketClient: Sendable {
         _ = try await hasObjects()
     }
 
+    /// Begins an upload and aborts it: shows that objects can be written.
+    ///
+    /// Its key is one of osssync's own, which no mirror has, and no object is made.
+    ///
+    /// - Throws: `SyncError`.
+    public func checkWriteAccess() async throws(SyncError) {
+        let key = remote.prefix + ".osssync/check-write"
+        let upload = try await initiateUpload(of: key)
+        try await abortUpload(of: key, uploadID: upload)
+    }
+
     /// True if there is an object beneath the remote's prefix.
     func hasObjects() async throws(SyncError) -> Bool {
         do throws(StorageError) {
@@ -128,7 +142,7 @@ public struct BucketClient: Sendable {
         }
     }
 
-    /// True if there is an object of that key; false also if nobody can tell.
+    /// True if there is an object with that key; false also if that cannot be found out.
     func isObject(_ key: some Sequence<UInt8>) async -> Bool {
         (try? await store.head(ObjectKey([UInt8](key)), versionID: nil)) != nil
     }

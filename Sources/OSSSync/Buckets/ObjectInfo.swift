@@ -2,7 +2,7 @@ internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
-/// An instant as the store tells it, in whole seconds.
+/// An instant as the store reports it, in whole seconds.
 public struct StoreTime: Sendable, Hashable, Comparable {
     /// Seconds since 1970 UTC.
     public let secondsSince1970: Int64
@@ -29,7 +29,7 @@ public struct StoreTime: Sendable, Hashable, Comparable {
 
 /// What the headers of an object say.
 public struct ObjectInfo: Sendable, Hashable {
-    /// The whole key as it is; not escaped.
+    /// The whole key, not escaped.
     public let key: String
     /// Bytes of the whole object, also where only a range of it was read.
     public let size: Int64
@@ -64,11 +64,11 @@ public struct ObjectInfo: Sendable, Hashable {
     }
 }
 
-/// Which version of an object a read wants; none set: whatever is there.
+/// Conditions on the version of an object to read; with none set, any version.
 ///
 /// With `ifMatch` or `ifUnmodifiedSince` the answer can be `preconditionFailed` (412), with
-/// `ifNoneMatch` or `ifModifiedSince` `notModified` (304). OSS judges all that are given; S3 leaves
-/// the times out where tags are given.
+/// `ifNoneMatch` or `ifModifiedSince` `notModified` (304). OSS checks all conditions; S3 ignores
+/// the times if tags are given.
 public struct ObjectConditions: Sendable, Hashable {
     /// The object must have this tag.
     public var ifMatch: String?

@@ -47,11 +47,11 @@ public struct ObjectRange: Sendable, Hashable {
         }
         guard !value.contains(UInt8(ascii: ",")) else {
             throw failure(
-                "asks for several ranges in one request, which not every store answers alike; "
-                    + "ask for each range by itself"
+                "asks for several ranges in one request, which not every store supports; "
+                    + "request each range separately"
             )
         }
-        let noRange = failure("is no range: write FIRST-LAST, FIRST- or -COUNT")
+        let noRange = failure("is not a range: use FIRST-LAST, FIRST- or -COUNT")
         guard let dash = value.firstIndex(of: UInt8(ascii: "-")) else { throw noRange }
         let (before, after) = (value[..<dash], value[value.index(after: dash)...])
         switch (parseDecimal(before), parseDecimal(after)) {

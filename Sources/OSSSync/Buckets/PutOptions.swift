@@ -52,7 +52,7 @@ public struct PutOptions: Sendable, Hashable {
             forbidsOverwrite: forbidsOverwrite,
             callback: callback?.wire
         )
-        request.isUnseen = true
+        request.existenceIsUnknown = true
         return request
     }
 }

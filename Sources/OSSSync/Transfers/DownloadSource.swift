@@ -2,7 +2,7 @@ internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
-/// Signed URLs of one object, made by whoever has the keys, for whoever has none.
+/// Signed URLs of one object, created by the holder of the keys for a client without keys.
 public struct PresignedURLs: Sendable, Hashable {
     /// Signed for GET; for an object that anyone may read, its plain URL.
     public let get: String
@@ -17,7 +17,7 @@ public struct PresignedURLs: Sendable, Hashable {
 }
 
 extension PresignedURLs: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Without what is signed: whoever reads it gets no permission.
+    /// Leaves out the signed part, so that the text grants no permission.
     public var description: String { "PresignedURLs" }
     /// The same as `description`.
     public var debugDescription: String { description }
@@ -58,6 +58,7 @@ public struct DownloadSource: Sendable {
     ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
     ///     `credentials`. What it throws ends the download with that code and the error's text.
+    ///   - onRetry: Called from any thread for each failed request that is retried.
     /// - Returns: A source; no request is made.
     /// - Throws: `SyncError` of code `configuration` for what is no URL of a host, for two hosts,
     ///   for plain http to another machine unless the settings allow it, and for certificate
@@ -65,32 +66,36 @@ public struct DownloadSource: Sendable {
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
-        renewal: (@Sendable () async throws -> PresignedURLs)? = nil
+        renewal: (@Sendable () async throws -> PresignedURLs)? = nil,
+        onRetry: (@Sendable (RetryEvent) -> Void)? = nil
     ) throws(SyncError) -> DownloadSource {
         let first = try pair(urls, connection)
         try ResolvedConnection.checkAuthorities(connection.caFile)
-        var renew: PresignedAddresses.Renewal?
+        var renew: PresignedURLSource.Renewal?
         if let renewal { renew = { try pair(try await renewal(), connection) } }
-        let addresses = PresignedAddresses(first, renewal: renew)
-        let patience = ConnectionPatience(connection)
+        let source = PresignedURLSource(first, renewal: renew)
+        let retryAndTimeout = RetryAndTimeout(connection)
         let settings = PresignedSettings(
-            connectTimeout: patience.connectTimeout,
-            stallTimeout: patience.timeout,
+            connectTimeout: retryAndTimeout.connectTimeout,
+            stallTimeout: retryAndTimeout.timeout,
             connectionLimit: connection.connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
             bytesPerSecond: connection.bandwidthLimit,
             userAgent: "osssync/\(Version.text)",
-            retry: patience.retry
+            retry: retryAndTimeout.retry
         )
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
             do throws(StorageError) {
                 return try StorageClient(
-                    addresses: addresses,
+                    urls: source,
                     first: first.get,
                     settings: settings,
-                    environment: SystemClocks.storage(observe: { _ in })
+                    environment: SystemClocks.storage { observation in
+                        guard case .retrying(let notice) = observation else { return }
+                        onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
+                    }
                 )
             } catch {
                 throw SyncError(error)
@@ -112,21 +117,21 @@ public struct DownloadSource: Sendable {
         }
         let pair: PresignedPair
         do throws(EndpointError) {
-            var head: PresignedAddress?
-            if let text = urls.head { head = try PresignedAddress(parsing: text) }
-            pair = PresignedPair(get: try PresignedAddress(parsing: urls.get), head: head)
+            var head: PresignedURL?
+            if let text = urls.head { head = try PresignedURL(parsing: text) }
+            pair = PresignedPair(get: try PresignedURL(parsing: urls.get), head: head)
         } catch {
-            throw usage("no signed URL: \(error.message)")
+            throw usage("not a signed URL: \(error.message)")
         }
         let endpoint = pair.get.endpoint
         guard pair.head.map({ $0.endpoint == endpoint }) ?? true else {
-            throw usage("the URLs for GET and HEAD are of two hosts")
+            throw usage("the URLs for GET and HEAD have different hosts")
         }
         guard endpoint.scheme == .https || endpoint.isLoopback || connection.allowsInsecureHTTP
         else {
             throw usage(
-                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on the "
-                    + "way can read and change everything; use https"
+                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on "
+                    + "the network path can read and change everything; use https"
             )
         }
         return pair

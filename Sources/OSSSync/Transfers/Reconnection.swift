@@ -5,7 +5,7 @@ struct Reconnection: Sendable {
     /// Nil: never.
     let policy: ReconnectPolicy?
     let environment: EngineEnvironment
-    let board: ProgressBoard
+    let progressState: ProgressState
     let onNotice: @Sendable (TransferNotice) -> Void
 
     func run<Value: Sendable>(
@@ -14,18 +14,18 @@ struct Reconnection: Sendable {
     ) async -> Result<Value, ItemFailure> {
         var failures = 0
         while true {
-            let before = board.snapshot.moved
+            let before = progressState.snapshot.moved
             let result = await gate.running(environment, attempt)
             guard case .failure(let failure) = result, failure.isPassing, let policy,
                 !gate.isRaised
             else { return result }
             // What moved shows that there was a network in between.
-            if board.snapshot.moved > before { failures = 0 }
+            if progressState.snapshot.moved > before { failures = 0 }
             failures += 1
             guard failures <= policy.attempts else { return result }
             let pause = policy.pause(after: failures - 1)
             onNotice(.waiting(pause, message: failure.message))
-            board.end(isOver: false)
+            progressState.end(isOver: false)
             guard await gate.wait(pause, environment) else { return .failure(.cancelled) }
         }
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 public enum DownloadOutcome: Sendable, Hashable {
     /// The file is in its place, complete and verified.
     case finished(DownloadedFile)
-    /// `pause()` was called; the checkpoint is what another process needs to go on, nil if nothing
+    /// `pause()` was called; the checkpoint is what another process needs to resume, nil if nothing
     /// was received yet.
     case paused(Checkpoint?)
     /// `cancel()` was called; nothing is left.
@@ -56,11 +56,11 @@ public final class ResumableDownload: Sendable {
     public let path: String
     private let source: DownloadSource
     private let options: DownloadOptions
-    private let place: FilePlace
+    private let destination: FileDestination
     private let attempts: TransferAttempts
-    private let services: TransferServices
+    private let services: SingleTransfer
     private let madeStore = Mutex<(any ObjectStore)?>(nil)
-    /// What whoever made this had kept; taken at the first attempt.
+    /// The checkpoint that the caller provided; used by the first attempt.
     private let given: Mutex<Checkpoint?>
 
     /// Makes a download; nothing is written and no request is made.
@@ -81,7 +81,7 @@ public final class ResumableDownload: Sendable {
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
     ) throws(SyncError) {
         try options.check()
-        place = try FilePlace(path)
+        destination = try FileDestination(path)
         self.path = path
         self.source = source
         self.options = options
@@ -94,7 +94,7 @@ public final class ResumableDownload: Sendable {
             stateWhenCancelled: .cancelled,
             onNotice: onNotice
         )
-        services = TransferServices(
+        services = SingleTransfer(
             subject: source.subject,
             recordDirectory: options.recordDirectory,
             recordName: RecordName.download(source.subject, path),
@@ -103,9 +103,9 @@ public final class ResumableDownload: Sendable {
         )
     }
 
-    private var record: TransferRecord { services.record }
+    private var record: CheckpointFile { services.record }
 
-    deinit { attempts.board.end(isOver: true) }
+    deinit { attempts.progressState.end(isOver: true) }
 
     /// Where the download is.
     public var state: TransferState { attempts.control.current }
@@ -113,14 +113,14 @@ public final class ResumableDownload: Sendable {
     /// How far it is, over all its pauses.
     public var progress: TransferProgressSequence { attempts.progress }
 
-    /// What another process needs to go on; nil if there is nothing to go on from.
+    /// What another process needs to resume; nil if there is nothing to resume.
     ///
     /// While the download runs it is a little behind.
     public var checkpoint: Checkpoint? {
         get async { await record.checkpoint }
     }
 
-    /// Begins, or goes on where an earlier call or process stopped, and returns when the file is
+    /// Starts, or resumes where an earlier call or process stopped, and returns when the file is
     /// there or the download was paused or cancelled.
     ///
     /// A download that has finished, resumed, is made once more. Cancelling the task ends the call
@@ -138,7 +138,7 @@ public final class ResumableDownload: Sendable {
         try await resume(begin())
     }
 
-    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
     func begin() throws(SyncError) -> DownloadAttempt {
         let gate = try attempts.begin()
         do throws(SyncError) {
@@ -169,13 +169,13 @@ public final class ResumableDownload: Sendable {
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
     func interrupt() async { await attempts.control.stop() }
 
-    /// Whoever asked to keep the record of a finished download has no use for it any more.
+    /// The caller that asked to keep the record of a finished download no longer needs it.
     func forgetRecord() async throws(ItemFailure) { try await record.dropDownload(source.key) }
 
     /// How far it is.
-    var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
+    var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
 
-    /// Stops the download soon and returns what another process needs to go on, nil if nothing was
+    /// Stops the download and returns what another process needs to resume, nil if nothing was
     /// received.
     ///
     /// What was asked for and is on its way is received, for two seconds at most, so that a pause
@@ -194,7 +194,7 @@ public final class ResumableDownload: Sendable {
         await attempts.control.stop()
         do throws(ItemFailure) {
             try await prepareRecord()
-            try await ObjectDownload.discard(source.key, at: place, services)
+            try await ObjectDownload.discard(source.key, at: destination, services)
         } catch {
             throw SyncError(error, of: displayText(path))
         }
@@ -210,9 +210,8 @@ extension ResumableDownload {
             settings: ObjectDownload.Settings(
                 store: store,
                 key: source.key,
-                place: place,
+                destination: destination,
                 replacesFile: options.replacesFile,
-                durability: options.durability == .full ? .synchronizedEach : .unsynchronized,
                 keepsRecord: options.keepsRecord
             ),
             services: services
@@ -237,7 +236,9 @@ extension ResumableDownload {
             return given
         }
         let isTaken =
-            if let checkpoint { await record.take(checkpoint, source.key) } else { isUsable }
+            if let checkpoint { await record.restore(from: checkpoint, source.key) } else {
+                isUsable
+            }
         if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
     }
 

@@ -38,11 +38,11 @@ public struct UploadedObject: Sendable, Hashable {
 /// let outcome = try await upload.resume()
 /// ```
 ///
-/// What is at the store is what the store says: a part counts if its number, size, MD5 and CRC-64
-/// are those of the file as it is now. A file that changes while it is sent never becomes an object
-/// that is half one version and half another. The object's CRC-64 is combined from its parts and
-/// compared with the store's; an answer that was lost is settled by looking for the object, which
-/// carries a token of this upload in its metadata (`osssync-upload`), and not by sending again.
+/// Only the store decides which parts it has: a part counts if its number, size, MD5 and CRC-64
+/// match the current file. A file that changes while it is sent never becomes an object that is
+/// half one version and half another. The object's CRC-64 is combined from its parts and compared
+/// with the store's; after a lost response, a HEAD request finds out whether the object exists with
+/// this upload's token in its metadata (`osssync-upload`); nothing is sent again blindly.
 ///
 /// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
 /// tasks.
@@ -86,7 +86,7 @@ public final class ResumableUpload: Sendable {
         let subject = client.subject(of: key)
         upload = ObjectUpload(
             settings: ObjectUpload.Settings(client, key, path, options),
-            services: TransferServices(
+            services: SingleTransfer(
                 subject: subject,
                 recordDirectory: options.recordDirectory,
                 recordName: RecordName.upload(subject, path),
@@ -96,7 +96,7 @@ public final class ResumableUpload: Sendable {
         )
     }
 
-    deinit { attempts.board.end(isOver: true) }
+    deinit { attempts.progressState.end(isOver: true) }
 
     /// Where the upload is.
     public var state: TransferState { attempts.control.current }
@@ -104,7 +104,7 @@ public final class ResumableUpload: Sendable {
     /// How far it is, over all its pauses.
     public var progress: TransferProgressSequence { attempts.progress }
 
-    /// Begins, or goes on where an earlier call or process stopped, and returns when the object is
+    /// Starts, or resumes where an earlier call or process stopped, and returns when the object is
     /// there or the upload was paused or cancelled.
     ///
     /// An upload that has finished, resumed, is made once more. Cancelling the task ends the call
@@ -123,7 +123,7 @@ public final class ResumableUpload: Sendable {
         try await resume(begin())
     }
 
-    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
     func begin() throws(SyncError) -> PauseGate { try attempts.begin() }
 
     /// Does the work of an attempt that was begun.
@@ -149,13 +149,13 @@ public final class ResumableUpload: Sendable {
     /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
     func interrupt() async { await attempts.control.stop() }
 
-    /// Whoever asked to keep the record of a finished upload has no use for it any more.
+    /// The caller that asked to keep the record of a finished upload no longer needs it.
     func forgetRecord() async throws(ItemFailure) {
         try await upload.services.record.dropUpload(upload.settings.key)
     }
 
     /// How far it is.
-    var snapshot: ProgressBoard.Snapshot { attempts.board.snapshot }
+    var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
 
     /// Stops the upload, so that the call which runs it returns `paused`.
     ///
@@ -168,7 +168,7 @@ public final class ResumableUpload: Sendable {
     /// Stops the upload at once and, unless the options say otherwise, aborts it at the store,
     /// which deletes its parts, and removes the record; a finished object stays.
     ///
-    /// Progress ends also if the options keep the parts; another `resume()` goes on then.
+    /// Progress also ends if the options keep the parts; another `resume()` continues with them.
     ///
     /// - Throws: `SyncError` if the upload could not be aborted: the record is kept then, and
     ///   another `cancel()` tries again.

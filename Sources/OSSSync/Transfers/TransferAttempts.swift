@@ -18,18 +18,18 @@ struct TransferAttempts: Sendable {
     let stateWhenCancelled: TransferState
     let onNotice: @Sendable (TransferNotice) -> Void
     let control = TransferControl()
-    let board = ProgressBoard()
+    let progressState = ProgressState()
     let environment = SystemClocks.engine(hostName: "")
 
     var progress: TransferProgressSequence {
         TransferProgressSequence(
-            board: board,
+            progressState: progressState,
             interval: progressInterval,
             sleep: environment.sleep
         )
     }
 
-    /// What cannot be paused before it has begun: from here on a pause is obeyed.
+    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
     ///
     /// - Throws: If an attempt is under way already.
     func begin() throws(SyncError) -> PauseGate {
@@ -47,7 +47,7 @@ struct TransferAttempts: Sendable {
         let result = await Reconnection(
             policy: reconnects,
             environment: environment,
-            board: board,
+            progressState: progressState,
             onNotice: onNotice
         ).run(gate, attempt)
         switch result {
@@ -62,17 +62,17 @@ struct TransferAttempts: Sendable {
         }
     }
 
-    /// The attempt has ended; `isOver` if whoever follows the progress is not to wait for another.
+    /// The attempt has ended; `isOver` if listeners should not wait for another attempt.
     func end<Outcome>(_ state: TransferState, _ outcome: Outcome, isOver: Bool = true) -> Outcome {
-        board.end(isOver: isOver)
+        progressState.end(isOver: isOver)
         control.end(state)
         return outcome
     }
 
     /// The transfer was given up while it rested, or after its attempt was stopped.
     func giveUp() {
-        // What is kept rests as it did.
+        // Parts that are kept stay as they were.
         if stateWhenCancelled == .cancelled { control.settle(.cancelled) }
-        board.end(isOver: true)
+        progressState.end(isOver: true)
     }
 }

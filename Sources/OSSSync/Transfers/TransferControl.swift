@@ -9,7 +9,7 @@ public enum TransferState: Sendable, Hashable {
     case running
     /// Waits for its turn in a ``TransferManager``.
     case waiting
-    /// Stopped by `pause()`; what is needed to go on is kept.
+    /// Stopped by `pause()`; what is needed to resume is kept.
     case paused
     /// Ended with an error; it may be tried again.
     case failed
@@ -50,7 +50,7 @@ final class TransferControl: Sendable {
         guard isFree else {
             throw SyncError(
                 code: .locked,
-                message: "'\(subject)': the transfer is under way already"
+                message: "'\(subject)': the transfer is already in progress"
             )
         }
         return gate
@@ -86,7 +86,7 @@ final class TransferControl: Sendable {
         await ended()
     }
 
-    /// Marks a transfer that rests as given up.
+    /// Marks a stopped transfer as cancelled.
     func settle(_ ending: TransferState) {
         state.withLock { state in
             if state.state != .running { state.state = ending }
@@ -105,8 +105,9 @@ final class TransferControl: Sendable {
     }
 }
 
-extension TransferServices {
-    /// Services that tell a board how far the transfer is, and whoever made it the rest.
+extension SingleTransfer {
+    /// Services that report progress to `progressState` and everything else to the caller's
+    /// closure.
     init(
         subject: String,
         recordDirectory: String?,
@@ -114,7 +115,7 @@ extension TransferServices {
         partSize: Int64,
         attempts: TransferAttempts
     ) {
-        let (board, onNotice) = (attempts.board, attempts.onNotice)
+        let (progressState, onNotice) = (attempts.progressState, attempts.onNotice)
         self.init(
             subject: subject,
             recordDirectory: recordDirectory,
@@ -122,13 +123,16 @@ extension TransferServices {
             partSize: partSize,
             streams: attempts.streams,
             environment: attempts.environment,
-            onBegin: { transfer in
-                board.begin(transfer)
-                if transfer.bytesResumed > 0 {
-                    onNotice(.resumed(bytes: transfer.bytesResumed))
-                }
-            },
-            onStartOver: { onNotice(.startedOver($0)) }
+            observer: TransferObserver(
+                began: { transfer, _ in
+                    progressState.begin(transfer)
+                    if transfer.bytesResumed > 0 {
+                        onNotice(.resumed(bytes: transfer.bytesResumed))
+                    }
+                },
+                startedOver: { onNotice(.startedOver($0)) },
+                warned: { onNotice(.warning(message: $0)) }
+            )
         )
     }
 }

@@ -1,6 +1,6 @@
 internal import SyncEngine
 
-/// When and how a transfer that lost its connection goes on by itself.
+/// When and how a transfer that lost its connection resumes by itself.
 public struct ReconnectPolicy: Sendable, Hashable {
     /// The pause after the first loss; each next one is twice as long, up to ``longestPause``.
     public var firstPause: Duration
@@ -31,10 +31,10 @@ public struct ReconnectPolicy: Sendable, Hashable {
 
 /// The choices of a download.
 public struct DownloadOptions: Sendable, Hashable {
-    /// Where the record of an unfinished download is kept, so that another process can go on.
+    /// Where the record of an unfinished download is kept, so that another process can resume it.
     ///
-    /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
-    /// whoever calls keeps the checkpoint.
+    /// The directory is made if it is missing, and is made private; its parent must exist. Nil: the
+    /// caller keeps the checkpoint.
     public var recordDirectory: String?
     /// The preferred size of a range, in bytes: 8 MiB.
     public var partSize: Int64 = 8 << 20
@@ -43,9 +43,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
     /// code `alreadyExists`.
     public var replacesFile = true
-    /// Whether a finished file has to survive a power cut.
-    public var durability = Durability.full
-    /// Goes on by itself after a lost connection; nil: that is an error, and `resume()` goes on.
+    /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
+    /// `resume()`.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
@@ -67,10 +66,12 @@ public struct DownloadOptions: Sendable, Hashable {
 
 /// Something that happens to a transfer and is no failure.
 public enum TransferNotice: Sendable, Hashable {
-    /// It goes on where it stopped: so many bytes are there already.
+    /// It resumes where it stopped: this many bytes are there already.
     case resumed(bytes: Int64)
-    /// It cannot go on where it stopped, for this reason.
+    /// It starts over, for this reason.
     case startedOver(StartOverReason)
-    /// The connection was lost, as the text says; the transfer goes on after a pause.
+    /// The connection was lost, for the reason in the text; the transfer resumes after a pause.
     case waiting(Duration, message: String)
+    /// Something that the user should know, as the text says.
+    case warning(message: String)
 }

@@ -13,21 +13,21 @@ public struct TransferProgress: Sendable, Hashable {
     public let totalBytes: Int64
 }
 
-/// Tells how far a transfer is, over all its pauses, until it has finished, an attempt ends with an
-/// error, or it is cancelled.
+/// The progress of a transfer, across pauses, until it has finished, an attempt ends with an error,
+/// or it is cancelled.
 ///
-/// A transfer that is paused may go on, and so the loop waits: follow the progress beside
-/// `resume()`, not before awaiting it.
+/// A paused transfer may be resumed, so the loop waits: run it concurrently with `resume()`, not
+/// before it.
 ///
-/// Nobody waits for whoever listens: a progress is made when it is asked for, at most once in the
-/// transfer's interval, and a slow listener misses those in between. Without a listener it costs
-/// the transfer an addition for each piece that arrives. The last progress of a finished transfer
-/// is always told. Each loop has its own count of steps.
+/// Listeners never block the transfer: progress is computed on demand, at most once in the
+/// transfer's interval, and a slow listener misses the values in between. Without a listener it
+/// costs the transfer one addition for each piece that arrives. The last progress of a finished
+/// transfer is always delivered. Each loop has its own count of steps.
 public struct TransferProgressSequence: AsyncSequence, Sendable {
     /// One progress.
     public typealias Element = TransferProgress
 
-    let board: ProgressBoard
+    let progressState: ProgressState
     let interval: Duration
     let sleep: @Sendable (Duration) async throws -> Void
 
@@ -37,7 +37,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         public typealias Failure = Never
 
         let sequence: TransferProgressSequence
-        private var told: ProgressBoard.Snapshot?
+        private var told: ProgressState.Snapshot?
 
         init(sequence: TransferProgressSequence) {
             self.sequence = sequence
@@ -53,9 +53,9 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async -> TransferProgress? {
             while !Task.isCancelled {
-                // Nothing changes while nothing runs, so nobody looks; and nothing after the end.
+                // Nothing changes while nothing runs or after the end, so there is nothing to read.
                 if let told, !told.isOver { await sequence.rest(after: told.version) }
-                let now = sequence.board.snapshot
+                let now = sequence.progressState.snapshot
                 let before = told
                 told = now
                 if let total = now.total,
@@ -80,9 +80,11 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 
     /// Waits for the interval while the transfer runs, or until it changes its state.
     fileprivate func rest(after version: Int) async {
-        guard board.snapshot.isRunning else { return await board.change(after: version) }
+        guard progressState.snapshot.isRunning else {
+            return await progressState.change(after: version)
+        }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await board.change(after: version) }
+            group.addTask { await progressState.change(after: version) }
             // A sleep that is cut short has done its work.
             group.addTask { try? await sleep(interval) }
             _ = await group.next()
@@ -92,7 +94,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 }
 
 /// What a transfer's listeners look at.
-final class ProgressBoard: Sendable {
+final class ProgressState: Sendable {
     struct Snapshot: Sendable {
         /// Of the changes of state; a later one is not missed.
         let version: Int
@@ -106,7 +108,7 @@ final class ProgressBoard: Sendable {
     }
 
     private struct State {
-        var transfer: ProgressTracker.Transfer?
+        var transfer: TransferCounter?
         /// In the attempts before.
         var movedBefore: Int64 = 0
         var isRunning = false
@@ -114,7 +116,7 @@ final class ProgressBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    private let signal = ChangeSignal()
+    private let signal = Condition()
 
     var snapshot: Snapshot {
         let version = signal.version
@@ -131,7 +133,7 @@ final class ProgressBoard: Sendable {
     }
 
     /// An attempt has begun to move bytes.
-    func begin(_ transfer: ProgressTracker.Transfer) {
+    func begin(_ transfer: TransferCounter) {
         change { state in
             state.movedBefore += state.transfer?.bytesMoved ?? 0
             state.transfer = transfer

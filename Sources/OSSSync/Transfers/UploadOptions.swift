@@ -12,10 +12,10 @@ public struct UploadOptions: Sendable, Hashable {
     public var partSize: Int64 = 2 << 20
     /// Parts that are sent at once: 4.
     public var streams = 4
-    /// Where the record of an unfinished upload is kept, so that another process can go on.
+    /// Where the record of an unfinished upload is kept, so that another process can resume it.
     ///
     /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
-    /// only this object can go on, and a process that ends leaves an unfinished upload at the
+    /// only this instance can resume, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
     /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and
@@ -28,7 +28,8 @@ public struct UploadOptions: Sendable, Hashable {
     /// Notes the file's modification time in the object's metadata, as `mtime`, by which `osssync`
     /// gives it back.
     public var keepsModificationTime = true
-    /// Goes on by itself after a lost connection; nil: that is an error, and `resume()` goes on.
+    /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
+    /// `resume()`.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)

@@ -8,17 +8,21 @@ struct ArgumentParser {
     private var positionals: [String] = []
     private var values: [Option: String] = [:]
     private var counts: [Option: Int] = [:]
-    /// The patterns of what to leave alone, of which each counts.
+    /// The patterns of what to skip, in the order given.
     private var patterns: [FilterArgument] = []
     /// The options as they were typed, in order, for messages.
     private var typed: [(option: Option, name: String)] = []
     private var asksForVersion = false
+    /// The command that is most likely meant, for messages about its options.
+    private let likelyCommand: CommandName?
 
-    private init() {}
+    private init(_ arguments: [String]) {
+        likelyCommand = arguments.lazy.compactMap(CommandName.init).first
+    }
 
     /// Reads the arguments after the program's name.
     static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
-        var parser = ArgumentParser()
+        var parser = ArgumentParser(arguments)
         try parser.collect(arguments)
         return try parser.interpret()
     }
@@ -29,7 +33,7 @@ struct ArgumentParser {
             if argument == "--" {
                 positionals += rest
                 return
-            } else if argument == "--version" {
+            } else if argument == "--version" || argument == "-V" {
                 asksForVersion = true
             } else if argument.utf8.starts(with: "--".utf8) {
                 try collectLong(argument, &rest)
@@ -48,7 +52,8 @@ struct ArgumentParser {
         let sign = argument.utf8.firstIndex(of: UInt8(ascii: "="))
         let name = String(argument[..<(sign ?? argument.endIndex)])
         guard let row = OptionTable.row(named: name.dropFirst(2)) else {
-            throw .unknownOption(displayText(name), suggestion: Self.suggestion(for: name))
+            if name == "--durability" { throw .removedDurability }
+            throw unknownOption(name)
         }
         let value = sign.map { String(argument[argument.utf8.index(after: $0)...]) }
         try accept(row, as: row.name, value: value, &rest)
@@ -62,7 +67,7 @@ struct ArgumentParser {
         while let letter = letters.popFirst() {
             let name = "-\(letter)"
             guard let row = OptionTable.row(short: letter) else {
-                throw .unknownOption(displayText(name), suggestion: nil)
+                throw unknownOption(name)
             }
             // -j8: what follows the letter is its value.
             if row.value != .none, !letters.isEmpty {
@@ -89,7 +94,7 @@ struct ArgumentParser {
             throw .badValue(
                 option: name,
                 value: displayText(value),
-                expected: "it is one of " + words.joined(separator: ", ")
+                expected: "expected one of " + words.joined(separator: ", ")
             )
         }
         switch row.option {
@@ -100,18 +105,31 @@ struct ArgumentParser {
         }
     }
 
+    /// Names the nearest option, of the command if it is known.
+    private func unknownOption(_ name: String) -> UsageError {
+        let known = likelyCommand.flatMap(CommandTable.row)?.options
+        let names = OptionTable.rows.filter { known?.contains($0.option) ?? true }.map(\.name)
+        let isLong = name.utf8.starts(with: "--".utf8)
+        return .unknownOption(
+            displayText(name),
+            suggestion: isLong ? Nearest.word(to: name, among: names + ["--version"]) : nil,
+            command: likelyCommand
+        )
+    }
+
     private func interpret() throws(UsageError) -> Invocation {
         if asksForVersion { return .version }
         let asksForHelp = counts[.help, default: 0] > 0
         guard let first = positionals.first else {
-            if asksForHelp { return .help(nil) }
+            if asksForHelp || typed.isEmpty { return .help(nil) }
             throw .noCommand
         }
+        if first == "version", positionals.count == 1 { return .version }
         guard let name = CommandName(rawValue: first), let command = CommandTable.row(name) else {
-            throw .unknownCommand(displayText(first))
+            throw Self.unknownCommand(first)
         }
         if name == .help { return .help(try subject(of: positionals.dropFirst())) }
-        if asksForHelp { return .help(name) }
+        if asksForHelp { return .help(.command(name)) }
         for (option, typedName) in typed where !command.options.contains(option) {
             throw .optionOfOtherCommands(
                 typedName,
@@ -120,19 +138,7 @@ struct ArgumentParser {
             )
         }
         let arguments = Array(positionals.dropFirst())
-        let needed = command.arguments.prefix { !$0.isOptional }.count
-        if arguments.count < needed {
-            throw .missingArgument(command.arguments[arguments.count].name, command: name)
-        }
-        if arguments.count > command.arguments.count {
-            throw .surplusArgument(
-                displayText(arguments[command.arguments.count]),
-                command: name
-            )
-        }
-        for (argument, row) in zip(arguments, command.arguments) where argument.isEmpty {
-            throw .missingArgument(row.name, command: name)
-        }
+        try check(arguments, of: command)
         return .run(
             ParsedArguments(
                 command: name,
@@ -144,38 +150,52 @@ struct ArgumentParser {
         )
     }
 
-    private func subject(of arguments: ArraySlice<String>) throws(UsageError) -> CommandName? {
-        guard let text = arguments.first else { return nil }
-        guard let name = CommandName(rawValue: text) else {
-            throw .unknownCommand(displayText(text))
+    private func check(
+        _ arguments: [String],
+        of command: CommandSpecification
+    ) throws(UsageError) {
+        if command.isOfMirror {
+            return try MirrorArguments.check(
+                arguments,
+                of: command,
+                isUnlinking: counts[.unlink, default: 0] > 0
+            )
         }
+        let needed = command.arguments.prefix { !$0.isOptional }.count
+        if arguments.count < needed {
+            throw .missingArgument(command.arguments[arguments.count].name, command: command.name)
+        }
+        let isRepeated = command.arguments.last?.isRepeated == true
+        if arguments.count > command.arguments.count, !isRepeated {
+            throw .surplusArgument(
+                displayText(arguments[command.arguments.count]),
+                command: command.name
+            )
+        }
+        for (argument, row) in zip(arguments, command.arguments) where argument.isEmpty {
+            throw .missingArgument(row.name, command: command.name)
+        }
+    }
+
+    private static func unknownCommand(_ text: String) -> UsageError {
+        let names = CommandName.allCases.map(\.rawValue) + ["version"]
+        return .unknownCommand(
+            displayText(text),
+            suggestion: Nearest.word(to: text, among: names)
+        )
+    }
+
+    private func subject(of arguments: ArraySlice<String>) throws(UsageError) -> HelpSubject? {
+        guard let text = arguments.first else { return nil }
         if arguments.count > 1 {
             throw .surplusArgument(displayText(arguments[arguments.startIndex + 1]), command: .help)
         }
-        return name
-    }
-
-    /// The option whose name is nearest, if it is near.
-    private static func suggestion(for name: String) -> String? {
-        let distances = OptionTable.rows.map { row in
-            (row.name, editDistance(Array(row.name.utf8), Array(name.utf8.prefix(40))))
+        if let name = CommandName(rawValue: text) { return .command(name) }
+        if let topic = HelpTopic(rawValue: text) { return .topic(topic) }
+        let topics = HelpTopic.allCases.map(\.rawValue)
+        if let topic = Nearest.word(to: text, among: topics) {
+            throw .unknownTopic(displayText(text), suggestion: topic)
         }
-        guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= 2 else { return nil }
-        return best.0
+        throw Self.unknownCommand(text)
     }
-}
-
-/// The number of bytes to insert, drop or replace to make one text from the other.
-private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
-    for (leftIndex, leftByte) in left.enumerated() {
-        var diagonal = row[0]
-        row[0] = leftIndex + 1
-        for (rightIndex, rightByte) in right.enumerated() {
-            let replaced = diagonal + (leftByte == rightByte ? 0 : 1)
-            diagonal = row[rightIndex + 1]
-            row[rightIndex + 1] = min(replaced, min(diagonal, row[rightIndex]) + 1)
-        }
-    }
-    return row[right.count]
 }

@@ -2,18 +2,15 @@
 extension CommandTable {
     private static let source = ArgumentSpecification(
         name: "SOURCE",
-        kind: .object,
         isOptional: false
     )
     private static let target = ArgumentSpecification(
         name: "TARGET",
-        kind: .object,
         isOptional: false
     )
-    private static let file = ArgumentSpecification(name: "FILE", kind: .file, isOptional: false)
+    private static let file = ArgumentSpecification(name: "FILE", isOptional: false)
     private static let object = ArgumentSpecification(
         name: "REMOTE",
-        kind: .object,
         isOptional: false
     )
     private static let transferOptions: [Option] =
@@ -21,15 +18,15 @@ extension CommandTable {
 
     /// Where both directions keep theirs.
     private static let records =
-        "The record of it has no secret and is kept in --state-dir, or else in "
-        + "$XDG_STATE_HOME/osssync/transfers, which is ~/.local/state/osssync/transfers."
+        "Its record contains no secret and is kept in --state-dir, or by default in "
+        + "$XDG_STATE_HOME/osssync/transfers, usually ~/.local/state/osssync/transfers."
 
     static let list = CommandSpecification(
         name: .ls,
         arguments: [remote],
         summary: "list the objects of a bucket prefix",
         discussion: [
-            "One line for each object: size in bytes, time of the last change, ETag and "
+            "Prints one line for each object: size in bytes, time of the last change, ETag and "
                 + "key, in the order of the store. Keys are whole keys, with control "
                 + "characters escaped."
         ],
@@ -43,23 +40,26 @@ extension CommandTable {
         summary: "download one object",
         discussion: [
             "SOURCE is an object, oss://BUCKET/KEY or s3://BUCKET/KEY, or a URL that "
-                + "somebody signed for GET. FILE is the path of the file, or a directory for "
-                + "a file of the object's name. A file that is there is replaced only with "
+                + "is signed for GET. FILE is the path of the file, or a directory for "
+                + "a file named like the object. An existing file is replaced only with "
                 + "--force.",
-            "Other users can see the arguments of a program: with - as SOURCE the signed URL is "
-                + "read from standard input, with @FILE from FILE. A second line is signed for "
-                + "HEAD.",
-            "The file appears when all of it is there and verified. What was interrupted goes "
-                + "on where it stopped when the same command is run again, also with a new URL "
-                + "of the same object. \(records)",
+            "Other users can see the arguments of a program. With - as SOURCE, the signed URL is "
+                + "read from standard input; with @FILE, from FILE. An optional second line is a "
+                + "URL signed for HEAD.",
+            "The file appears once it is complete and verified. An interrupted download resumes "
+                + "when the same command is run again, also with a new URL of the same object. "
+                + "\(records)",
         ],
-        options: [.headURL, .durability] + transferOptions,
+        options: [.headURL] + transferOptions,
         examples: [
-            ("osssync get oss://media/photos/a.jpg a.jpg", "fetch one object"),
+            ("osssync get oss://media/photos/a.jpg a.jpg", "download one object"),
             (
                 "osssync get @signed-url a.mov",
-                "fetch by the signed URL in the file signed-url, which nobody sees"
+                "download from the signed URL in the file signed-url, hidden from other users"
             ),
+        ],
+        optionHelp: [
+            .force: "replace an existing file"
         ]
     )
 
@@ -69,14 +69,17 @@ extension CommandTable {
         summary: "upload one file",
         discussion: [
             "TARGET is an object, oss://BUCKET/KEY or s3://BUCKET/KEY, or a directory, "
-                + "oss://BUCKET/PREFIX/, for an object of the file's name. An object that is "
-                + "there is replaced only with --force.",
-            "A large file is sent in parts. What was interrupted goes on where it stopped when "
-                + "the same command is run again; until then its parts take room in the bucket, "
-                + "and osssync uploads shows them. \(records)",
+                + "oss://BUCKET/PREFIX/, for an object named like the file. An existing object "
+                + "is replaced only with --force.",
+            "A large file is sent in parts. An interrupted upload resumes when the same command "
+                + "is run again; until then its parts use space in the bucket, and osssync uploads "
+                + "shows them. \(records)",
         ],
         options: [.storageClass, .callbackURL, .callbackBody] + transferOptions,
-        examples: [("osssync put film.mov oss://media/films/", "make films/film.mov")]
+        examples: [("osssync put film.mov oss://media/films/", "upload it as films/film.mov")],
+        optionHelp: [
+            .force: "replace an existing object"
+        ]
     )
 
     static let presign = CommandSpecification(
@@ -84,17 +87,17 @@ extension CommandTable {
         arguments: [object],
         summary: "sign a URL for one request on one object",
         discussion: [
-            "Prints a URL with which whoever has it may make one kind of request, as often as "
-                + "they like, until it expires. No request is made. With temporary keys it "
-                + "expires with them at the latest.",
-            "The URL is a permission: keep it out of logs.",
+            "Prints a URL that allows anyone who has it to make one kind of request, any number "
+                + "of times, until it expires. No request is made. A URL signed with temporary "
+                + "keys expires with them at the latest.",
+            "The URL grants access: keep it out of logs.",
         ],
         options: [.method, .expires] + commonOptions,
         examples: [
-            ("osssync presign oss://media/photos/a.jpg", "let somebody read it, for half an hour"),
+            ("osssync presign oss://media/photos/a.jpg", "allow reading it for half an hour"),
             (
                 "osssync presign --method PUT --expires 2h oss://media/in/b.jpg",
-                "let somebody write it: curl -T b.jpg URL"
+                "allow writing it: curl -T b.jpg URL"
             ),
         ]
     )
@@ -104,15 +107,15 @@ extension CommandTable {
         arguments: [remote],
         summary: "show unfinished uploads in a bucket, and abort old ones",
         discussion: [
-            "Parts of multipart uploads that were neither completed nor aborted take room and "
-                + "cost money. One line for each of them: when it began, its ID and its key.",
-            "With --abort those that began at least --older-than ago are aborted, whoever began "
-                + "them; younger ones may be under way.",
+            "Parts of multipart uploads that were neither completed nor aborted use space and "
+                + "cost money. Prints one line for each upload: its start time, ID and key.",
+            "With --abort, uploads started at least --older-than ago are aborted, no matter which "
+                + "program started them; younger ones may still be running.",
         ],
         options: [.abort, .olderThan] + commonOptions,
         examples: [
-            ("osssync uploads oss://media", "which are there?"),
-            ("osssync uploads --abort --older-than 2d oss://media/films", "drop forgotten ones"),
+            ("osssync uploads oss://media", "list all of them"),
+            ("osssync uploads --abort --older-than 2d oss://media/films", "abort old ones"),
         ]
     )
 }

@@ -11,32 +11,36 @@ enum CommandName: String, CaseIterable, Sendable {
     case presign
     case uploads
     case cancel
+    case trash
+    case restore
+    case undo
+    case verify
+    case log
     case doctor
+    case completions
     case help
 }
 
 /// One positional argument of a command.
 struct ArgumentSpecification: Sendable {
-    /// What it is, for messages and completions.
-    enum Kind: Sendable {
-        case directory
-        case remote
-        case path
-        /// An object, or a signed URL.
-        case object
-        case file
-        case command
-    }
+    static let directoryName = "DIR"
+    static let remoteName = "REMOTE"
+    static let pathName = "PATH"
+    static let runName = "RUN"
 
     let name: String
-    let kind: Kind
     let isOptional: Bool
+    /// True for the last one of a command, if it can be given several times.
+    var isRepeated = false
 
-    /// `DIR` or `[REMOTE]`.
-    var usage: String { isOptional ? "[\(name)]" : name }
+    /// `DIR`, `[REMOTE]` or `PATH...`.
+    var usage: String {
+        let name = isRepeated ? name + "..." : name
+        return isOptional ? "[\(name)]" : name
+    }
 }
 
-/// One row of the table from which parsing, help and completions come.
+/// One row of the table from which parsing and help come.
 struct CommandSpecification: Sendable {
     let name: CommandName
     let arguments: [ArgumentSpecification]
@@ -47,6 +51,20 @@ struct CommandSpecification: Sendable {
     let options: [Option]
     /// Command lines that work, each with what it does.
     let examples: [(line: String, meaning: String)]
+    /// The help of options that mean something else here than `OptionTable` says.
+    var optionHelp: [Option: String] = [:]
+
+    /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
+    ///
+    /// What follows the DIR of commands on earlier runs is not looked for on the disk: the number
+    /// of a run, or paths that may be in the trash only.
+    var isOfMirror: Bool {
+        takes(ArgumentSpecification.directoryName) && !takes(ArgumentSpecification.runName)
+            && !arguments.contains(where: \.isRepeated)
+    }
+
+    /// True if one of its arguments has this name.
+    func takes(_ argument: String) -> Bool { arguments.contains { $0.name == argument } }
 
     var usage: String {
         (["osssync", name.rawValue] + (options.isEmpty ? [] : ["[OPTION...]"])
@@ -57,45 +75,53 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, sync, status, list, get, put, presign, uploads, cancel, doctor,
-        help,
+        initialize, pull, push, sync, status, list, get, put, presign, uploads, cancel, trash,
+        restore, undo, verify, log, doctor, completions, help,
     ]
+
+    /// What the overview says of all of them.
+    static let note =
+        "DIR can be left out within a mirror. REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or "
+        + "the same with s3://."
+
+    /// What stands for the options of the connection, which are a topic of their own.
+    static let connectionNote =
+        "The options of the connection, such as --profile, --region and --endpoint, are described "
+        + "by 'osssync help connection'."
 
     static func row(_ name: CommandName) -> CommandSpecification? {
         rows.first { $0.name == name }
     }
 
     private static let directory = ArgumentSpecification(
-        name: "DIR",
-        kind: .directory,
+        name: ArgumentSpecification.directoryName,
         isOptional: false
     )
     static let remote = ArgumentSpecification(
-        name: "REMOTE",
-        kind: .remote,
+        name: ArgumentSpecification.remoteName,
         isOptional: false
     )
     private static let optionalRemote = ArgumentSpecification(
-        name: "REMOTE",
-        kind: .remote,
+        name: ArgumentSpecification.remoteName,
         isOptional: true
     )
     private static let optionalPath = ArgumentSpecification(
-        name: "PATH",
-        kind: .path,
+        name: ArgumentSpecification.pathName,
         isOptional: true
     )
     private static let optionalDirectory = ArgumentSpecification(
-        name: "DIR",
-        kind: .directory,
+        name: ArgumentSpecification.directoryName,
         isOptional: true
     )
     private static let optionalCommand = ArgumentSpecification(
-        name: "COMMAND",
-        kind: .command,
+        name: "COMMAND|TOPIC",
         isOptional: true
     )
 
+    /// What the link of a directory records.
+    static let linkOptions: [Option] = [
+        .profile, .region, .endpoint, .addressing, .provider, .signature,
+    ]
     static let connectionOptions: [Option] = [
         .profile, .config, .region, .endpoint, .addressing, .provider, .signature, .caFile,
         .insecureHTTP, .timeout, .retries, .retryWait,
@@ -105,7 +131,7 @@ enum CommandTable {
     private static let runOptions: [Option] =
         [
             .dryRun, .delete, .deleteExtra, .exclude, .include, .deleteExcluded, .maxDelete,
-            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .jobs, .partSize, .durability,
+            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .jobs, .partSize,
             .progress, .stateDirectory,
         ] + commonOptions
 
@@ -114,13 +140,13 @@ enum CommandTable {
         arguments: [directory, remote],
         summary: "link a directory with a bucket prefix",
         discussion: [
-            "Writes DIR/.osssync/config, so that later commands need only DIR, and "
-                + "checks that the bucket can be listed. DIR is made if it does not exist. "
-                + "Nothing is transferred.",
+            "Writes DIR/.osssync/config with the remote and the region, endpoint and provider that "
+                + "were used, so that later commands need only DIR, and checks that the bucket can "
+                + "be listed. DIR is created if it does not exist. Nothing is transferred.",
             "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or the same with s3:// for Amazon S3 "
-                + "and its look-alikes. A prefix is a directory: oss://media/photos means every "
+                + "and compatible stores. A prefix is a directory: oss://media/photos means every "
                 + "key that begins with photos/.",
-            "Credentials are never arguments and are not written. For oss:// they come from the "
+            "Credentials are never arguments and are never stored. For oss:// they come from the "
                 + "environment (OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN), "
                 + "from a profile in ~/.config/osssync/config, from ~/.ossutilconfig or "
                 + "~/.aliyun/config.json, or from the RAM role of the machine; for s3:// from "
@@ -128,24 +154,28 @@ enum CommandTable {
                 + "AWS_SESSION_TOKEN), from such a profile, or from ~/.aws/credentials and "
                 + "~/.aws/config.",
         ],
-        options: [.stateDirectory] + commonOptions,
+        options: [.checkWrite, .rebind, .unlink, .stateDirectory] + commonOptions,
         examples: [
             (
                 "osssync init --region cn-hangzhou ~/Photos oss://media/photos",
                 "link ~/Photos with photos/ in the bucket media"
-            )
+            ),
+            ("osssync init --unlink ~/Photos", "end the link"),
+        ],
+        optionHelp: [
+            .rebind: "link DIR with REMOTE instead of the previous one; "
+                + "the next run needs --rebind, too"
         ]
     )
 
     private static let pull = CommandSpecification(
         name: .pull,
-        arguments: [directory, optionalRemote],
-        summary: "make the directory have what the bucket has",
+        arguments: [optionalDirectory, optionalRemote],
+        summary: "download what changed in the bucket to the directory",
         discussion: [
             "Downloads what is new or changed in the bucket since the last run. A file "
-                + "under DIR is at every moment the complete old or the complete verified new "
-                + "version. What was interrupted goes on where it stopped when the same "
-                + "command is run again.",
+                + "under DIR is always either the complete old or the complete verified new "
+                + "version. Interrupted transfers resume when the same command is run again.",
             "Local changes are kept and reported. Where both sides changed, the new "
                 + "version is downloaded and the local one is kept beside it; see "
                 + "--on-conflict. Nothing is deleted without --delete.",
@@ -155,18 +185,20 @@ enum CommandTable {
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
+        ],
+        optionHelp: [
+            .force: "replace local changes; the old versions go to the trash"
         ]
     )
 
     private static let push = CommandSpecification(
         name: .push,
-        arguments: [directory, optionalRemote],
-        summary: "make the bucket have what the directory has",
+        arguments: [optionalDirectory, optionalRemote],
+        summary: "upload what changed in the directory to the bucket",
         discussion: [
             "Uploads what is new or changed under DIR since the last run, large files "
-                + "in parts. What was interrupted goes on where it stopped when the same "
-                + "command is run again.",
-            "Where both sides changed, the object is left as it is and the conflict is "
+                + "in parts. Interrupted transfers resume when the same command is run again.",
+            "Where both sides changed, the object is kept and the conflict is "
                 + "reported; see --on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
@@ -174,36 +206,42 @@ enum CommandTable {
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
+        ],
+        optionHelp: [
+            .force: "upload files that --checksum reports as damaged"
         ]
     )
 
     private static let sync = CommandSpecification(
         name: .sync,
-        arguments: [directory, optionalRemote],
-        summary: "make both have what either of them changed",
+        arguments: [optionalDirectory, optionalRemote],
+        summary: "transfer changes in both directions",
         discussion: [
             "Downloads what is new or changed in the bucket since the last run, and uploads what "
-                + "is new or changed under DIR. What was interrupted goes on where it stopped "
-                + "when the same command is run again.",
+                + "is new or changed under DIR. Interrupted transfers resume when the same command "
+                + "is run again.",
             "Where both sides changed, the bucket's version is downloaded and the local one is "
-                + "kept beside it; see --on-conflict. What was removed on one side and changed on "
-                + "the other comes back. Nothing is deleted without --delete, and then only what "
-                + "nobody changed since the last run; what was never mirrored is new, also with "
-                + "--delete-extra.",
+                + "kept beside it; see --on-conflict. What was deleted on one side and changed on "
+                + "the other is restored. Nothing is deleted without --delete, and then only what "
+                + "has not changed since the last run; what was never mirrored counts as new, even "
+                + "with --delete-extra.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
         ],
         options: [.force] + runOptions,
         examples: [
-            ("osssync sync ~/Notes oss://media/notes", "first run: link, and bring both in step"),
-            ("osssync sync --delete ~/Notes", "removals go over, too"),
+            ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
+            ("osssync sync --delete ~/Notes", "also transfer deletions"),
+        ],
+        optionHelp: [
+            .force: "upload files that --checksum reports as damaged"
         ]
     )
 
     private static let status = CommandSpecification(
         name: .status,
-        arguments: [directory],
-        summary: "show what each way would do, and what was interrupted",
-        discussion: ["Changes nothing, neither under DIR nor in the bucket."],
+        arguments: [optionalDirectory],
+        summary: "show what pull, push and sync would do, and interrupted transfers",
+        discussion: ["Changes nothing under DIR or in the bucket."],
         options: [
             .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,
             .checksum, .exitCode, .jobs, .stateDirectory,
@@ -216,15 +254,15 @@ enum CommandTable {
 
     private static let cancel = CommandSpecification(
         name: .cancel,
-        arguments: [directory, optionalPath],
-        summary: "give up unfinished transfers",
+        arguments: [optionalDirectory, optionalPath],
+        summary: "discard unfinished transfers",
         discussion: [
-            "Deletes partly downloaded files, aborts partly done uploads in the bucket, "
-                + "and forgets their checkpoints. With PATH, relative to DIR, only those of "
-                + "that file or directory. Finished files are not touched."
+            "Deletes partial downloads, aborts unfinished uploads in the bucket, and deletes "
+                + "their checkpoints. With PATH, relative to DIR, only those of that file or "
+                + "directory. Finished files are not changed."
         ],
         options: [.stateDirectory] + commonOptions,
-        examples: [("osssync cancel ~/Photos 2026/film.mov", "give up on one file")]
+        examples: [("osssync cancel ~/Photos 2026/film.mov", "discard one transfer")]
     )
 
     private static let doctor = CommandSpecification(
@@ -232,18 +270,34 @@ enum CommandTable {
         arguments: [optionalDirectory],
         summary: "check configuration, credentials, clock, network and disk",
         discussion: [
-            "One line for each finding, with what to do about it. Secrets are never "
+            "Prints one line for each check, with what to do if it failed. Secrets are never "
                 + "shown. Changes nothing."
         ],
         options: [.stateDirectory] + commonOptions,
-        examples: [("osssync doctor ~/Photos", "why does it not work?")]
+        examples: [("osssync doctor ~/Photos", "find out why a run fails")]
+    )
+
+    private static let completions = CommandSpecification(
+        name: .completions,
+        arguments: [ArgumentSpecification(name: "bash|zsh|fish", isOptional: false)],
+        summary: "print completions for a shell",
+        discussion: [
+            "Prints a script that makes the shell complete commands, options and their values. "
+                + "make install installs it."
+        ],
+        options: [.help],
+        examples: [
+            ("osssync completions bash", "to be read by bash with eval or source")
+        ]
     )
 
     private static let help = CommandSpecification(
         name: .help,
         arguments: [optionalCommand],
-        summary: "show this overview, or the help of a command",
-        discussion: ["The same as osssync COMMAND --help."],
+        summary: "show this overview, or the help of a command or a topic",
+        discussion: [
+            "For a command, the same as osssync COMMAND --help. 'osssync help' lists the topics."
+        ],
         options: [],
         examples: []
     )

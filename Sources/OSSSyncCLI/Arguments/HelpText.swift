@@ -1,46 +1,75 @@
 /// The help texts, made from the tables.
-enum HelpText {
-    private static let width = 80
+struct HelpText {
+    /// The columns of a page that no terminal shows.
+    static let standardWidth = 79
+    /// Longer lines are hard to read.
+    private static let greatestWidth = 100
+    private static let smallestWidth = 40
+
+    let width: Int
+
+    /// The columns that a text has on this output.
+    static func width(of stream: OutputStream) -> Int {
+        guard stream.isTerminal else { return standardWidth }
+        return max(smallestWidth, min(stream.size.columns - 1, greatestWidth))
+    }
+
+    /// The page of a command or a topic, or the overview.
+    func text(_ subject: HelpSubject?) -> String {
+        switch subject {
+        case .command(let name): CommandTable.row(name).map(command) ?? overview()
+        case .topic(.manual): ManualPage.text()
+        case .topic(let topic): self.topic(topic)
+        case nil: overview()
+        }
+    }
 
     /// The overview of all commands.
-    static func overview() -> String {
+    func overview() -> String {
         let names = CommandTable.rows.map { row in
             ([row.name.rawValue] + row.arguments.map(\.usage)).joined(separator: " ")
         }
-        var lines = [
-            "osssync mirrors between a directory and a bucket prefix, in either",
-            "direction or both, and goes on where it was interrupted.",
-            "",
-            "usage: osssync COMMAND [OPTION...] ARGUMENT...",
-            "",
-            "Commands:",
-        ]
+        var lines = wrap(
+            "osssync mirrors a directory and a bucket prefix, in either direction or both, and "
+                + "resumes interrupted transfers.",
+            indent: 0
+        )
+        lines.append("")
+        lines += wrap("usage: osssync COMMAND [OPTION...] ARGUMENT...", indent: 0)
+        lines += ["", "Commands:"]
         lines += table(zip(names, CommandTable.rows.map(\.summary)).map { ($0, $1) })
-        lines += [
-            "",
-            "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or the same with s3://.",
-            "'osssync help COMMAND' shows the options of a command, 'osssync --version' the",
-            "version.",
-            "",
-        ]
+        lines += ["", "Topics:"]
+        lines += table(HelpTopic.allCases.map { ($0.rawValue, $0.summary) })
+        lines.append("")
+        lines += wrap(CommandTable.note, indent: 0)
+        lines += wrap(
+            "'osssync help COMMAND' shows the options of a command, 'osssync help TOPIC' a topic, "
+                + "'osssync --version' the version.",
+            indent: 0
+        )
+        lines.append("")
         return lines.joined(separator: "\n")
     }
 
     /// The help of one command.
-    static func command(_ row: CommandSpecification) -> String {
-        var lines = ["usage: " + row.usage, ""]
+    func command(_ row: CommandSpecification) -> String {
+        var lines = wrap("usage: " + row.usage, indent: 0) + [""]
         lines += wrap(capitalized(row.summary) + ".", indent: 0)
         for paragraph in row.discussion {
             lines.append("")
             lines += wrap(paragraph, indent: 0)
         }
-        for group in OptionGroup.allCases {
+        for group in OptionGroup.allCases where group != .connection {
             let rows = OptionTable.rows.filter {
                 $0.group == group && row.options.contains($0.option)
             }
             guard !rows.isEmpty else { continue }
             lines += ["", group.rawValue + ":"]
-            lines += table(rows.map { ($0.usage, $0.help) })
+            lines += table(rows.map { ($0.usage, row.optionHelp[$0.option] ?? $0.help) })
+        }
+        if row.options.contains(.profile) {
+            lines.append("")
+            lines += wrap(CommandTable.connectionNote, indent: 0)
         }
         if !row.examples.isEmpty {
             lines += ["", "Examples:"]
@@ -51,9 +80,24 @@ enum HelpText {
         return (lines + [""]).joined(separator: "\n")
     }
 
+    private func topic(_ topic: HelpTopic) -> String {
+        var lines: [String] = []
+        for block in topic.blocks {
+            if !lines.isEmpty { lines.append("") }
+            switch block {
+            case .paragraph(let text): lines += wrap(text, indent: 0)
+            case .code(let code): lines += code.map { $0.isEmpty ? "" : "  " + $0 }
+            case .rows(let rows): lines += table(rows.map { ($0.entry, $0.text) })
+            }
+        }
+        return (lines + [""]).joined(separator: "\n")
+    }
+
     /// Two columns; an entry that is too long for the first has its text on the next line.
-    private static func table(_ rows: [(entry: String, text: String)]) -> [String] {
-        let column = min(28, rows.map(\.entry.count).max() ?? 0) + 4
+    private func table(_ rows: [(entry: String, text: String)]) -> [String] {
+        // A narrow terminal has the text below its entry.
+        let widest = width < 60 ? 4 : 28
+        let column = min(widest, rows.map(\.entry.count).max() ?? 0) + 4
         return rows.flatMap { row in
             let text = wrap(row.text, indent: column)
             let entry = "  " + row.entry
@@ -63,7 +107,7 @@ enum HelpText {
         }
     }
 
-    private static func wrap(_ text: String, indent: Int) -> [String] {
+    private func wrap(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
@@ -77,7 +121,7 @@ enum HelpText {
         return line.isEmpty ? lines : lines + [margin + line]
     }
 
-    private static func capitalized(_ text: String) -> String {
+    private func capitalized(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst()
     }
 }

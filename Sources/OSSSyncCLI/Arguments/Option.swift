@@ -15,7 +15,6 @@ enum Option: String, CaseIterable, Sendable {
     case partSize = "part-size"
     case checksum
     case exitCode = "exit-code"
-    case durability
     case trashDays = "trash-days"
     case progress
     case json
@@ -42,6 +41,15 @@ enum Option: String, CaseIterable, Sendable {
     case expires
     case abort
     case olderThan = "older-than"
+    case empty
+    case run
+    case at
+    case to
+    case remote
+    case budget
+    case repair
+    case checkWrite = "check-write"
+    case unlink
     case help
 }
 
@@ -53,10 +61,6 @@ enum OptionValue: Sendable, Hashable {
     case choice([String])
     /// Any text, shown in the help by this word.
     case text(String)
-    /// The path of a file, shown by this word; completions offer files.
-    case file(String)
-    /// The path of a directory, shown by this word; completions offer directories.
-    case directory(String)
 }
 
 /// The heading under which the help shows an option.
@@ -69,7 +73,7 @@ enum OptionGroup: String, CaseIterable, Sendable {
     case other = "Other"
 }
 
-/// One row of the table from which parsing, help and completions come.
+/// One row of the table from which parsing and help come.
 struct OptionSpecification: Sendable {
     let option: Option
     let short: Character?
@@ -95,13 +99,22 @@ struct OptionSpecification: Sendable {
     /// `--name`.
     var name: String { "--" + option.rawValue }
 
+    /// True if its value is the path of a file or directory.
+    var takesPath: Bool { value == .text("FILE") || value == .text("PATH") }
+
+    /// The words that its value can be; empty if it can be another text.
+    var choices: [String] {
+        if case .choice(let words) = value { return words }
+        return []
+    }
+
     /// `-q, --quiet` or `    --jobs N`, as the help shows it.
     var usage: String {
         let beginning = short.map { "-\($0), " } ?? "    "
         switch value {
         case .none: return beginning + name
         case .choice(let words): return beginning + name + " " + words.joined(separator: "|")
-        case .text(let word), .file(let word), .directory(let word):
+        case .text(let word):
             return beginning + name + " " + word
         }
     }

@@ -5,7 +5,7 @@ extension OptionTable {
             .headURL,
             value: .text("URL"),
             .object,
-            "a URL that is signed for HEAD, beside a SOURCE that is signed for GET"
+            "a URL signed for HEAD, in addition to a SOURCE signed for GET"
         ),
         OptionSpecification(
             .storageClass,
@@ -17,37 +17,37 @@ extension OptionTable {
             .callbackURL,
             value: .text("URL"),
             .object,
-            "have OSS call URL once the object is there; its answer is shown"
+            "make OSS call URL once the object is uploaded, and show the response"
         ),
         OptionSpecification(
             .callbackBody,
             value: .text("TEXT"),
             .object,
-            "what OSS sends there, such as 'key=${object}&size=${size}' "
+            "the body that OSS sends to it, such as 'key=${object}&size=${size}' "
                 + "(default: that, the bucket and the ETag)"
         ),
         OptionSpecification(
             .method,
             value: .choice(["GET", "HEAD", "PUT", "DELETE"]),
             .object,
-            "what the URL allows (default GET)"
+            "the request that the URL allows (default GET)"
         ),
         OptionSpecification(
             .expires,
             value: .text("TIME"),
             .object,
-            "how long it allows it, such as 90s, 15m or 2h; from 1s to 7d (default 1800s)"
+            "how long the URL is valid, such as 90s, 15m or 2h; from 1s to 7d (default 1800s)"
         ),
         OptionSpecification(
             .abort,
             .object,
-            "abort the uploads that are shown, and delete their parts"
+            "abort the listed uploads and delete their parts"
         ),
         OptionSpecification(
             .olderThan,
             value: .text("TIME"),
             .object,
-            "only uploads that began so long ago, such as 12h or 7d "
+            "only uploads started at least this long ago, such as 12h or 7d "
                 + "(default 0s, with --abort 7d)"
         ),
     ]

@@ -3,91 +3,103 @@ internal import OSSSync
 /// All options, in the order in which the help shows them.
 enum OptionTable {
     static let rows: [OptionSpecification] =
-        runRows + objectRows + transferRows + outputRows + connectionRows
+        runRows + historyRows + objectRows + transferRows + outputRows + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(
             .dryRun,
             short: "n",
             .run,
-            "show what would be done; transfer, write and delete nothing"
+            "show what would be done without transferring, writing or deleting anything"
         ),
         OptionSpecification(
             .delete,
             .run,
-            "delete what the other side lost, if it was mirrored and nobody changed it since"
+            "delete what was deleted on the other side, if it was mirrored and has not changed "
+                + "since"
         ),
         OptionSpecification(
             .deleteExtra,
             .run,
-            "as --delete, and also delete what was never mirrored; "
-                + "a sync sends or fetches that instead"
+            "like --delete, and also delete what was never mirrored "
+                + "(a sync transfers that instead)"
         ),
         OptionSpecification(
             .exclude,
             value: .text("GLOB"),
             .run,
-            "leave alone what GLOB fits, in the syntax of gitignore, after what "
-                + "DIR/.osssyncignore says; may be given again, the last one that fits decides"
+            "skip files matching GLOB (gitignore syntax; applied after DIR/.osssyncignore); "
+                + "repeatable, the last match wins"
         ),
         OptionSpecification(
             .include,
             value: .text("GLOB"),
             .run,
-            "do not leave alone what GLOB fits, though an earlier --exclude fits it, too"
+            "include files matching GLOB even if an earlier --exclude matches them"
         ),
         OptionSpecification(
             .deleteExcluded,
             .run,
-            "as --delete, and also delete what is excluded on the side that is changed"
+            "like --delete, and also delete excluded files at the destination if they are "
+                + "recorded and unchanged"
         ),
         OptionSpecification(
             .maxDelete,
             value: .text("N|P%"),
             .run,
-            "refuse to delete more than N items or P percent of what is mirrored; "
-                + "10 or fewer are never refused (default 50%)"
+            "delete nothing if more than N items, or P percent of the mirrored ones, would be "
+                + "deleted; a percentage never applies to 10 deletions or fewer (default 50%)"
         ),
         OptionSpecification(
             .allowEmpty,
             .run,
-            "accept an empty listing or directory where there was something before"
+            "accept an empty listing or directory that was not empty before"
         ),
         OptionSpecification(
             .rebind,
             .run,
-            "accept that the remote is another one than the last time"
+            "confirm a different remote or directory, deletions with a rebuilt manifest, or "
+                + "missing mounts"
         ),
         OptionSpecification(
             .force,
             .run,
-            "replace what is there: local changes by a pull, whose old versions go to the "
-                + "trash, an object by a file that --checksum finds damaged, the file by a get, "
-                + "the object by a put"
+            "replace an existing file or object"
+        ),
+        OptionSpecification(
+            .checkWrite,
+            .run,
+            "also check that objects can be written: begin an upload and abort it"
+        ),
+        OptionSpecification(
+            .unlink,
+            .run,
+            "end the link of DIR; files, trash and manifest are kept"
         ),
         OptionSpecification(
             .onConflict,
             value: .choice(ConflictPolicy.allCases.map(\.rawValue)),
             .run,
-            "what to do with what changed on both sides (default keep-both)"
+            "how to resolve changes on both sides (default keep-both)"
         ),
         OptionSpecification(
             .checksum,
             .run,
-            "compare content, not size and modification time, to find local changes; a file whose "
-                + "content alone changed is damaged: it is reported and not sent without --force"
+            "compare content instead of size and modification time to find local changes; a file "
+                + "of which only the content changed is reported as damaged and sent only with "
+                + "--force"
         ),
         OptionSpecification(
             .exitCode,
             .run,
-            "end with 1 if the two sides differ, or may differ"
+            "exit with status 1 if the two sides differ or may differ"
         ),
         OptionSpecification(
             .trashDays,
             value: .text("N"),
             .run,
-            "keep local files that were removed for N days in the trash; "
-                + "0 removes at once (default \(RunOptions.standard.trashDays))"
+            "keep removed local files in the trash for N days; "
+                + "0 deletes them at once (default \(RunOptions.standard.trashDays))"
         ),
     ]
 
@@ -97,8 +109,8 @@ enum OptionTable {
             short: "j",
             value: .text("N"),
             .transfer,
-            "have at most N requests under way (default \(RunOptions.standard.connectionLimit); "
-                + "4 for get and put)"
+            "run at most N requests at once (default auto: as many as the connection "
+                + "and the service take; 4 for get and put)"
         ),
         OptionSpecification(
             .partSize,
@@ -106,13 +118,6 @@ enum OptionTable {
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
                 + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put)"
-        ),
-        OptionSpecification(
-            .durability,
-            value: .choice(Durability.allCases.map(\.rawValue)),
-            .transfer,
-            "full: what is reported as done survives a power cut; "
-                + "fast: do not wait for the disk (default full)"
         ),
     ]
 
@@ -125,12 +130,12 @@ enum OptionTable {
                 + "every 10 s elsewhere (default auto)"
         ),
         OptionSpecification(.json, .output, "write one JSON object a line to stdout"),
-        OptionSpecification(.quiet, short: "q", .output, "say only what went wrong"),
+        OptionSpecification(.quiet, short: "q", .output, "show only warnings and errors"),
         OptionSpecification(
             .verbose,
             short: "v",
             .output,
-            "say what is done with each item; -vv says also why items were left alone"
+            "show each item; -vv also shows why items were skipped"
         ),
     ]
 
@@ -138,7 +143,7 @@ enum OptionTable {
         OptionSpecification(.profile, value: .text("NAME"), .connection, "use this profile"),
         OptionSpecification(
             .config,
-            value: .file("FILE"),
+            value: .text("FILE"),
             .connection,
             "read profiles from FILE instead of ~/.config/osssync/config"
         ),
@@ -158,59 +163,64 @@ enum OptionTable {
             .addressing,
             value: .choice(["virtual", "path", "cname", "auto"]),
             .connection,
-            "where a request names the bucket: in the host name or in the path (default auto)"
+            "put the bucket into the host name or into the path of a request (default auto)"
         ),
         OptionSpecification(
             .provider,
             value: .choice(["aws", "minio", "seaweedfs", "r2", "ceph", "generic"]),
             .connection,
-            "the store behind an s3:// remote, where its address does not tell: "
+            "the service behind an s3:// remote, if its endpoint does not identify it; "
                 + "all but aws need an endpoint"
         ),
         OptionSpecification(
             .signature,
             value: .choice(["v4", "v1"]),
             .connection,
-            "the version of the request signatures of oss:// (default v4)"
+            "the version of the request signatures for oss:// (default v4)"
         ),
         OptionSpecification(
             .stateDirectory,
-            value: .directory("PATH"),
-            .connection,
+            value: .text("PATH"),
+            .other,
             "keep the manifest and unfinished transfers in PATH instead of DIR/.osssync"
         ),
         OptionSpecification(
             .caFile,
-            value: .file("FILE"),
+            value: .text("FILE"),
             .connection,
             "trust the certificate authorities in FILE (PEM) instead of the system's"
         ),
         OptionSpecification(
             .insecureHTTP,
             .connection,
-            "allow plain http to other hosts than this one: "
-                + "anyone on the way can read and change everything"
+            "allow plain http to other hosts: "
+                + "anyone on the network path can read and change everything"
         ),
         OptionSpecification(
             .timeout,
             value: .text("SECONDS"),
             .connection,
-            "give a request up in which nothing moves for SECONDS, and make it again (default 30)"
+            "retry a request that transfers nothing for SECONDS (default 30)"
         ),
         OptionSpecification(
             .retries,
             value: .text("N"),
             .connection,
-            "make a request that fails again up to N times (default 7)"
+            "retry a failed request up to N times (default 7)"
         ),
         OptionSpecification(
             .retryWait,
             value: .text("SECONDS"),
             .connection,
-            "wait at most SECONDS before a request is made again "
+            "wait at most SECONDS before a retry "
                 + "(default 30, or up to 120 if the service asks for it)"
         ),
         OptionSpecification(.help, short: "h", .other, "show this help"),
+    ]
+
+    /// Options that no file can set: they confirm one run, or decide what is trusted.
+    static let onlyTyped: [Option] = [
+        .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP,
     ]
 
     static func row(named name: some StringProtocol) -> OptionSpecification? {

@@ -9,6 +9,8 @@ struct ParsedArguments: Sendable, Hashable {
     /// The patterns given, in order.
     var patterns: [FilterArgument] = []
 
+    var mirror: MirrorArguments { MirrorArguments(positionals) }
+
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
 }
 
@@ -21,34 +23,53 @@ struct FilterArgument: Sendable, Hashable {
 /// What a command line asks for.
 enum Invocation: Sendable, Hashable {
     case run(ParsedArguments)
-    /// The overview, or the help of one command.
-    case help(CommandName?)
+    /// The overview, or the help of one command or topic.
+    case help(HelpSubject?)
     case version
+}
+
+/// What `help` is asked about.
+enum HelpSubject: Sendable, Hashable {
+    case command(CommandName)
+    case topic(HelpTopic)
 }
 
 /// A command line that cannot be understood; the exit status is 2.
 enum UsageError: Error, Hashable {
     case noCommand
-    case unknownCommand(String)
-    case unknownOption(String, suggestion: String?)
+    case unknownCommand(String, suggestion: String?)
+    case unknownTopic(String, suggestion: String)
+    case unknownOption(String, suggestion: String?, command: CommandName?)
+    case removedDurability
     case optionOfOtherCommands(String, command: CommandName, accepting: [CommandName])
     case missingValue(String)
     case unexpectedValue(String)
     case missingArgument(String, command: CommandName)
     case surplusArgument(String, command: CommandName)
+    case notARemote(String)
+    case noMirror(command: CommandName)
+    case pathRefused(String, command: CommandName)
+    case pathWithinMirror(String, command: CommandName, mirror: String)
     case badValue(option: String, value: String, expected: String)
     case badArgument(String, expected: String)
     case contradiction(String, String)
     case notUnicode(position: Int)
+    case configuration(path: String, line: Int, reason: String)
 
-    /// Ends with what to do; texts that were typed are escaped by whoever made the case.
+    /// Ends with what to do; the code that makes the case escapes the user's text.
     var message: String {
         switch self {
         case .noCommand: "a command is missing; see 'osssync help'"
-        case .unknownCommand(let name): "there is no command '\(name)'; see 'osssync help'"
-        case .unknownOption(let name, let suggestion):
-            suggestion.map { "there is no option '\(name)'; did you mean '\($0)'?" }
-                ?? "there is no option '\(name)'; see 'osssync help'"
+        case .unknownCommand(let name, let suggestion):
+            "unknown command '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
+                + (suggestion.map { $0 == "version" ? "'" : " \($0)'" } ?? "'")
+        case .unknownTopic(let name, let suggestion):
+            "there is no help on '\(name)'; " + Self.question(suggestion) + "see 'osssync help'"
+        case .unknownOption(let name, let suggestion, let command):
+            "unknown option '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
+                + (command.map { " \($0.rawValue)'" } ?? "'")
+        case .removedDurability:
+            "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
         case .optionOfOtherCommands(let name, let command, let accepting):
             "'\(name)' is not an option of \(command.rawValue), only of "
                 + accepting.map(\.rawValue).joined(separator: ", ")
@@ -56,15 +77,31 @@ enum UsageError: Error, Hashable {
         case .unexpectedValue(let name): "'\(name)' takes no value"
         case .missingArgument(let name, let command):
             "\(name) is missing; see 'osssync help \(command.rawValue)'"
+        case .notARemote(let text):
+            "'\(text)' is not a remote: use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
+        case .noMirror(let command):
+            "DIR is missing, and the current directory is not in a mirror; see "
+                + "'osssync help \(command.rawValue)'"
+        case .pathRefused(let text, let command):
+            "'\(text)' cannot be used here: \(command.rawValue) cannot be limited to a path"
+        case .pathWithinMirror(let text, let command, let mirror):
+            "'\(text)' lies in the mirror '\(mirror)', and \(command.rawValue) cannot be limited "
+                + "to a path; specify the mirror, or a remote to make it one of its own"
         case .surplusArgument(let text, let command):
-            "'\(text)' is one argument too many; see 'osssync help \(command.rawValue)'"
+            "unexpected argument '\(text)'; see 'osssync help \(command.rawValue)'"
         case .badValue(let option, let value, let expected):
-            "'\(value)' is no value for '\(option)': \(expected)"
+            "invalid value '\(value)' for '\(option)': \(expected)"
         case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
-            "'\(first)' and '\(second)' cannot be given together"
+            "'\(first)' and '\(second)' cannot be used together"
+        case .configuration(let path, let line, let reason):
+            "'\(path)', line \(line): \(reason)"
         case .notUnicode(let position):
             "argument \(position) is not valid UTF-8; such names cannot be given as arguments"
         }
+    }
+
+    private static func question(_ suggestion: String?) -> String {
+        suggestion.map { "did you mean '\($0)'? " } ?? ""
     }
 }

@@ -14,7 +14,7 @@ extension RunOptions {
             deletionLimit: try arguments.value(
                 .maxDelete,
                 or: Self.standard.deletionLimit,
-                expected: "it is a number, such as 20, or a share, such as 30%",
+                expected: "expected a number, such as 20, or a percentage, such as 30%",
                 parse: parseDeletionLimit
             ),
             allowsEmpty: arguments.has(.allowEmpty),
@@ -30,27 +30,24 @@ extension RunOptions {
             connectionLimit: try arguments.value(
                 .jobs,
                 or: Self.standard.connectionLimit,
-                expected: "it is a number from 1 to 256",
-                parse: { parseCount($0, in: 1...256) }
+                expected: "expected a number from 1 to 256, or auto",
+                parse: { text in
+                    text == "auto"
+                        ? Self.standard.connectionLimit : parseCount(text, in: 1...256)
+                }
             ),
             partSize: try arguments.value(
                 .partSize,
                 or: Self.standard.partSize,
-                expected: "it is a size from 100K to 5G, such as 8M",
+                expected: "expected a size from 100K to 5G, such as 8M",
                 parse: { text in
                     parseSize(text).flatMap { Self.partSizes.contains($0) ? $0 : nil }
                 }
             ),
-            durability: try arguments.value(
-                .durability,
-                or: .full,
-                expected: "",
-                parse: Durability.init
-            ),
             trashDays: try arguments.value(
                 .trashDays,
                 or: Self.standard.trashDays,
-                expected: "it is a number of days from 0 to 36500",
+                expected: "expected a number of days from 0 to 36500",
                 parse: { parseCount($0, in: 0...36_500) }
             )
         )

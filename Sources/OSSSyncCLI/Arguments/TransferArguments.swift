@@ -13,12 +13,12 @@ struct TransferArguments: Sendable {
     init(_ context: CommandContext) throws {
         let arguments = context.arguments
         replaces = arguments.has(.force)
-        streams = try arguments.given(.jobs, expected: "it is a number from 1 to 64") {
+        streams = try arguments.given(.jobs, expected: "expected a number from 1 to 64") {
             parseCount($0, in: Self.streamBounds)
         }
         partSize = try arguments.given(
             .partSize,
-            expected: "it is a size from 100K to 5G, such as 8M"
+            expected: "expected a size from 100K to 5G, such as 8M"
         ) { text in
             parseSize(text).flatMap { RunOptions.partSizes.contains($0) ? $0 : nil }
         }

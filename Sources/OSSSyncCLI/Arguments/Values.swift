@@ -58,3 +58,38 @@ func parseDuration(_ text: String) -> Duration? {
     else { return nil }
     return .seconds(number * unit)
 }
+
+/// Reads `2026-01-31`, `2026-01-31T20:15`, `2026-01-31 20:15:00` (local times),
+/// `2026-01-31T20:15:00.000Z` or `3d ago`, in seconds since 1970; nil for anything else.
+func parseTime(_ text: String, now: Int64) -> Int64? {
+    if text.hasSuffix(" ago") {
+        return parseDuration(String(text.dropLast(4))).map { now - $0.components.seconds }
+    }
+    var rest = Substring(text)
+    let isUTC = rest.last == "Z"
+    if isUTC { rest = rest.dropLast() }
+    let parts = rest.split(omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
+    let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count <= 2, !isUTC || parts.count == 2, date.count == 3,
+        date.map(\.utf8.count) == [4, 2, 2],
+        let year = parseCount(String(date[0]), in: 1970...9999),
+        let month = parseCount(String(date[1]), in: 1...12),
+        let day = parseCount(String(date[2]), in: 1...31)
+    else { return nil }
+    var clock = [0, 0, 0]
+    if parts.count == 2 {
+        // Fractions of a second are dropped.
+        let whole = parts[1].prefix { $0 != "." }
+        let fields = whole.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(fields.count), fields.allSatisfy({ $0.utf8.count == 2 }) else {
+            return nil
+        }
+        for (index, field) in fields.enumerated() {
+            guard let value = parseCount(String(field), in: 0...(index == 0 ? 23 : 59)) else {
+                return nil
+            }
+            clock[index] = value
+        }
+    }
+    return WallClock.seconds(year: year, month: month, day: day, clock: clock, isUTC: isUTC)
+}

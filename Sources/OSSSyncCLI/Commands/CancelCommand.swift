@@ -6,12 +6,12 @@ struct CancelCommand: Sendable {
 
     func run() async throws -> ExitCode {
         let mirror = try Mirror(
-            directory: context.directory,
+            directory: try context.directory(),
             remote: nil,
             allowsRebinding: false,
             sources: context.sources
         )
-        let report = try await mirror.cancelTransfers(path: context.positional(1))
+        let report = try await mirror.cancelTransfers(path: context.place?.path)
         if context.output.isJSON {
             var line = EventJSON.line("cancelled", time: WallClock.text())
             line.add("downloads", report.downloadsDropped)

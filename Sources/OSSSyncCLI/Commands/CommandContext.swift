@@ -9,15 +9,25 @@ internal import Darwin
 
 /// What every command has: its arguments, where configuration comes from, and where to write.
 struct CommandContext: Sendable {
+    /// As they were typed, with the directory's own defaults.
     let arguments: ParsedArguments
+    private let typed: ParsedArguments
+    /// What the directory's own configuration says; nil without one.
+    let defaults: DirectoryDefaults?
+    /// The mirror that the command is about; nil without one.
+    let place: MirrorPlace?
     let output: OutputOptions
     let sources: ConfigurationSources
+    /// Reports progress and retries for every command.
+    let reporter: Reporter
     private let loss = Loss()
 
-    init(
-        _ arguments: ParsedArguments,
-        environment: [String: String]
-    ) throws(UsageError) {
+    init(_ typed: ParsedArguments, environment: [String: String]) throws {
+        self.typed = typed
+        let row = CommandTable.row(typed.command)
+        place = try row.flatMap { $0.isOfMirror ? try MirrorPlace.find(typed, $0) : nil }
+        defaults = try place.flatMap { try Self.defaults(of: $0, typed) }
+        let arguments = defaults?.filling(typed) ?? typed
         self.arguments = arguments
         output = try OutputOptions(arguments)
         var options = ConnectionOptions()
@@ -32,22 +42,63 @@ struct CommandContext: Sendable {
         options.allowsInsecureHTTP = arguments.has(.insecureHTTP)
         options.stateDirectory = arguments.values[.stateDirectory]
         try options.setPatience(arguments)
-        // Whoever looks on has perhaps misspelt the address; a timer waits for the network.
+        // A user at a terminal may have misspelled the address; a timer should wait for the
+        // network.
         options.givesUpSoon = isatty(STDERR_FILENO) != 0 || arguments.command == .doctor
-        sources = ConfigurationSources(
+        let isRun = [.pull, .push, .sync].contains(arguments.command)
+        let reporter = Reporter(
+            options: output,
+            isDryRun: arguments.has(.dryRun),
+            singleTitle: isRun ? nil : arguments.command.rawValue,
+            screen: .standard()
+        )
+        self.reporter = reporter
+        var sources = ConfigurationSources(
             options: options,
             environment: environment,
             homeDirectory: environment["HOME"].flatMap { $0.isEmpty ? nil : $0 },
             hostName: Self.hostName()
         )
+        sources.onRetry = { reporter.handle(.retry($0)) }
+        self.sources = sources
+    }
+
+    private static func defaults(
+        of place: MirrorPlace,
+        _ typed: ParsedArguments
+    ) throws -> DirectoryDefaults? {
+        let configuration: DirectoryConfiguration?
+        do throws(SyncError) {
+            configuration = try DirectoryConfiguration(
+                directory: place.directory,
+                stateDirectory: typed.values[.stateDirectory]
+            )
+        } catch {
+            // It examines the same, and says more.
+            if typed.command == .doctor { return nil }
+            throw error
+        }
+        return try configuration.map(DirectoryDefaults.init)
+    }
+
+    /// The options that a run of this direction would have.
+    func options(of direction: CommandName) throws(UsageError) -> RunOptions {
+        try RunOptions(defaults?.filling(typed, as: direction) ?? typed)
     }
 
     func positional(_ index: Int) -> String? {
         index < arguments.positionals.count ? arguments.positionals[index] : nil
     }
 
-    /// The directory, which the table of arguments made sure of.
-    var directory: String { positional(0) ?? "." }
+    /// The directory of a command that needs one.
+    func directory() throws(UsageError) -> String {
+        if let place { return place.directory }
+        let row = CommandTable.row(arguments.command)
+        guard row?.isOfMirror == false, let directory = positional(0) else {
+            throw .noMirror(command: arguments.command)
+        }
+        return directory
+    }
 
     func remote(at index: Int) throws(SyncError) -> Remote? {
         guard let text = positional(index) else { return nil }
@@ -60,24 +111,26 @@ struct CommandContext: Sendable {
         guard !object.isDirectory else {
             throw SyncError(
                 code: .configuration,
-                message: "'\(object.display)' is no object: write oss://BUCKET/KEY or "
+                message: "'\(object.display)' is not an object: use oss://BUCKET/KEY or "
                     + "s3://BUCKET/KEY"
             )
         }
         return object
     }
 
-    func mirror() throws(SyncError) -> Mirror {
+    func mirror() throws -> Mirror {
         try Mirror(
-            directory: directory,
-            remote: try remote(at: 1),
+            directory: try directory(),
+            remote: try arguments.mirror.remote.map(Remote.init(parsing:)),
             allowsRebinding: arguments.has(.rebind),
             sources: sources
         )
     }
 
     /// True if something that should be on stdout is not there.
-    var hasLostOutput: Bool { loss.hasHappened.load(ordering: .relaxed) }
+    var hasLostOutput: Bool {
+        reporter.hasLostOutput || loss.hasHappened.load(ordering: .relaxed)
+    }
 
     /// Writes a line to stdout; false if it could not be written.
     @discardableResult
@@ -91,7 +144,8 @@ struct CommandContext: Sendable {
         write(line.line)
     }
 
-    private func write(_ text: String) -> Bool {
+    /// Writes a text to stdout; false if it could not be written.
+    func write(_ text: String) -> Bool {
         let isWritten = OutputStream.standardOutput.write(text)
         if !isWritten { loss.hasHappened.store(true, ordering: .relaxed) }
         return isWritten

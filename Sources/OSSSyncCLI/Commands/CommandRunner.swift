@@ -7,24 +7,17 @@ enum CommandRunner {
         environment: [String: String]
     ) async -> ExitCode {
         let context: CommandContext
-        do throws(UsageError) {
+        do {
             context = try CommandContext(arguments, environment: environment)
         } catch {
-            _ = OutputStream.standardError.write("osssync: \(error.message)\n")
-            return .usage
+            return report(error, isJSON: arguments.has(.json))
         }
         do {
             let code = try await run(context)
-            // Whoever reads the results has not seen all of them.
+            // The reader of stdout has not received all results.
             return code == .success && context.hasLostOutput ? .incomplete : code
-        } catch let error as UsageError {
-            context.complain(error.message)
-            return .usage
-        } catch let error as SyncError {
-            return report(error, context)
         } catch {
-            context.complain(displayText(String(describing: error)))
-            return .localState
+            return report(error, isJSON: context.output.isJSON)
         }
     }
 
@@ -41,18 +34,38 @@ enum CommandRunner {
         case .presign: try await PresignCommand(context: context).run()
         case .uploads: try await UploadsCommand(context: context).run()
         case .cancel: try await CancelCommand(context: context).run()
+        case .trash: try await TrashCommand(context: context).run()
+        case .restore: try await RestoreCommand(context: context).run()
+        case .undo: try await RestoreCommand(context: context).run()
+        case .verify: try await VerifyCommand(context: context).run()
+        case .log: try await LogCommand(context: context).run()
         case .doctor: await DoctorCommand(context: context).run()
+        case .completions: try CompletionsCommand(context: context).run()
         case .help: .success
         }
     }
 
-    private static func report(_ error: SyncError, _ context: CommandContext) -> ExitCode {
-        let code = ExitCode(error.code, signal: StopSignals.received)
-        if context.output.isJSON {
-            context.say(EventJSON.failure(error, exit: code, time: WallClock.text()))
+    private static func report(_ error: any Error, isJSON: Bool) -> ExitCode {
+        switch error {
+        case let error as UsageError:
+            complain(error.message)
+            return .usage
+        case let error as SyncError:
+            let code = ExitCode(error.code, signal: StopSignals.received)
+            if isJSON {
+                let line = EventJSON.failure(error, exit: code, time: WallClock.text())
+                _ = OutputStream.standardOutput.write(line.line)
+            }
+            let request = error.requestID.map { " (request \($0))" } ?? ""
+            complain(error.message + request)
+            return code
+        default:
+            complain(displayText(String(describing: error)))
+            return .localState
         }
-        let request = error.requestID.map { " (request \($0))" } ?? ""
-        context.complain(error.message + request)
-        return code
+    }
+
+    private static func complain(_ text: String) {
+        _ = OutputStream.standardError.write("osssync: \(text)\n")
     }
 }

@@ -5,7 +5,7 @@ struct DoctorCommand: Sendable {
     let context: CommandContext
 
     func run() async -> ExitCode {
-        let doctor = Doctor(directory: context.positional(0), sources: context.sources)
+        let doctor = Doctor(directory: context.place?.directory, sources: context.sources)
         let findings = await doctor.examine()
         for finding in findings {
             if context.output.isJSON {

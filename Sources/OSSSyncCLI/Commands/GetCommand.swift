@@ -13,13 +13,10 @@ struct GetCommand: Sendable {
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        if context.arguments.values[.durability] == Durability.fast.rawValue {
-            options.durability = .fast
-        }
         let (source, subject, path) = try source(streams: options.streams)
         let report = TransferReport(context, .download, of: subject)
         if options.recordDirectory == nil {
-            report.warn("without a HOME for its record an interrupted download starts over")
+            report.warn("HOME is not set, so an interrupted download cannot be resumed")
         }
         let download = try ResumableDownload(
             from: source,
@@ -37,7 +34,7 @@ struct GetCommand: Sendable {
         }
         guard case .finished(let file) = outcome else { return .interrupted }
         tell(file, report)
-        return report.hasLostOutput ? .incomplete : .success
+        return .success
     }
 
     /// What is fetched, what messages call it, and where it goes.
@@ -50,8 +47,8 @@ struct GetCommand: Sendable {
         let asked = context.arguments.values[.headURL]
         let path = absolutePath(target)
         let isPlace = target.utf8.last == UInt8(ascii: "/") || isDirectory(path)
-        let input = try AddressInput.reading(text)
-        if input != nil || AddressInput.isURL(text) {
+        let input = try SignedURLInput.reading(text)
+        if input != nil || SignedURLInput.isURL(text) {
             guard asked == nil || input?.head == nil else {
                 throw UsageError.contradiction(
                     "--head-url",
@@ -62,7 +59,8 @@ struct GetCommand: Sendable {
             guard !isPlace else {
                 throw UsageError.badArgument(
                     displayText(target),
-                    expected: "a file is wanted, because a URL need not tell the object's name"
+                    expected: "specify a file, because a URL does not always contain the object's "
+                        + "name"
                 )
             }
             let source = try DownloadSource.presigned(
@@ -71,7 +69,8 @@ struct GetCommand: Sendable {
                     to: get,
                     sources: context.sources,
                     connectionLimit: streams
-                )
+                ),
+                onRetry: context.sources.onRetry
             )
             // What follows the question mark is the permission.
             return (source, displayText(String(get.prefix { $0 != "?" })), path)
@@ -79,7 +78,7 @@ struct GetCommand: Sendable {
         guard asked == nil else {
             throw UsageError.badArgument(
                 displayText(text),
-                expected: "--head-url belongs to a signed URL"
+                expected: "--head-url is only for a signed URL"
             )
         }
         let object = try context.object(text)
@@ -97,7 +96,7 @@ struct GetCommand: Sendable {
     private static func advising(_ error: SyncError, _ subject: String) -> SyncError {
         let message =
             switch error.code {
-            case .alreadyExists: error.message + "; --force replaces it"
+            case .alreadyExists: error.message + "; use --force to replace it"
             case .notFound: "there is no object '\(subject)'"
             default: error.message
             }
@@ -112,7 +111,7 @@ struct GetCommand: Sendable {
     private func tell(_ file: DownloadedFile, _ report: TransferReport) {
         if !file.isVerified {
             report.warn(
-                "the store states nothing of the content, so that only its length was compared"
+                "the store provides no checksum of the content, so only its length was checked"
             )
         }
         if context.output.isJSON {

@@ -5,17 +5,40 @@ struct InitCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
+        if context.arguments.has(.unlink) { return try unlink() }
         let mirror = try context.mirror()
-        try await mirror.bucketClient().checkAccess()
+        let client = try mirror.bucketClient()
+        try await client.checkAccess()
+        if context.arguments.has(.checkWrite) { try await client.checkWriteAccess() }
         try mirror.writeLink()
+        tell("linked", mirror.directory, mirror.remote)
+        return .success
+    }
+
+    /// Makes no request and needs no credentials.
+    private func unlink() throws -> ExitCode {
+        if context.arguments.has(.checkWrite) {
+            throw UsageError.contradiction("--unlink", "--check-write")
+        }
+        let directory = try context.directory()
+        let remote = try Mirror.unlink(
+            directory: directory,
+            stateDirectory: context.arguments.values[.stateDirectory]
+        )
+        tell("unlinked", directory, remote)
+        return .success
+    }
+
+    private func tell(_ event: String, _ directory: String, _ remote: Remote) {
+        let shown = displayText(directory)
         if context.output.isJSON {
-            var line = EventJSON.line("linked", time: WallClock.text())
-            line.add("directory", displayText(mirror.directory))
-            line.add("remote", mirror.remote.display)
+            var line = EventJSON.line(event, time: WallClock.text())
+            line.add("directory", shown)
+            line.add("remote", remote.display)
             context.say(line)
         } else if !context.output.isQuiet {
-            context.say("linked '\(displayText(mirror.directory))' with \(mirror.remote.display)")
+            let joint = event == "linked" ? "with" : "from"
+            context.say("\(event) '\(shown)' \(joint) \(remote.display)")
         }
-        return .success
     }
 }

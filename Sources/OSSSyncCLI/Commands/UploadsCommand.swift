@@ -10,7 +10,7 @@ struct UploadsCommand: Sendable {
         let age =
             try context.arguments.given(
                 .olderThan,
-                expected: "it is a time, such as 90s, 12h or 7d",
+                expected: "expected a time, such as 90s, 12h or 7d",
                 parse: parseDuration
             ) ?? (aborts ? .seconds(7 * 86_400) : .zero)
         let client = try BucketClient(remote: remote, sources: context.sources)

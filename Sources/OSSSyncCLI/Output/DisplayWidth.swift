@@ -4,8 +4,8 @@ func displayWidth(_ text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + displayWidth($1) }
 }
 
-/// The end of the text in at most `width` columns, with `...` for what was cut: the end of a key
-/// tells more than its beginning.
+/// The end of the text in at most `width` columns, with `...` for what was cut: the end of a key is
+/// more specific than its beginning.
 func fitted(_ text: String, to width: Int) -> String {
     guard displayWidth(text) > width else { return text }
     guard width > 3 else { return String(repeating: ".", count: max(0, width)) }

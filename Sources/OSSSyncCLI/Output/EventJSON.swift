@@ -125,9 +125,13 @@ enum EventJSON {
         line.add("in_step", summary.isInStep)
         line.add("deletions_held_back", ifPresent: summary.deletionsHeldBack)
         line.add("stopped", ifPresent: summary.stopped)
+        guard summary.stopped != nil else { return }
+        line.add("interrupted", summary.interrupted)
+        line.add("not_tried", summary.notTried)
+        line.add("plan_complete", summary.isPlanComplete)
     }
 
-    /// A run or command that could not be done or not go on.
+    /// A run or command that failed or could not continue.
     static func failure(_ error: SyncError, exit: ExitCode, time: String) -> JSONLine {
         var line = line("error", time: time)
         line.add("message", error.message)

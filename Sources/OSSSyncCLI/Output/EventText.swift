@@ -25,8 +25,8 @@ enum EventText {
         }
     }
 
-    /// What goes to stderr about an item: failures, conflicts and what was left alone as unsafe;
-    /// nil if there is nothing to say.
+    /// What goes to stderr about an item: failures, conflicts and what was skipped as unsafe; nil
+    /// if there is nothing to report.
     static func complaint(_ item: ItemEvent) -> String? {
         let request = item.requestID.map { " (request \($0))" } ?? ""
         let what = item.message ?? "no reason was given"
@@ -87,19 +87,33 @@ enum EventText {
         }
         if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
         if summary.damaged > 0 { open.append("\(summary.damaged) damaged") }
+        if summary.interrupted > 0 { open.append("\(summary.interrupted) interrupted") }
+        if summary.notTried > 0 {
+            let least = summary.isPlanComplete ? "" : "at least "
+            open.append("\(least)\(summary.notTried) not tried")
+        }
         if !open.isEmpty { lines.append("not done: " + open.joined(separator: ", ")) }
+        if summary.directoryChanged {
+            lines.append(
+                "files disappeared while the directory was read; the next run checks "
+                    + "again"
+            )
+        }
         if summary.vanished > 0 {
             let objects = countText(summary.vanished, "object", "objects")
-            lines.append("\(objects) vanished from the remote meanwhile; the next run settles it")
+            lines.append(
+                "\(objects) disappeared from the remote during the run; the next run "
+                    + "checks again"
+            )
         }
         if summary.localChanges > 0 {
             let changes = countText(summary.localChanges, "local change", "local changes")
-            lines.append("kept \(changes); --force replaces them")
+            lines.append("kept \(changes); use --force to replace them")
         }
         return lines + differences(summary)
     }
 
-    /// What differs and was left as it is, each with what would change that.
+    /// What differs and was not changed, each with the option that would change it.
     private static func differences(_ summary: RunSummary) -> [String] {
         var lines: [String] = []
         func add(_ count: Int, _ ending: String) {

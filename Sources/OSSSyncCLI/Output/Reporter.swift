@@ -41,11 +41,11 @@ final class Reporter: Sendable {
     private static let frameInterval = DispatchTimeInterval.milliseconds(250)
 
     /// - Parameters:
-    ///   - options: How much is said, and in which form.
-    ///   - isDryRun: True if nothing is done but said.
-    ///   - singleTitle: What a command that has one item only is called; nil for a run, whose first
-    ///     event tells.
-    ///   - screen: Where it is said.
+    ///   - options: How much is printed, and in which form.
+    ///   - isDryRun: True if the run only prints what it would do.
+    ///   - singleTitle: The title of a command with a single item; nil for a run, whose first event
+    ///     provides it.
+    ///   - screen: Where the output goes.
     init(options: OutputOptions, isDryRun: Bool, singleTitle: String? = nil, screen: Screen) {
         self.options = options
         self.isDryRun = isDryRun
@@ -65,7 +65,7 @@ final class Reporter: Sendable {
         }
     }
 
-    /// True if something could not be written: the run went on, but its report is not whole.
+    /// True if something could not be written: the run continued, but its report is incomplete.
     var hasLostOutput: Bool { state.withLock { $0.hasLostOutput } }
 
     /// Draws from now on, until `finish`.
@@ -200,8 +200,10 @@ final class Reporter: Sendable {
         case .warning(let message):
             print("osssync: warning: " + message + "\n", to: \.errors, &state)
         case .retry(let retry):
-            // The bar shows it; a log needs a line where nothing goes on at all.
-            let isShown = retry.isOutage && progress != .bar && !options.isQuiet
+            // The bar shows it; without a bar, a line is printed only while nothing moves at all.
+            let isWaiting = retry.isOutage || retry.key == nil || state.latest == nil
+            let isDrawn = progress == .bar && state.latest != nil
+            let isShown = isWaiting && !isDrawn && !options.isQuiet
             guard isShown || options.verbosity >= 1 else { return }
             print("osssync: " + EventText.retry(retry) + "\n", to: \.errors, &state)
         case .finished(let summary):

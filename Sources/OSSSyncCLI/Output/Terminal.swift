@@ -48,7 +48,7 @@ struct OutputStream: Sendable {
             let count = unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
             #endif
             if count >= 0 { return count }
-            // Whoever shares the terminal may have made it non-blocking.
+            // Another process that shares the terminal may have made it non-blocking.
             if errno == EAGAIN {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wait, 1, -1)

@@ -20,16 +20,8 @@ final class TransferReport: Sendable {
         isJSON = context.output.isJSON
         self.action = action
         self.subject = subject
-        reporter = Reporter(
-            options: context.output,
-            isDryRun: false,
-            singleTitle: context.arguments.command.rawValue,
-            screen: .standard()
-        )
+        reporter = context.reporter
     }
-
-    /// True if something that should be on stdout is not there.
-    var hasLostOutput: Bool { reporter.hasLostOutput }
 
     /// `12.0 MiB, 5.0 MiB resumed`.
     var text: String {
@@ -44,7 +36,8 @@ final class TransferReport: Sendable {
         case .resumed: return
         case .startedOver(let reason): warn("\(subject): \(reason.text)")
         case .waiting(let pause, let message):
-            warn("\(message); trying again in \(elapsedText(pause / .seconds(1)))")
+            warn("\(message); retrying in \(elapsedText(pause / .seconds(1)))")
+        case .warning(let message): warn(message)
         }
     }
 
@@ -78,7 +71,7 @@ final class TransferReport: Sendable {
             amounts.withLock { amounts in
                 amounts.size = progress.totalBytes
                 amounts.moved += progress.stepBytes
-                // What nobody moved was there.
+                // Bytes that were not transferred were there already.
                 if !hasBegun {
                     amounts.resumed = max(0, progress.completedBytes - progress.stepBytes)
                 }
@@ -121,14 +114,16 @@ final class TransferReport: Sendable {
 }
 
 extension StartOverReason {
-    /// Why a transfer did not go on where it stopped.
+    /// Why a transfer did not resume where it stopped.
     fileprivate var text: String {
         switch self {
         case .objectChanged: "the object was replaced, so the download starts over"
         case .damaged(let bytes):
-            "\(sizeText(bytes)) of what was received are damaged and come again"
-        case .wrongContent: "what came is not what the store states, so it comes again"
-        default: "what an earlier attempt left is of no use, so the transfer starts over"
+            "\(sizeText(bytes)) of the received data are damaged and are fetched again"
+        case .wrongContent:
+            "the content does not match the store's checksum, so it is fetched "
+                + "again"
+        default: "the data of an earlier attempt cannot be used, so the transfer starts over"
         }
     }
 }

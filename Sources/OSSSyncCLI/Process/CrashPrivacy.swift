@@ -6,8 +6,8 @@ internal import Darwin
 
 /// Keeps memory, which holds credentials, out of what a crash leaves behind.
 ///
-/// A core file has all of it, and the Swift runtime's backtrace shows pieces of it beside the
-/// registers. Whoever looks for a mistake sets `SWIFT_BACKTRACE`, to whatever value, and has both.
+/// A core file has all of it, and the Swift runtime's backtrace shows pieces of it next to the
+/// registers. Setting `SWIFT_BACKTRACE` to any value enables both for debugging.
 enum CrashPrivacy {
     static func begin(environment: [String: String]) {
         guard environment["SWIFT_BACKTRACE"] == nil else { return }

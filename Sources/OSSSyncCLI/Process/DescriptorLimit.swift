@@ -6,8 +6,8 @@ internal import Darwin
 
 /// How many files and connections the process may have open, and what a run makes of it.
 ///
-/// Without a descriptor neither a connection nor a file can be had, which looks like a remote that
-/// nobody reaches; with too few, the runtime itself waits for ever.
+/// Without a descriptor, neither a connection nor a file can be opened, which looks like an
+/// unreachable remote; with too few, the runtime itself waits forever.
 struct DescriptorLimit {
     let count: Int
 

@@ -26,7 +26,7 @@ enum ProcessEnvironment {
 
     /// The arguments after the program's name.
     ///
-    /// Swift mends bytes that are not UTF-8, which would name another file.
+    /// Swift replaces bytes that are not UTF-8, which would name a different file.
     static func arguments() throws(UsageError) -> [String] {
         var arguments: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {

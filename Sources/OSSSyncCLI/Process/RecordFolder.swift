@@ -46,8 +46,8 @@ enum RecordFolder {
         if unsafe stat(path, &status) == 0 { return }
         throw SyncError(
             code: .localState,
-            message: "the folder '\(displayText(path))' for records of transfers cannot be made: "
-                + "\(reason); name another one with --state-dir"
+            message: "the folder '\(displayText(path))' for records of transfers cannot be "
+                + "created: \(reason); specify another one with --state-dir"
         )
     }
 }

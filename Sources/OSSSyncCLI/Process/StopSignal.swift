@@ -57,8 +57,8 @@ enum StopSignals {
         handle(SIGXFSZ, with: ignored)
     }
 
-    /// True if whoever started this process wants it to go on, as `nohup` and shells do for what
-    /// runs in the background.
+    /// True if the parent process wants this one to ignore the signal, as `nohup` does, and shells
+    /// do for background jobs.
     private static func isIgnored(_ signal: Int32) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(signal, nil, &action) == 0 else { return false }

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Whether the process may have the threads that a run needs.
 ///
-/// The runtime asks once a second, for ever, for a thread that it cannot have: a run that began
-/// would neither go on nor end. That of Linux does; elsewhere nothing is tried.
+/// On Linux, the runtime retries forever, once a second, to create a thread that the limit forbids:
+/// a run would neither continue nor end. Elsewhere nothing is checked.
 struct ThreadLimit {
     /// Those of connections, the manifest, the walk, opening, reading and publishing.
     private static let own = 6
@@ -35,7 +35,7 @@ struct ThreadLimit {
 extension ThreadLimit {
     static func tried(needed: Int) -> ThreadLimit {
         var ends: [Int32] = [-1, -1]
-        // Whoever has no descriptors left is told of that elsewhere.
+        // A lack of descriptors is reported elsewhere.
         guard unsafe pipe(&ends) == 0 else {
             return ThreadLimit(needed: needed, available: needed)
         }

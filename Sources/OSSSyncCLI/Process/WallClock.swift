@@ -20,4 +20,25 @@ enum WallClock {
         let digits = String(1_000 + nanoseconds / 1_000_000).dropFirst()
         return StoreTime(secondsSince1970: seconds).text.dropLast(4) + digits + "Z"
     }
+
+    /// A civil time, local or UTC, in seconds since 1970; nil for a day that no month has.
+    static func seconds(
+        year: Int,
+        month: Int,
+        day: Int,
+        clock: [Int],
+        isUTC: Bool
+    ) -> Int64? {
+        var civil = unsafe tm()
+        unsafe civil.tm_year = Int32(year - 1900)
+        unsafe civil.tm_mon = Int32(month - 1)
+        unsafe civil.tm_mday = Int32(day)
+        unsafe civil.tm_hour = Int32(clock[0])
+        unsafe civil.tm_min = Int32(clock[1])
+        unsafe civil.tm_sec = Int32(clock[2])
+        unsafe civil.tm_isdst = -1
+        let seconds = unsafe isUTC ? timegm(&civil) : mktime(&civil)
+        guard unsafe civil.tm_mday == Int32(day) else { return nil }
+        return Int64(seconds)
+    }
 }

@@ -85,9 +85,9 @@ package struct AWSConfig: Sendable {
     }
 
     /// What the profile says of the place of its buckets.
-    package var place: ConfiguredPlace {
+    package var location: LocationSettings {
         let isIgnored = value("ignore_configured_endpoint_urls")?.lowercased() == "true"
-        return ConfiguredPlace(
+        return LocationSettings(
             endpoint: isIgnored
                 ? nil : services["s3.endpoint_url"] ?? inConfig?["endpoint_url"],
             region: value("region"),

@@ -1,4 +1,5 @@
-/// Variables that tell the aws tools to ask a service for credentials, which osssync does not do.
+/// Variables with which the aws tools request credentials from a service, which osssync does not
+/// do.
 ///
 /// Last of the sources: it only makes the error name what is there.
 package struct AWSServiceVariables: CredentialsProvider {

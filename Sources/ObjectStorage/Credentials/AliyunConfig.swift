@@ -42,7 +42,7 @@ package struct AliyunConfig: Sendable {
         path = file.path
     }
 
-    /// What the profile says of its credentials; nil if there is none, or it says nothing.
+    /// The profile's credentials; nil if the profile or its credentials are missing.
     package func source(profile name: String?) throws(CredentialsError) -> ConfiguredSource? {
         guard let profile = profile(name) else { return nil }
         switch profile.mode ?? "" {
@@ -82,8 +82,8 @@ package struct AliyunConfig: Sendable {
     package func hasProfile(_ name: String) -> Bool { profile(name) != nil }
 
     /// What the profile says of the region.
-    package func place(profile name: String?) -> ConfiguredPlace {
-        ConfiguredPlace(endpoint: nil, region: profile(name)?.regionID, addressing: nil)
+    package func location(profile name: String?) -> LocationSettings {
+        LocationSettings(endpoint: nil, region: profile(name)?.regionID, addressing: nil)
     }
 
     private func profile(_ name: String?) -> Profile? {

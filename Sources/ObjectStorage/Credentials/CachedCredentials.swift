@@ -8,8 +8,7 @@ package actor CachedCredentials: CredentialsProvider {
     private var kept: Credentials?
     /// When `kept` should be replaced; nil if it never ends.
     private var renewal: Timestamp?
-    private var isAsking = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let flight = SingleFlight()
 
     /// Seconds before the end at which credentials are renewed.
     package static let margin: Int64 = 180
@@ -24,12 +23,11 @@ package actor CachedCredentials: CredentialsProvider {
     package func credentials() async throws(CredentialsError) -> Credentials {
         while true {
             if let kept, isFresh { return kept }
-            if isAsking {
-                await askingEnds()
+            guard flight.begin() else {
+                await flight.ended()
                 continue
             }
-            isAsking = true
-            defer { endAsking() }
+            defer { flight.end() }
             do throws(CredentialsError) {
                 let found = try await source.credentials()
                 keep(found)
@@ -49,12 +47,11 @@ package actor CachedCredentials: CredentialsProvider {
         while true {
             // Another caller may have replaced them since `rejected` was used.
             if let kept, !kept.isSameKey(as: rejected) { return kept }
-            if isAsking {
-                await askingEnds()
+            guard flight.begin() else {
+                await flight.ended()
                 continue
             }
-            isAsking = true
-            defer { endAsking() }
+            defer { flight.end() }
             guard let found = try await source.refresh(rejected: rejected) else { return nil }
             keep(found)
             return found
@@ -76,16 +73,5 @@ package actor CachedCredentials: CredentialsProvider {
         let rest = expires.seconds - now().seconds
         let wait = rest > 2 * Self.margin ? rest - Self.margin : max(rest / 2, 1)
         renewal = Timestamp(seconds: now().seconds + wait)
-    }
-
-    private func askingEnds() async {
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    private func endAsking() {
-        isAsking = false
-        let resumed = waiting
-        waiting = []
-        for continuation in resumed { continuation.resume() }
     }
 }

@@ -8,7 +8,7 @@ internal import Darwin
 package struct ConfigurationFile: Sendable {
     package let path: String
     package let bytes: [UInt8]
-    /// Why its secrets are not the user's alone; nil if they are.
+    /// Why other users can read its secrets; nil if they cannot.
     package let exposure: String?
     /// Why others can change it; nil if they can't.
     private let alteration: String?

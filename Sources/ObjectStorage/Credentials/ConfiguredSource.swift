@@ -109,7 +109,7 @@ package struct CredentialsContext: Sendable {
 /// Credentials that a configuration file holds or names.
 package protocol ConfiguredCredentials: CredentialsProvider {
     /// True if the file's profile says where credentials are; throws what ``credentials()`` would
-    /// for a file that is broken or open to others, but asks nobody.
+    /// for a file that is invalid or open to others, but sends no request.
     func isSetUp() throws(CredentialsError) -> Bool
 }
 

@@ -6,7 +6,7 @@ package struct Credentials: Sendable, Hashable {
     package let accessKeySecret: Secret
     /// The token of temporary credentials.
     package let securityToken: Secret?
-    /// When temporary credentials end; nil if they don't, or if nobody said.
+    /// When temporary credentials end; nil if they don't, or if that is unknown.
     package let expires: Timestamp?
 
     package init(

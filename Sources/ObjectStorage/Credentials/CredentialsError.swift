@@ -16,13 +16,13 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case noProfile(String, tried: [String])
     case incomplete(source: String, missing: String)
     case invalid(source: String, reason: String)
-    /// A file with secrets that is not the user's alone.
+    /// A file with secrets that other users can access.
     case exposedFile(path: String, reason: String)
     case unreadableFile(path: String, errno: Int32)
     case unsupportedMode(source: String, mode: String)
     /// A way of the aws tools to get credentials that osssync does not know.
     case unsupportedSetting(source: String, profile: String, setting: String)
-    /// The same, told by a variable.
+    /// The same, for an environment variable.
     case unsupportedVariable(String)
     case processFailed(reason: String)
     case requestFailed(source: String, reason: String)
@@ -50,12 +50,12 @@ package enum CredentialsError: Error, Sendable, Hashable {
                 + "osssync does not support; use an access key, a credentials process or the "
                 + "ECS role"
         case .unsupportedSetting(let source, let profile, let setting):
-            "the profile '\(displayed(profile))' in '\(displayed(source))' gets its credentials by "
-                + "'\(displayed(setting))', which osssync does not do itself; make another profile "
-                + "with: credential_process = \(exporting) --profile \(displayed(profile))"
+            "the profile '\(displayed(profile))' in '\(displayed(source))' gets its credentials "
+                + "from '\(displayed(setting))', which osssync does not support; create another "
+                + "profile with: credential_process = \(exporting) --profile \(displayed(profile))"
         case .unsupportedVariable(let name):
-            "\(name) asks for credentials of a service of Amazon, which osssync does not do "
-                + "itself; make a profile with: credential_process = \(exporting)"
+            "\(name) asks for credentials from an Amazon service, which osssync does not "
+                + "support; create a profile with: credential_process = \(exporting)"
         case .processFailed(let reason): "the credentials process \(displayed(reason))"
         case .requestFailed(let source, let reason): "\(displayed(source)): \(displayed(reason))"
         case .cancelled: "cancelled while credentials were fetched"

@@ -32,14 +32,15 @@ package struct StaticCredentials: CredentialsProvider {
 
 /// The first source that is set up.
 ///
-/// A source that is set up but broken is an error: to go on would mean to act as somebody else.
+/// A source that is configured but fails is an error: continuing would mean acting as a different
+/// user.
 package final class CredentialsChain: CredentialsProvider {
     private let sources: [any CredentialsProvider]
     private let variables: CredentialsVariables
     /// The one that answered last.
     private let chosen = Mutex<Int?>(nil)
 
-    /// `variables` are what a user is told to set if there is nothing.
+    /// `variables` are what the message asks the user to set if nothing is found.
     package init(_ sources: [any CredentialsProvider], variables: CredentialsVariables = .oss) {
         self.sources = sources
         self.variables = variables

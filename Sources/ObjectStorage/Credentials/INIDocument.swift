@@ -4,8 +4,8 @@ internal import SyncModel
 /// write them.
 ///
 /// `#` and `;` begin a comment at the start of a line or after a blank. A value in double quotes is
-/// taken as it is, with the escapes `\"`, `\\`, `\n`, `\r` and `\t`. Names of keys are equal if
-/// they differ only in case, `-` and `_`.
+/// literal, with the escapes `\"`, `\\`, `\n`, `\r` and `\t`. Names of keys are equal if they
+/// differ only in case, `-` and `_`.
 package struct INIDocument: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         /// As it is written.
@@ -19,6 +19,8 @@ package struct INIDocument: Sendable, Hashable {
         /// As it is written, with single spaces between words; empty for what comes before the
         /// first section.
         package let name: String
+        /// From 1; 0 for what comes before the first section.
+        package let line: Int
         package fileprivate(set) var entries: [Entry]
 
         /// The value of the last entry of that name.
@@ -42,7 +44,8 @@ package struct INIDocument: Sendable, Hashable {
     package enum DuplicateRule: Sendable {
         /// The last one counts, as in most tools.
         case lastCounts
-        case refused
+        /// An error, but for keys of these names, of which each counts.
+        case refused(except: Set<String>)
     }
 
     /// In the order of their first lines; a section given twice is one.
@@ -55,15 +58,18 @@ package struct INIDocument: Sendable, Hashable {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         if let first = lines.first, first.starts(with: mark) { lines[0] = first.dropFirst(3) }
-        var current = sectionIndex("")
+        var current = sectionIndex("", line: 0)
         for (index, line) in lines.enumerated() {
             let number = index + 1
             guard let text = INILine(line, number: number) else { throw .notText(line: number) }
             switch try text.content() {
             case nil: continue
-            case .section(let name): current = sectionIndex(name)
+            case .section(let name): current = sectionIndex(name, line: number)
             case .entry(let entry):
-                if duplicates == .refused, let earlier = sections[current].entry(entry.key) {
+                if case .refused(let except) = duplicates,
+                    !except.contains(INIDocument.normalized(entry.key)),
+                    let earlier = sections[current].entry(entry.key)
+                {
                     throw .duplicate(key: entry.key, line: number, firstLine: earlier.line)
                 }
                 sections[current].entries.append(entry)
@@ -105,9 +111,9 @@ package struct INIDocument: Sendable, Hashable {
         return String(decoding: kept.map(asciiLowercase(_:)), as: UTF8.self)
     }
 
-    private mutating func sectionIndex(_ name: String) -> Int {
+    private mutating func sectionIndex(_ name: String, line: Int) -> Int {
         if let index = sections.firstIndex(where: { $0.name == name }) { return index }
-        sections.append(Section(name: name, entries: []))
+        sections.append(Section(name: name, line: line, entries: []))
         return sections.count - 1
     }
 }

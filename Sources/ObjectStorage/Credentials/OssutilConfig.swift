@@ -13,7 +13,7 @@ package struct OssutilConfig: Sendable {
 
     private var isFirstVersion: Bool { document[section: Self.firstVersionSection] != nil }
 
-    /// What the profile says of its credentials; nil if there is none, or it says nothing.
+    /// The profile's credentials; nil if the profile or its credentials are missing.
     package func source(profile: String?) throws(CredentialsError) -> ConfiguredSource? {
         guard let section = section(profile: profile) else { return nil }
         if isFirstVersion, let address = document[section: "AkService"]?["ecsAk"],
@@ -27,20 +27,20 @@ package struct OssutilConfig: Sendable {
     package func hasProfile(_ name: String) -> Bool { section(profile: name) != nil }
 
     /// What the profile says of a bucket's place.
-    package func place(profile: String?, bucket: String?) -> ConfiguredPlace {
+    package func location(profile: String?, bucket: String?) -> LocationSettings {
         let section = section(profile: profile)
         let region = section?["region"]
         if isFirstVersion {
             if let host = exact("Bucket-Cname", bucket) {
-                return ConfiguredPlace(endpoint: host, region: region, addressing: "cname")
+                return LocationSettings(endpoint: host, region: region, addressing: "cname")
             }
             let host = exact("Bucket-Endpoint", bucket) ?? section?["endpoint"]
-            return ConfiguredPlace(endpoint: host, region: region, addressing: nil)
+            return LocationSettings(endpoint: host, region: region, addressing: nil)
         }
         let own = bucket.flatMap {
             document[section: "buckets " + $0] ?? document[section: "bucket " + $0]
         }
-        return ConfiguredPlace(
+        return LocationSettings(
             endpoint: own?["endpoint"] ?? section?["endpoint"],
             region: own?["region"] ?? region,
             addressing: own?["addressing-style"] ?? section?["addressing-style"],
@@ -64,7 +64,7 @@ package struct OssutilConfig: Sendable {
 }
 
 /// Where a configuration file says that a bucket is, in the file's own words.
-package struct ConfiguredPlace: Sendable, Hashable {
+package struct LocationSettings: Sendable, Hashable {
     package var endpoint: String?
     package let region: String?
     /// `virtual`, `path` or `cname`.

@@ -1,4 +1,4 @@
-/// Sends a request without a body and returns the answer; given by whoever owns the transport.
+/// Sends a request without a body and returns the answer; provided by the owner of the transport.
 ///
 /// It must not follow redirects nor use a proxy, must end after a few seconds, and must limit the
 /// body: 64 KiB suffice.

@@ -11,10 +11,11 @@ struct BodySource: ~Copyable {
     private let body: RequestBody
     private(set) var position: Int64 = 0
     private var checksum = CRC64()
-    private var md5 = StreamingDigest(.md5)
+    private var md5: StreamingDigest?
 
-    init(_ body: RequestBody) {
+    init(_ body: RequestBody, computesMD5: Bool) {
         self.body = body
+        md5 = computesMD5 ? StreamingDigest(.md5) : nil
     }
 
     var isAtEnd: Bool { position == body.length }
@@ -42,7 +43,7 @@ struct BodySource: ~Copyable {
         }
         let filled = unsafe UnsafeRawBufferPointer(start: base, count: count)
         unsafe checksum.update(filled)
-        unsafe md5.update(filled)
+        unsafe md5?.update(filled)
         position += Int64(count)
         return count
     }
@@ -67,13 +68,13 @@ struct BodySource: ~Copyable {
         let taken = position
         position = 0
         checksum = CRC64()
-        md5.restart()
+        md5?.restart()
         return taken
     }
 
     /// The digests of the whole body; nil if it was not sent to its end.
     mutating func finish() -> SentDigests? {
         guard isAtEnd else { return nil }
-        return SentDigests(length: position, checksum: checksum, md5: md5.finish())
+        return SentDigests(length: position, checksum: checksum, md5: md5?.finish())
     }
 }

@@ -9,26 +9,26 @@ internal import Darwin
 /// What libcurl's callbacks get back: the exchange and the way to wake it after a pause.
 final class CallbackContext {
     let exchange: Exchange
-    private let throttle: Throttle?
+    private let limiter: BandwidthLimiter?
     /// True while the transfer waits for the sake of the bandwidth.
     var isThrottled = false
     let resume: @Sendable () -> Void
 
-    init(exchange: Exchange, throttle: Throttle?, resume: @escaping @Sendable () -> Void) {
+    init(exchange: Exchange, limiter: BandwidthLimiter?, resume: @escaping @Sendable () -> Void) {
         self.exchange = exchange
-        self.throttle = throttle
+        self.limiter = limiter
         self.resume = resume
     }
 
-    var limitsBandwidth: Bool { throttle != nil }
+    var limitsBandwidth: Bool { limiter != nil }
 
     /// False if nothing may move now.
     func mayMove() -> Bool {
-        isThrottled = throttle.map { !$0.mayMove() } ?? false
+        isThrottled = limiter.map { !$0.mayMove() } ?? false
         return !isThrottled
     }
 
-    func moved(_ bytes: Int) { throttle?.moved(bytes) }
+    func moved(_ bytes: Int) { limiter?.moved(bytes) }
 
     /// The context behind the pointer that was registered; the transport keeps it alive until the
     /// handle is reset.

@@ -41,6 +41,8 @@ package struct TransportSettings: Sendable {
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
+    /// What the options are set for that requests of one method have in common; nil if for none.
+    private var method: HTTPMethod?
 
     init?() {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -62,27 +64,46 @@ package struct TransportSettings: Sendable {
     func prepare(_ exchange: Exchange, context: CallbackContext, settings: TransportSettings)
         throws(TransportError)
     {
-        reset()
         let request = exchange.request
-        unsafe try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
-        try prepareConnection(settings, isFresh: request.needsFreshConnection)
+        // Some thirty options cost as much as the rest of a small request.
+        if method != request.method {
+            reset()
+            unsafe try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
+            try prepareConnection(settings)
+            try prepareMethod(request)
+            try prepareCallbacks()
+            method = request.method
+        }
+        try set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
         try set(CURLOPT_URL, text: request.url)
-        try prepareMethod(request)
+        try prepareLength(request)
         try prepareHeaders(request)
-        try prepareCallbacks(context)
+        unsafe try setContext(Unmanaged.passUnretained(context).toOpaque())
     }
 
-    func reset() {
+    /// The request is over; nothing of it is used any more.
+    ///
+    /// After one that failed, every option is set anew.
+    func end(isReusable: Bool) {
+        guard isReusable, unsafe (try? setContext(nil)) != nil,
+            unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, nil) == CURLE_OK
+        else { return reset() }
+        dropHeaders()
+    }
+
+    private func reset() {
         unsafe curl_easy_reset(handle)
+        method = nil
+        dropHeaders()
+    }
+
+    private func dropHeaders() {
         unsafe curl_slist_free_all(headerList)
         unsafe headerList = nil
         unsafe errorText[0] = 0
     }
 
-    private func prepareConnection(
-        _ settings: TransportSettings,
-        isFresh: Bool
-    ) throws(TransportError) {
+    private func prepareConnection(_ settings: TransportSettings) throws(TransportError) {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_PROTOCOLS_STR, text: "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, text: "https")
@@ -103,7 +124,6 @@ package struct TransportSettings: Sendable {
         try set(CURLOPT_TCP_NODELAY, 1)
         try setBuffer(CURLOPT_BUFFERSIZE)
         try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE)
-        try set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
     private func prepareMethod(_ request: HTTPRequest) throws(TransportError) {
@@ -117,13 +137,17 @@ package struct TransportSettings: Sendable {
             // As an upload a body has no Content-Type that nobody asked for.
             try set(CURLOPT_UPLOAD, 1)
             try set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
-            let code = unsafe osssync_curl_set_offset(
-                handle,
-                CURLOPT_INFILESIZE_LARGE,
-                curl_off_t(request.body.length)
-            )
-            try check(code, "CURLOPT_INFILESIZE_LARGE")
         }
+    }
+
+    private func prepareLength(_ request: HTTPRequest) throws(TransportError) {
+        guard request.method == .put || request.method == .post else { return }
+        let code = unsafe osssync_curl_set_offset(
+            handle,
+            CURLOPT_INFILESIZE_LARGE,
+            curl_off_t(request.body.length)
+        )
+        try check(code, "CURLOPT_INFILESIZE_LARGE")
     }
 
     private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
@@ -142,14 +166,16 @@ package struct TransportSettings: Sendable {
         try check(code, "CURLOPT_HTTPHEADER")
     }
 
-    private func prepareCallbacks(_ context: CallbackContext) throws(TransportError) {
-        let pointer = unsafe Unmanaged.passUnretained(context).toOpaque()
-        for option in [
-            CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
-            CURLOPT_PREREQDATA,
-        ] {
-            unsafe try set(option, pointer: pointer)
-        }
+    /// What the callbacks get.
+    private func setContext(_ pointer: UnsafeMutableRawPointer?) throws(TransportError) {
+        unsafe try set(CURLOPT_WRITEDATA, pointer: pointer)
+        unsafe try set(CURLOPT_HEADERDATA, pointer: pointer)
+        unsafe try set(CURLOPT_READDATA, pointer: pointer)
+        unsafe try set(CURLOPT_SEEKDATA, pointer: pointer)
+        unsafe try set(CURLOPT_PREREQDATA, pointer: pointer)
+    }
+
+    private func prepareCallbacks() throws(TransportError) {
         try check(
             unsafe osssync_curl_set_data_callback(handle, CURLOPT_WRITEFUNCTION, bodyCallback),
             "CURLOPT_WRITEFUNCTION"
@@ -197,7 +223,7 @@ extension CurlEasy {
 
     private func set(
         _ option: CURLoption,
-        pointer: UnsafeMutableRawPointer
+        pointer: UnsafeMutableRawPointer?
     ) throws(TransportError) {
         try check(
             unsafe osssync_curl_set_pointer(handle, option, pointer),

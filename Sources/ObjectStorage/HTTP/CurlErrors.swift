@@ -31,7 +31,7 @@ func transportError(
     }
     // "Unsupported proxy syntax in …" goes on with the whole address, password and all.
     if bytes(of: detail, after: "nsupported proxy") != nil {
-        return .proxyFailed(reason: "its address can't be used; look at the proxy variables")
+        return .proxyFailed(reason: "its address can't be used; check the proxy variables")
     }
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST: return .dnsFailed

@@ -25,7 +25,7 @@ package final class Exchange: @unchecked Sendable {
 
     package init(_ request: HTTPRequest) {
         self.request = request
-        source = BodySource(request.body)
+        source = BodySource(request.body, computesMD5: request.computesMD5)
     }
 
     /// True once the request began to leave over a connection.
@@ -65,7 +65,7 @@ extension Exchange {
         do throws(TransportError) {
             guard let head = try parser.accept(line) else { return true }
             self.head = head
-            let disposition = request.judge(head)
+            let disposition = request.classify(head)
             self.disposition = disposition
             switch disposition {
             case .file(let sink, _): sink.begin(resume: resume)
@@ -153,12 +153,12 @@ extension Exchange {
 extension Exchange {
     /// What the caller gets; the sink and the body's descriptor are not touched any more.
     package func finish(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
-        let result = judge(curlError)
+        let result = classify(curlError)
         if case .file(let sink, _) = disposition { sink.end() }
         return result
     }
 
-    private func judge(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
+    private func classify(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
         if let failure { return .failure(failure) }
         if isCancelled { return .failure(.cancelled) }
         if stopsEarly, let head {

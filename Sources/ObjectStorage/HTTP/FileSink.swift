@@ -8,7 +8,7 @@ internal import Darwin
 #endif
 
 /// Where the bytes of a GET go: written at `fileOffset` plus what was received, with the CRC-64
-/// continued.
+/// continued; or held in memory, for a small object.
 ///
 /// Shared by the transport's thread and the engine, over all attempts of one call. Reception pauses
 /// while more than `maximumUnacknowledged` bytes are not checkpointed.
@@ -36,6 +36,8 @@ package final class FileSink: Sendable {
     private let state: Mutex<State>
     /// Touched by the feeding thread only.
     private let stage: WriteStage
+    /// What was received, for a sink that writes nothing.
+    private let held: HeldBody?
 
     /// Makes a sink that has received nothing; sizes are in bytes.
     ///
@@ -65,6 +67,35 @@ package final class FileSink: Sendable {
         self.onProgress = onProgress
         state = Mutex(State(checksum: initialChecksum))
         stage = WriteStage(descriptor: descriptor)
+        held = nil
+    }
+
+    /// Makes a sink that holds the whole of a small object.
+    ///
+    /// The closure is called on the transport's thread and must not block.
+    package init(
+        holding length: Int64,
+        onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
+    ) {
+        precondition((0...Int64(64 << 20)).contains(length), "what is held is small")
+        descriptor = -1
+        fileOffset = 0
+        expectedLength = length
+        checkpointInterval = .max
+        maximumUnacknowledged = .max
+        onCheckpoint = { _, _ in }
+        self.onProgress = onProgress
+        state = Mutex(State(checksum: CRC64()))
+        stage = WriteStage(descriptor: -1)
+        held = HeldBody(capacity: Int(length))
+    }
+
+    /// Hands out what a sink holds once no exchange feeds it any more; empty for one that writes.
+    package func withHeldBytes<Result, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe held?.received ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        return try unsafe body(bytes.bytes)
     }
 
     /// Bytes written by this sink so far, over all attempts.
@@ -129,6 +160,13 @@ extension FileSink {
             if staysFull { return .paused }
         }
         let start = state.withLock(\.received)
+        if let held {
+            guard Int64(buffer.count) <= expectedLength - start else { return .tooLong }
+            unsafe held.append(buffer)
+            unsafe account(for: buffer)
+            onProgress(buffer.count)
+            return .written
+        }
         let missing = expectedLength - start - Int64(stage.count)
         guard Int64(buffer.count) <= missing else { return .tooLong }
         if stage.count == 0, Int64(buffer.count) == missing {

@@ -7,7 +7,9 @@ package struct HTTPRequest: Sendable {
     package var url: String
     package var headers: [(name: String, value: String)]
     package var body: RequestBody
-    package var patience: Patience
+    /// The MD5 of the body is computed beside its CRC-64, which takes several times as long.
+    package var computesMD5 = false
+    package var stallLimits: StallLimits
     /// False: the transport must not send the request a second time on its own when a reused
     /// connection turns out to be dead.
     package var isReplayable: Bool
@@ -17,11 +19,11 @@ package struct HTTPRequest: Sendable {
     /// sent again.
     package var onSent: @Sendable (Int) -> Void
     /// Called on the transport's thread when the head has come and before any byte of the body.
-    package var judge: @Sendable (ResponseHead) -> BodyDisposition
+    package var classify: @Sendable (ResponseHead) -> BodyDisposition
 }
 
 /// How slow an exchange may be.
-package struct Patience: Sendable, Hashable {
+package struct StallLimits: Sendable, Hashable {
     /// The longest time without one byte in either direction.
     package var idleLimit: Duration
     /// The least number of bytes in each time of `idleLimit`; 0 for an answer that takes long.
@@ -53,5 +55,6 @@ package struct HTTPResponse: Sendable {
 package struct SentDigests: Sendable, Hashable {
     package let length: Int64
     package let checksum: CRC64
-    package let md5: [UInt8]
+    /// Nil unless it was asked for.
+    package let md5: [UInt8]?
 }

@@ -49,7 +49,13 @@ enum TransportCommand: Sendable {
 
 /// The commands that the transport's thread has not yet taken.
 final class TransportInbox: Sendable {
-    private let commands = Mutex<[TransportCommand]>([])
+    private struct State {
+        var commands: [TransportCommand] = []
+        /// True while the thread waits, so that it must be woken to see a command.
+        var isWaitedFor = false
+    }
+
+    private let state = Mutex(State())
     private let multi: CurlMulti
 
     init(multi: CurlMulti) {
@@ -57,14 +63,27 @@ final class TransportInbox: Sendable {
     }
 
     func post(_ command: TransportCommand) {
-        commands.withLock { $0.append(command) }
-        multi.wakeUp()
+        let mustWake = state.withLock { state in
+            state.commands.append(command)
+            defer { state.isWaitedFor = false }
+            return state.isWaitedFor
+        }
+        if mustWake { multi.wakeUp() }
+    }
+
+    /// The thread is about to wait; false if there are commands, and it must not.
+    func willWait() -> Bool {
+        state.withLock { state in
+            state.isWaitedFor = state.commands.isEmpty
+            return state.isWaitedFor
+        }
     }
 
     func take() -> [TransportCommand] {
-        commands.withLock { commands in
-            let taken = commands
-            commands.removeAll(keepingCapacity: true)
+        state.withLock { state in
+            state.isWaitedFor = false
+            let taken = state.commands
+            state.commands = []
             return taken
         }
     }

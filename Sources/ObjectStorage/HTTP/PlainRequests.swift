@@ -6,7 +6,7 @@ internal import Synchronization
 /// first request, which most runs never make.
 package final class PlainRequests: Sendable {
     private static let limit = 64 << 10
-    private static let patience = Patience(
+    private static let stallLimits = StallLimits(
         idleLimit: .seconds(5),
         minimumBytes: 1,
         totalLimit: .seconds(10)
@@ -41,11 +41,11 @@ package final class PlainRequests: Sendable {
                 url: url,
                 headers: headers.map { (name: $0.0, value: $0.1) },
                 body: .none,
-                patience: Self.patience,
+                stallLimits: Self.stallLimits,
                 isReplayable: true,
                 needsFreshConnection: false,
                 onSent: { _ in },
-                judge: { _ in .memory(limit: Self.limit, truncates: false) }
+                classify: { _ in .memory(limit: Self.limit, truncates: false) }
             )
         )
         return (response.head.status, response.body)

@@ -8,7 +8,7 @@ final class TransportLoop: @unchecked Sendable {
         let easy: CurlEasy
         let context: CallbackContext
         let continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
-        var watch: StallWatch
+        var detector: StallDetector
     }
 
     private let multi: CurlMulti
@@ -18,7 +18,7 @@ final class TransportLoop: @unchecked Sendable {
     /// By the identities of their handles.
     private var transfers: [UInt: Transfer] = [:]
     private var idleHandles: [CurlEasy] = []
-    private let throttle: Throttle?
+    private let limiter: BandwidthLimiter?
     private var lastCheck = Duration.zero
     private var isStopped = false
 
@@ -26,7 +26,7 @@ final class TransportLoop: @unchecked Sendable {
         self.multi = multi
         self.inbox = inbox
         self.settings = settings
-        throttle = settings.bytesPerSecond.map { Throttle(bytesPerSecond: $0) }
+        limiter = settings.bytesPerSecond.map { BandwidthLimiter(bytesPerSecond: $0) }
     }
 
     func run() {
@@ -36,7 +36,8 @@ final class TransportLoop: @unchecked Sendable {
             multi.perform()
             while let (identity, code) = multi.nextResult() { end(identity, code) }
             checkStalls()
-            multi.poll(min(transfers.isEmpty ? .seconds(60) : checkInterval, holdBack()))
+            let limit = min(transfers.isEmpty ? .seconds(60) : checkInterval, holdBack())
+            if inbox.willWait() { multi.poll(limit) }
         }
     }
 
@@ -63,7 +64,7 @@ final class TransportLoop: @unchecked Sendable {
             )
         }
         let inbox = inbox
-        let context = CallbackContext(exchange: exchange, throttle: throttle) {
+        let context = CallbackContext(exchange: exchange, limiter: limiter) {
             inbox.post(.check(exchange))
         }
         do throws(TransportError) {
@@ -72,13 +73,14 @@ final class TransportLoop: @unchecked Sendable {
                 throw .connectFailed(reason: "libcurl refuses the request")
             }
         } catch {
+            easy.end(isReusable: false)
             return continuation.resume(returning: .failure(error))
         }
         transfers[easy.identity] = Transfer(
             easy: easy,
             context: context,
             continuation: continuation,
-            watch: StallWatch(patience: exchange.request.patience, moved: 0, now: now)
+            detector: StallDetector(stallLimits: exchange.request.stallLimits, moved: 0, now: now)
         )
     }
 
@@ -99,15 +101,27 @@ final class TransportLoop: @unchecked Sendable {
     }
 
     private func end(_ identity: UInt, _ code: CURLcode) {
-        guard let transfer = transfers.removeValue(forKey: identity) else { return }
+        guard let (continuation, result) = take(identity, code) else { return }
+        continuation.resume(returning: result)
+    }
+
+    /// Who waits for the exchange, and how it ended; nothing here holds its files any more.
+    private func take(
+        _ identity: UInt,
+        _ code: CURLcode
+    ) -> (
+        CheckedContinuation<Result<HTTPResponse, TransportError>, Never>,
+        Result<HTTPResponse, TransportError>
+    )? {
+        guard let transfer = transfers.removeValue(forKey: identity) else { return nil }
         var error = transfer.easy.error(for: code)
         // Before a request was sent, whatever was said was said by a proxy.
         if settings.proxy != nil, !transfer.context.exchange.wasSent { error = error?.ofProxy }
         multi.remove(transfer.easy)
         let result = transfer.context.exchange.finish(error)
-        transfer.easy.reset()
+        transfer.easy.end(isReusable: code == CURLE_OK)
         if idleHandles.count < settings.connectionLimit { idleHandles.append(transfer.easy) }
-        transfer.continuation.resume(returning: result)
+        return (transfer.continuation, result)
     }
 }
 
@@ -117,7 +131,7 @@ extension TransportLoop {
     /// Often enough for the shortest patience among the exchanges.
     private var checkInterval: Duration {
         let shortest =
-            transfers.values.map(\.context.exchange.request.patience.idleLimit)
+            transfers.values.map(\.context.exchange.request.stallLimits.idleLimit)
             .min() ?? .seconds(4)
         return min(.seconds(1), shortest / 4)
     }
@@ -132,15 +146,15 @@ extension TransportLoop {
         for (identity, transfer) in transfers {
             let exchange = transfer.context.exchange
             let moved = exchange.receivedBytes + transfer.easy.sentBytes
-            var watch = transfer.watch
+            var detector = transfer.detector
             if exchange.isPaused || transfer.context.isThrottled || wasAway {
-                watch.restart(moved: moved, now: now)
-            } else if watch.isStalled(moved: moved, now: now) {
+                detector.restart(moved: moved, now: now)
+            } else if detector.isStalled(moved: moved, now: now) {
                 exchange.fail(.stalled)
                 end(identity, CURLE_OPERATION_TIMEDOUT)
                 continue
             }
-            transfers[identity]?.watch = watch
+            transfers[identity]?.detector = detector
         }
     }
 }
@@ -151,10 +165,10 @@ extension TransportLoop {
     /// Lets the transfers go on that waited for the sake of the bandwidth, if it is time; returns
     /// how long to wait at most.
     private func holdBack() -> Duration {
-        guard let throttle, throttle.holdsBack else { return .seconds(60) }
-        let pause = throttle.pause
+        guard let limiter, limiter.holdsBack else { return .seconds(60) }
+        let pause = limiter.pause
         guard pause == .zero else { return max(pause, .milliseconds(1)) }
-        throttle.letGo()
+        limiter.letGo()
         for (identity, transfer) in transfers where transfer.context.isThrottled {
             transfer.context.isThrottled = false
             // Calls the callbacks, which may hold back again.

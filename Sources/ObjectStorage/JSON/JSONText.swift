@@ -75,7 +75,7 @@ package enum JSONFailure: Error, Sendable, Hashable {
         case .notUTF8: "it is not UTF-8"
         case .truncated: "it ends too early"
         case .malformed(let offset): "byte \(offset) is unexpected"
-        case .notAnObject: "it is no object"
+        case .notAnObject: "it is not an object"
         case .unexpectedType(let member): "'\(member)' is of another type"
         }
     }

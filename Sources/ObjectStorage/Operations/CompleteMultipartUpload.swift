@@ -6,9 +6,10 @@ package struct CompleteRequest: Sendable {
     /// By ascending number.
     package var parts: [UploadedPart]
     package var forbidsOverwrite: Bool
-    /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
-    package var isUnseen = false
-    /// The version that is replaced; any other is an error where the service can tell.
+    /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
+    /// request checks first.
+    package var existenceIsUnknown = false
+    /// The version that is replaced; any other is an error if the service supports the check.
     package var replaced: ETag?
     package var callback: UploadCallback?
 
@@ -48,7 +49,7 @@ extension StorageClient {
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
-            isUnseen: request.isUnseen,
+            existenceIsUnknown: request.existenceIsUnknown,
             replaced: request.replaced
         ) { (wire) throws(StorageError) in
             try await self.complete(wire, hasCallback: request.callback != nil)

@@ -13,8 +13,9 @@ package struct CopyRequest: Sendable {
     /// tools put on it.
     package var kept: ObjectMetadata?
     package var forbidsOverwrite: Bool
-    /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
-    package var isUnseen = false
+    /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
+    /// request checks first.
+    package var existenceIsUnknown = false
 
     package init(
         source: ObjectKey,
@@ -54,7 +55,7 @@ extension StorageClient {
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
-            isUnseen: request.isUnseen,
+            existenceIsUnknown: request.existenceIsUnknown,
             replaced: nil
         ) { (wire) throws(StorageError) in
             try await self.copy(wire)

@@ -8,7 +8,7 @@ extension StorageClient {
     package func delete(
         _ keys: [ObjectKey]
     ) async throws(StorageError) -> [ObjectKey: StorageError] {
-        // XML has no control characters, so such keys go alone.
+        // XML has no control characters, so such keys are sent alone.
         var failures: [ObjectKey: StorageError] = [:]
         for key in keys where !key.isExpressibleInXML {
             do throws(StorageError) {

@@ -3,7 +3,7 @@ internal import SyncModel
 extension StorageRequest {
     /// Decodes the document that a response must be.
     ///
-    /// An error document in place of a result is that error, whatever the status.
+    /// An error document in place of a result is that error, regardless of the status.
     func decoding<Value>(
         _ response: HTTPResponse,
         _ client: StorageClient,
@@ -49,14 +49,14 @@ extension StorageClient {
 
 extension StorageDialect {
     func checksum(_ head: ResponseHead) -> CRC64? {
-        // What is no number is no checksum: it is not taken for 0.
+        // A value that is not a number is not a checksum, and must not become 0.
         head[checksumHeader].flatMap { parseUnsignedDecimal($0.utf8) }.map { CRC64(value: $0) }
     }
 
     /// Checksums of S3.
     ///
-    /// Those of parts, whose values end in the parts' number, prove nothing to who does not know
-    /// where the parts began.
+    /// Those of parts, whose values end in the parts' number, prove nothing without the boundaries
+    /// of the parts.
     func checksums(_ head: ResponseHead) -> [String: String] {
         guard checksumMode != nil, head[header("checksum-type")] != "COMPOSITE" else { return [:] }
         var checksums: [String: String] = [:]

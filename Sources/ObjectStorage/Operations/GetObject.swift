@@ -66,20 +66,16 @@ extension StorageClient {
         }
         let dialect = dialect
         let response = try await send(wire, &context) { head in
-            guard let length = try? expectation.judge(head) else { return .reject }
+            guard let length = try? expectation.validate(head) else { return .reject }
             download.begin(head, dialect)
             return .file(download.sink, length: length)
         }
         do throws(ContentFailure) {
-            _ = try expectation.judge(response.head)
+            _ = try expectation.validate(response.head)
         } catch {
             throw wire.failure(error.kind, head: response.head)
         }
-        return ObjectMetadata(
-            response.head,
-            size: download.totalSize(response.head),
-            dialect: dialect
-        )
+        return download.metadata(of: response.head, dialect)
     }
 
     package func read(
@@ -96,16 +92,16 @@ extension StorageClient {
         )
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(wire, &context) { head in
-                guard let length = try? expectation.judge(head) ?? 0, length <= limit else {
+                guard let length = try? expectation.validate(head) ?? 0, length <= limit else {
                     return .reject
                 }
                 return .memory(limit: limit, truncates: false)
             }
-            return try self.judge(response, wire, expectation, limit: limit)
+            return try self.validate(response, wire, expectation, limit: limit)
         }
     }
 
-    private func judge(
+    private func validate(
         _ response: HTTPResponse,
         _ wire: StorageRequest,
         _ expectation: ContentExpectation,
@@ -113,7 +109,7 @@ extension StorageClient {
     ) throws(StorageError) -> (metadata: ObjectMetadata, bytes: [UInt8]) {
         let length: Int64?
         do throws(ContentFailure) {
-            length = try expectation.judge(response.head)
+            length = try expectation.validate(response.head)
         } catch {
             throw wire.failure(error.kind, head: response.head)
         }
@@ -170,6 +166,8 @@ private final class Download: Sendable {
     let sink: FileSink
     /// What the first accepted answer said: every other one must be of the same version.
     private let first = Mutex<ObjectMetadata?>(nil)
+    /// What the last accepted answer said.
+    private let last = Mutex<ObjectMetadata?>(nil)
 
     init(request: GetRequest, sink: FileSink) {
         self.request = request
@@ -203,6 +201,13 @@ private final class Download: Sendable {
     func begin(_ head: ResponseHead, _ dialect: StorageDialect) {
         let metadata = ObjectMetadata(head, size: totalSize(head), dialect: dialect)
         first.withLock { $0 = $0 ?? metadata }
+        last.withLock { $0 = metadata }
+    }
+
+    /// Of the answer that was accepted last and has ended.
+    func metadata(of head: ResponseHead, _ dialect: StorageDialect) -> ObjectMetadata {
+        last.withLock { $0 }
+            ?? ObjectMetadata(head, size: totalSize(head), dialect: dialect)
     }
 
     /// The size of the whole object.

@@ -87,7 +87,7 @@ extension StorageClient {
     }
 
     package func head(_ asked: HeadRequest) async throws(StorageError) -> ObjectMetadata {
-        if let addresses = configuration.addresses, await addresses.pair.head == nil {
+        if let urls = configuration.urls, await urls.pair.head == nil {
             return try await headByReading(asked.key)
         }
         var wire = StorageRequest("HeadObject", .head, asked.key)

@@ -14,7 +14,8 @@ extension StorageClient {
         wire.isRepeatable = false
         wire.replaced = request.replacedVersion
         if wire.replaced != nil {
-            // Whoever replaces another version learns it before the first part is sent.
+            // A caller that would replace another version gets the error before the first part is
+            // sent.
             wire = try await repeating { (context) throws(StorageError) in
                 var inspected = wire
                 try await self.inspect(&inspected, &context)

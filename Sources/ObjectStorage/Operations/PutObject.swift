@@ -12,9 +12,10 @@ package struct PutRequest: Sendable {
     package var storageClass: StorageClass?
     /// An object that exists already is an error.
     package var forbidsOverwrite: Bool
-    /// Nobody has looked whether there is one: a service that knows no conditions is asked first.
-    package var isUnseen = false
-    /// The version that is replaced; any other is an error where the service can tell.
+    /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
+    /// request checks first.
+    package var existenceIsUnknown = false
+    /// The version that is replaced; any other is an error if the service supports the check.
     package var replaced: ETag?
     /// What other tools put on the replaced version stays.
     package var keepsMetadata = false
@@ -66,8 +67,6 @@ package struct PutResult: Sendable, Hashable {
     package var crc64: CRC64?
     /// Of what was sent; nil if nothing was.
     package var sentChecksum: CRC64?
-    /// The MD5 of what was sent, in lower-case hexadecimal digits; nil if nothing was.
-    package var sentMD5: String?
     package var versionID: VersionID?
     /// What the callback's server answered.
     package var callbackBody: [UInt8]?
@@ -79,7 +78,6 @@ package struct PutResult: Sendable, Hashable {
         etag: ETag,
         crc64: CRC64? = nil,
         sentChecksum: CRC64? = nil,
-        sentMD5: String? = nil,
         versionID: VersionID? = nil,
         callbackBody: [UInt8]? = nil,
         callbackFailure: String? = nil,
@@ -88,7 +86,6 @@ package struct PutResult: Sendable, Hashable {
         self.etag = etag
         self.crc64 = crc64
         self.sentChecksum = sentChecksum
-        self.sentMD5 = sentMD5
         self.versionID = versionID
         self.callbackBody = callbackBody
         self.callbackFailure = callbackFailure
@@ -112,18 +109,18 @@ extension StorageClient {
         if let digest = try await bodyDigest(of: wire) {
             wire.headers.append(("content-md5", Base64.encode(digest)))
         }
-        var lookUp: ((inout StorageRequest) async -> PutResult?)?
+        var lookUp: ((inout StorageRequest, ETag?) async -> PutResult?)?
         let name = StorageDialect.tokenMetadataName
         let token = request.userMetadata.first { $0.name.lowercased() == name }?.value
         if let token, request.callback == nil {
             // Nor is it sent again by the transport, which could not look.
             wire.isRepeatable = false
-            lookUp = { wire in await self.made(request.key, token, body, &wire) }
+            lookUp = { wire, refused in await self.made(request.key, token, body, refused, &wire) }
         }
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
-            isUnseen: request.isUnseen,
+            existenceIsUnknown: request.existenceIsUnknown,
             replaced: request.replaced
         ) { (wire) throws(StorageError) in
             try await self.upload(
@@ -142,29 +139,33 @@ extension StorageClient {
     }
 
     /// The object that an earlier attempt of a request made whose answer was lost; nil if there is
-    /// none, or it cannot be told to be that.
+    /// none, or if that cannot be proved.
     ///
     /// What is put must have a token that nothing else has. Sending again would find the object
-    /// that is there already, or replace what somebody else has put since. An object of ours that
-    /// was damaged on its way is in `wire`'s way no longer: it is what the next attempt replaces.
+    /// that is there already, or replace what another writer has put since, who may have kept our
+    /// metadata and with them the token. An object of ours that was damaged on its way, whose tag
+    /// `refused` is from the answer, no longer blocks `wire`: the next attempt replaces it.
     private func made(
         _ key: ObjectKey,
         _ token: String,
         _ body: RequestBody,
+        _ refused: ETag?,
         _ wire: inout StorageRequest
     ) async -> PutResult? {
-        var look = StorageRequest("HeadObject", .head, key)
-        if let mode = dialect.checksumMode { look.headers.append((mode.name, mode.value)) }
+        var head = StorageRequest("HeadObject", .head, key)
+        if let mode = dialect.checksumMode { head.headers.append((mode.name, mode.value)) }
         var context = AttemptContext()
-        // Whatever else it answers, the next attempt of the request itself will say.
-        guard let head = try? await send(look, &context).head,
+        // The next attempt of the request itself reports any other failure.
+        guard let head = try? await send(head, &context).head,
             let etag = head["etag"].map({ ETag(wire: $0) }),
             let checksum = try? await body.checksum()
         else { return nil }
         let metadata = ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
         guard metadata.userMetadata[StorageDialect.tokenMetadataName] == token else { return nil }
-        guard metadata.size == body.length, metadata.crc64.map({ $0 == checksum }) ?? true else {
-            allowReplacing(etag, in: &wire)
+        guard metadata.size == body.length, metadata.crc64.map({ $0 == checksum }) ?? true,
+            (try? await holds(metadata, etag, body)) == true
+        else {
+            if etag == refused { allowReplacing(etag, in: &wire) }
             return nil
         }
         return PutResult(
@@ -174,6 +175,17 @@ extension StorageClient {
             versionID: metadata.versionID,
             requestID: metadata.requestID
         )
+    }
+
+    /// True unless the tag of a store that computes no CRC-64 is the MD5 of other content.
+    private func holds(
+        _ metadata: ObjectMetadata,
+        _ etag: ETag,
+        _ body: RequestBody
+    ) async throws -> Bool {
+        guard !dialect.computesChecksum, !metadata.isEncrypted, let digest = etag.md5Digest
+        else { return true }
+        return try await hexadecimalText(body.md5()) == digest
     }
 
     /// The headers that an object gets when it is made.
@@ -218,7 +230,6 @@ extension StorageClient {
             etag: hasCallback ? ETag(wire: head["etag"] ?? "") : try wire.etag(head),
             crc64: dialect.checksum(head),
             sentChecksum: sent?.checksum,
-            sentMD5: sent.map { hexadecimalText($0.md5) },
             versionID: dialect.versionID(head),
             callbackBody: hasCallback && !didCallbackFail ? response.body : nil,
             callbackFailure: didCallbackFail
@@ -234,34 +245,44 @@ extension StorageClient {
 extension StorageClient {
     /// Sends a body, holds the answer against what was sent, and repeats what may be repeated.
     ///
-    /// `tagIsDigest` says that the ETag of what is sent is its MD5, as that of a part is. `lookUp`
-    /// is asked for the result before another attempt, where an earlier one may have had it.
+    /// `lookUp` is called for the result before another attempt if an earlier one may have
+    /// succeeded; its argument is the ETag of the last rejected answer.
     func upload<Value: Sendable>(
         _ wire: StorageRequest,
-        tagIsDigest: Bool = false,
         onProgress: @escaping @Sendable (Int) -> Void,
-        lookUp: ((inout StorageRequest) async -> Value?)? = nil,
+        lookUp: ((inout StorageRequest, ETag?) async -> Value?)? = nil,
         _ read: (SentDigests, HTTPResponse) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let progress = UploadProgress(onProgress)
         var request = wire
         request.onSent = { progress.add($0) }
+        var refused: ETag?
         return try await repeating { (context) throws(StorageError) in
-            if context.mayBeDone, let lookUp, let found = await lookUp(&request) {
+            if context.mayBeDone, let lookUp, let found = await lookUp(&request, refused) {
                 onProgress(Int(wire.body.length))
                 return found
             }
+            // A small body delays no other request, and losing it costs little.
+            let isLarge = wire.body.length >= Self.worthwhile
+            // Before the object is looked at: nothing is to lie between that and the request.
+            let pass = isLarge ? await self.sending.enter() : nil
+            var end = SendingGate.End.other
+            defer { if let pass { self.sending.leave(pass, end) } }
             try await self.inspect(&request, &context)
+            request.computesMD5 = self.lacksChecksums.load(ordering: .relaxed)
             do throws(StorageError) {
                 let response = try await self.sendBody(&request, &context, progress)
+                end = .arrived
+                refused = response.head["etag"].map { ETag(wire: $0) }
                 let uploading = request
                 guard let sent = response.sent else {
                     throw uploading.failure(.transport(.connectionLost))
                 }
-                try self.verify(sent, response.head, uploading, tagIsDigest: tagIsDigest)
+                try await self.verify(sent, response.head, uploading)
                 return try read(sent, response)
             } catch {
-                progress.takeBack()
+                let sent = progress.takeBack()
+                if sent >= Self.worthwhile, error.isLoss { end = .lost }
                 throw error
             }
         }
@@ -293,26 +314,31 @@ extension StorageClient {
         request.headers.append(("content-md5", Base64.encode(try await digest(of: request))))
     }
 
-    /// The CRC-64 decides; the ETag where there is none, or where it is an MD5 for sure.
+    /// The service's CRC-64 of what it received decides.
+    ///
+    /// Where it sends none, the ETag decides if it is an MD5. Later bodies have their MD5 computed
+    /// while they are sent; only this body is read again for it.
     private func verify(
         _ sent: SentDigests,
         _ head: ResponseHead,
-        _ wire: StorageRequest,
-        tagIsDigest: Bool
-    ) throws(StorageError) {
-        if let received = dialect.checksum(head) {
+        _ wire: StorageRequest
+    ) async throws(StorageError) {
+        if dialect.computesChecksum, let received = dialect.checksum(head) {
             guard received == sent.checksum else {
                 throw wire.failure(
                     .integrity(.wrongChecksum(sent: sent.checksum, received: received)),
                     head: head
                 )
             }
-            guard tagIsDigest else { return }
+            return
         }
+        lacksChecksums.store(true, ordering: .relaxed)
         guard let received = head["etag"].flatMap({ ETag(wire: $0).md5Digest }),
             !dialect.isEncrypted(head)
         else { return }
-        let digest = hexadecimalText(sent.md5)
+        var computed = sent.md5
+        if computed == nil { computed = try await self.digest(of: wire) }
+        let digest = hexadecimalText(computed ?? [])
         guard received == digest else {
             throw wire.failure(
                 .integrity(.wrongDigest(sent: digest, received: received)),
@@ -336,12 +362,15 @@ private final class UploadProgress: Sendable {
         report(count)
     }
 
-    func takeBack() {
+    /// What had been reported of the attempt.
+    @discardableResult
+    func takeBack() -> Int {
         let count = reported.withLock { reported in
             let count = reported
             reported = 0
             return count
         }
         if count != 0 { report(-count) }
+        return count
     }
 }

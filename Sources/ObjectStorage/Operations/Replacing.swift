@@ -9,12 +9,13 @@ struct ReplacedVersion: Sendable {
 }
 
 extension StorageClient {
-    /// Looks at the object that `wire` replaces, right before `wire` is sent.
+    /// Requests the headers of the object that `wire` replaces, right before `wire` is sent.
     ///
-    /// OSS has no condition for it, and no store says otherwise what other tools put on the object.
+    /// OSS has no condition for it, and only this request returns the metadata that other tools set
+    /// on the object.
     ///
-    /// - Throws: As a condition that does not hold, if another version is there or none; also if
-    ///   nobody says what is there.
+    /// - Throws: As a failed condition, if there is another version or none; also if that cannot be
+    ///   found out.
     func inspect(
         _ wire: inout StorageRequest,
         _ context: inout AttemptContext
@@ -24,14 +25,15 @@ extension StorageClient {
         guard !isGuarded || replaced.keepsMetadata else { return }
         context.isLooking = true
         let found: ETag?
-        if let metadata = try await look(at: key, wire, &context) {
+        if let metadata = try await inspect(at: key, wire, &context) {
             found = metadata.etag
             if replaced.keepsMetadata, found == replaced.etag {
                 if !dialect.keep(metadata, in: &wire.headers) { warnOfMetadata(key) }
                 wire.replaced?.keepsMetadata = false
             }
         } else {
-            // Whoever may not look at an object has the store's own condition, or the listing.
+            // Without permission to read the object, the store's own condition or the listing is
+            // used.
             guard !isGuarded else {
                 context.isLooking = false
                 return
@@ -45,8 +47,8 @@ extension StorageClient {
         context.isLooking = false
     }
 
-    /// The headers of the object; nil if they are not to be had.
-    private func look(
+    /// The headers of the object; nil if they cannot be read.
+    private func inspect(
         at key: ObjectKey,
         _ wire: StorageRequest,
         _ context: inout AttemptContext
@@ -58,7 +60,7 @@ extension StorageClient {
             return ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
         } catch {
             if error.isNotFound { throw wire.replacesAnother }
-            // The write itself, or the listing, is told why.
+            // The write itself, or the listing, reports why.
             if let status = error.status, [400, 401, 403, 405].contains(status) { return nil }
             throw error
         }

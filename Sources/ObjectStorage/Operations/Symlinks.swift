@@ -1,20 +1,6 @@
 package import SyncModel
 
 extension StorageClient {
-    package func putSymlink(
-        _ key: ObjectKey,
-        target: ObjectKey
-    ) async throws(StorageError) {
-        var wire = StorageRequest("PutSymlink", .put, key)
-        wire.query = [("symlink", "")]
-        let text = percentEncode(target.bytes, keepsSlash: false)
-        wire.headers = [(dialect.header("symlink-target"), text)]
-        let request = wire
-        try await repeating { (context) throws(StorageError) in
-            _ = try await self.send(request, &context)
-        }
-    }
-
     package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         var wire = StorageRequest("GetSymlink", .get, key)
         wire.query = [("symlink", "")]

@@ -1,21 +1,5 @@
 package import SyncModel
 
-/// A part that the server has.
-package struct UploadedPart: Sendable, Hashable {
-    package let number: PartNumber
-    package let size: Int64
-    package let etag: ETag
-    /// Nil if it is not known.
-    package let crc64: CRC64?
-
-    package init(number: PartNumber, size: Int64, etag: ETag, crc64: CRC64?) {
-        self.number = number
-        self.size = size
-        self.etag = etag
-        self.crc64 = crc64
-    }
-}
-
 extension StorageClient {
     package func uploadPart(
         _ key: ObjectKey,
@@ -28,7 +12,7 @@ extension StorageClient {
         wire.query = [("partNumber", String(number.value)), ("uploadId", upload.text)]
         wire.body = body
         let request = wire
-        return try await self.upload(request, tagIsDigest: true, onProgress: onProgress) {
+        return try await self.upload(request, onProgress: onProgress) {
             (sent, response) throws(StorageError) in
             UploadedPart(
                 number: number,

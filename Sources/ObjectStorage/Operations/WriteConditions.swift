@@ -4,19 +4,19 @@ internal import Synchronization
 extension StorageClient {
     /// Carries out a write that must find no object, or still the version `replaced`.
     ///
-    /// A service that does not know conditions says so once; the writes of this client then go
-    /// without them, after a look where nobody has looked before.
+    /// A service that does not support conditions says so once; this client then writes without
+    /// them, after a HEAD request if the caller has not checked.
     func conditionally<Value>(
         _ wire: StorageRequest,
         forbidsOverwrite: Bool,
-        isUnseen: Bool,
+        existenceIsUnknown: Bool,
         replaced: ETag?,
         _ perform: (StorageRequest) async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let conditions = overwriteHeaders(forbidsOverwrite, replaced)
-        let mustLook = forbidsOverwrite && isUnseen
+        let mustLook = forbidsOverwrite && existenceIsUnknown
         guard !conditions.isEmpty else {
-            if mustLook { try await look(wire) }
+            if mustLook { try await inspect(wire) }
             return try await perform(wire)
         }
         var conditional = wire
@@ -30,15 +30,15 @@ extension StorageClient {
             if !ignoresConditions.exchange(true, ordering: .relaxed) {
                 environment.observe(.conditionsUnsupported)
             }
-            if mustLook { try await look(wire) }
+            if mustLook { try await inspect(wire) }
             return try await perform(wire)
         }
     }
 
     /// Fails as the condition would if there is an object where `wire` is to make one.
     ///
-    /// - Throws: Also if nobody says whether there is one.
-    private func look(_ wire: StorageRequest) async throws(StorageError) {
+    /// - Throws: Also if it cannot be found out whether there is one.
+    private func inspect(_ wire: StorageRequest) async throws(StorageError) {
         guard let key = wire.key else { return }
         do throws(StorageError) {
             _ = try await head(key, versionID: nil)

@@ -5,14 +5,14 @@ extension StorageClient {
     /// one object that they are of.
     ///
     /// - Parameters:
-    ///   - addresses: What is sent, as it is.
-    ///   - first: The first of them; its host is the only one that is ever asked.
-    ///   - settings: How that is reached.
-    ///   - environment: Clock and chance.
+    ///   - urls: The URLs, which are sent unchanged.
+    ///   - first: The first of them; requests are sent only to its host.
+    ///   - settings: How the host is reached.
+    ///   - environment: Clock and random numbers.
     /// - Throws: If the transport could not be started.
     package convenience init(
-        addresses: PresignedAddresses,
-        first: PresignedAddress,
+        urls: PresignedURLSource,
+        first: PresignedURL,
         settings: PresignedSettings,
         environment: StorageEnvironment
     ) throws(StorageError) {
@@ -31,7 +31,7 @@ extension StorageClient {
                 bytesPerSecond: settings.bytesPerSecond,
                 userAgent: settings.userAgent,
                 retry: settings.retry,
-                addresses: addresses
+                urls: urls
             ),
             environment: environment
         )
@@ -111,7 +111,7 @@ extension StorageClient {
             let whole = response.head.status == 206 ? nil : response.head.contentLength
             guard let size = part?.totalSize ?? whole else {
                 throw request.failure(
-                    .protocolViolation("the answer does not tell the object's size"),
+                    .protocolViolation("the answer does not contain the object's size"),
                     head: response.head
                 )
             }

@@ -54,11 +54,6 @@ package struct Endpoint: Sendable, Hashable {
 
     /// True if the host can only be this machine.
     package var isLoopback: Bool { HostName.isLoopback(host) }
-
-    /// The product that V4 signatures name.
-    package var signingService: String {
-        host.hasSuffix(HostName.cloudBoxSuffix) ? "oss-cloudbox" : "oss"
-    }
 }
 
 /// What the user asked for; `auto` is virtual, but path for addresses and `localhost`.
@@ -86,9 +81,9 @@ package enum EndpointError: Error, Sendable, Hashable {
 
     package var message: String {
         switch self {
-        case .missing: "no endpoint and no region is configured; give --endpoint or --region"
+        case .missing: "no endpoint and no region is configured; specify --endpoint or --region"
         case .missingOf(let provider):
-            "the provider '\(provider)' has no address of its own; give --endpoint or set "
+            "the provider '\(provider)' has no default endpoint; specify --endpoint or set "
                 + "AWS_ENDPOINT_URL"
         case .unknownScheme(let scheme):
             "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
@@ -102,7 +97,7 @@ package enum EndpointError: Error, Sendable, Hashable {
         case .invalidRegion(let region):
             "'\(displayText(region.utf8))' is not a region; one looks like cn-hangzhou"
         case .namesBucket(let host, let endpoint):
-            "the endpoint '\(displayText(host.utf8))' already names a bucket; give "
+            "the endpoint '\(displayText(host.utf8))' already contains a bucket; specify "
                 + "'\(displayText(endpoint.utf8))'"
         }
     }

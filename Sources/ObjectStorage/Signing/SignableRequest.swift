@@ -7,7 +7,7 @@ package struct SignableRequest: Sendable {
     package let host: String
     package let bucket: String?
     package let key: ObjectKey?
-    /// The path as it is sent, percent-encoded; its form depends on the endpoint's addressing.
+    /// The path of the request, percent-encoded; its form depends on the endpoint's addressing.
     package let path: String
     /// Names and values before any encoding.
     package var query: [(String, String)]
@@ -53,7 +53,7 @@ package struct SignableRequest: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// `/bucket/key`, `/bucket/` or `/`, percent-encoded: OSS signs this whatever the addressing.
+    /// `/bucket/key`, `/bucket/` or `/`, percent-encoded: OSS signs this for any addressing.
     func appendResource(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "/"))
         guard let bucket else { return }

@@ -11,7 +11,7 @@ package struct V4Parameters: Sendable, Hashable {
     /// `x-oss-`: headers that begin so are always signed.
     let headerPrefix: String
     let query: QueryNames
-    /// True if `/bucket/key` is signed whatever the addressing, false if the path as it is sent.
+    /// True if `/bucket/key` is signed for any addressing, false if the request's path is signed.
     let signsResource: Bool
     /// True if a query parameter without value is signed as `name=`.
     package let keepsEmptyValues: Bool

@@ -53,7 +53,7 @@ package struct V4Signer: Sendable {
 
     /// The query parameters that make the request's URL a signed one, in an order that can be sent.
     ///
-    /// Whoever uses the URL must send the request's headers that are signed exactly as they are.
+    /// Clients of the URL must send the signed headers unchanged.
     package func presign(
         _ request: SignableRequest,
         credentials: Credentials,

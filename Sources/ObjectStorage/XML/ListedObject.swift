@@ -16,7 +16,7 @@ struct ListedObject {
     mutating func set(_ field: XMLField) throws(XMLFailure) {
         switch field.element {
         case .key: try setOnce(&key, try field.keyBytes(), .key)
-        // One object of no possible size is left alone by the plan; the others are good.
+        // The plan skips an object with an impossible size; the others are usable.
         case .size: try setOnce(&size, (try? field.number()) ?? Int64.max, .size)
         case .etag: try setOnce(&etag, try field.etag(), .etag)
         case .lastModified: lastModified = field.timestamp()

@@ -13,7 +13,7 @@ package enum XMLFailure: Error, Sendable, Hashable {
     case textTooLong(element: String, limit: Int)
     /// Another kind of document, as from a proxy's login page.
     case wrongRoot(found: String, expected: String)
-    /// The store answered with an error in place of the result, whatever the status said.
+    /// The store answered with an error in place of the result, regardless of the status.
     case errorDocument(ServiceErrorDocument)
     case missing(element: String)
     case duplicate(element: String)

@@ -51,7 +51,7 @@ extension XMLField {
         return bytes.isEmpty ? nil : text
     }
 
-    /// Nil for a time that can't be read: no store's time decides anything alone.
+    /// Nil for a time that can't be read: nothing depends on the store's time alone.
     func timestamp() -> Timestamp? {
         isLeaf ? Timestamp(extendedText: text) : nil
     }

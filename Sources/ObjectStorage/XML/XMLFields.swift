@@ -4,8 +4,6 @@ internal import SyncModel
 struct XMLFields {
     let encoding: XMLKeyEncoding
     let values: [XMLElement: String]
-    /// The text of a root that is a leaf itself.
-    let rootText: String?
 
     func required(_ element: XMLElement) throws(XMLFailure) -> String {
         let value = try require(values[element], element)
@@ -48,7 +46,6 @@ private struct FieldsDecoder: XMLDecoder {
     let root: XMLElement
     private var encoding: XMLKeyEncoding
     private var values: [XMLElement: String] = [:]
-    private var rootText: String?
 
     init(root: XMLElement, encoding: XMLKeyEncoding) {
         self.root = root
@@ -56,13 +53,12 @@ private struct FieldsDecoder: XMLDecoder {
     }
 
     mutating func close(_ field: XMLField) throws(XMLFailure) {
-        if field.depth == 1, field.isLeaf { rootText = field.text }
         guard field.depth == 2, field.isLeaf, field.element != .unknown else { return }
         if field.element == .encodingType { try encoding.set(field) }
         try setOnce(&values[field.element], field.text, field.element)
     }
 
     func value() throws(XMLFailure) -> XMLFields {
-        XMLFields(encoding: encoding, values: values, rootText: rootText)
+        XMLFields(encoding: encoding, values: values)
     }
 }

@@ -54,7 +54,7 @@ internal import SyncModel
     mutating func feed(_ chunk: UnsafeRawBufferPointer) throws(XMLFailure) {
         var chunk = unsafe chunk[...]
         if fed == 0 {
-            // S3 sends blanks while it is still busy with what the document will tell.
+            // S3 sends blanks while it is still working on the result.
             while let first = unsafe chunk.first, first <= 0x20 { unsafe chunk.removeFirst() }
         }
         let rest = unsafe UnsafeRawBufferPointer(rebasing: chunk)

@@ -12,12 +12,18 @@ package final class BlockingQueue: Sendable {
 
     private let begin: BlockingThreads.Start
     private let width: Int
+    private let backlog: Int
     private let state = Mutex(State())
 
-    package init(label: String, width: Int, threads: BlockingThreads) {
-        precondition(width > 0, "work needs a thread")
+    /// Makes a queue with at most `width` threads.
+    ///
+    /// Another thread begins once `backlog` pieces wait for each that runs: short work is done
+    /// sooner by a thread that runs than by one that has to be woken.
+    package init(label: String, width: Int, backlog: Int = 0, threads: BlockingThreads) {
+        precondition(width > 0 && backlog >= 0, "work needs a thread")
         begin = threads.makeQueue(label, .concurrent)
         self.width = width
+        self.backlog = backlog
     }
 
     /// Runs `work` and returns or throws what it does.
@@ -36,21 +42,25 @@ package final class BlockingQueue: Sendable {
     }
 
     private func submit(_ job: @escaping @Sendable () -> Void) {
-        let startsNow = state.withLock { state in
-            guard state.running < width else {
+        let next: (@Sendable () -> Void)? = state.withLock { state in
+            let isBehind = state.waitingCount >= backlog * state.running
+            guard state.running < width, isBehind else {
                 state.waiting.append(job)
-                return false
+                return nil
             }
             state.running += 1
-            return true
+            // What came first begins first.
+            guard state.waitingCount > 0 else { return job }
+            state.waiting.append(job)
+            return state.first()
         }
-        if startsNow { start(job) }
+        if let next { start(next) }
     }
 
     private func start(_ job: @escaping @Sendable () -> Void) {
         begin {
             var next: (@Sendable () -> Void)? = job
-            // The thread goes on with what waits, instead of handing it to another one.
+            // The thread continues with the next job, instead of handing it to another one.
             while let job = next {
                 job()
                 next = self.state.withLock { $0.takeNext() }
@@ -60,6 +70,8 @@ package final class BlockingQueue: Sendable {
 }
 
 extension BlockingQueue.State {
+    fileprivate var waitingCount: Int { waiting.count - head }
+
     /// The next job in order of arrival; nil if none waits, and then one less is running.
     fileprivate mutating func takeNext() -> (@Sendable () -> Void)? {
         guard head < waiting.count else {
@@ -68,9 +80,14 @@ extension BlockingQueue.State {
             running -= 1
             return nil
         }
+        return first()
+    }
+
+    /// The job that has waited longest; there is one.
+    fileprivate mutating func first() -> @Sendable () -> Void {
         let job = waiting[head]
         head += 1
-        // Lets go of finished jobs without moving the rest each time.
+        // Removes finished jobs without moving the others each time.
         if head >= 256, head * 2 >= waiting.count {
             waiting.removeFirst(head)
             head = 0

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells work on another thread that nobody waits for its result any more.
+/// Tells work on another thread that its result is no longer needed.
 package final class Interruption: Sendable {
     private let flag = Atomic<Bool>(false)
 

@@ -9,7 +9,7 @@ func judgeConfiguration(_ bytes: [UInt8]) throws(FuzzFailure) {
     let form = bytes.first ?? 0
     let text = [UInt8](bytes.dropFirst())
     switch form & 7 {
-    case 0, 1: try judgeINI(text, form & 1 == 0 ? .lastCounts : .refused)
+    case 0, 1: try judgeINI(text, form & 1 == 0 ? .lastCounts : .refused(except: []))
     case 2: try judgeJSON(text)
     case 3: try judgeCommand(text)
     case 4: try judgeCredentials(text)
@@ -17,13 +17,13 @@ func judgeConfiguration(_ bytes: [UInt8]) throws(FuzzFailure) {
         try judgeFile(text) { file throws(CredentialsError) in
             let config = try OssutilConfig(file)
             _ = try config.source(profile: nil)
-            _ = config.place(profile: "p", bucket: "b")
+            _ = config.location(profile: "p", bucket: "b")
         }
     case 6:
         try judgeFile(text) { file throws(CredentialsError) in
             let config = try AliyunConfig(file)
             _ = try config.source(profile: nil)
-            _ = config.place(profile: nil)
+            _ = config.location(profile: nil)
         }
     default:
         try judgeFile(text) { file throws(CredentialsError) in

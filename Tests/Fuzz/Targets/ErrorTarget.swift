@@ -34,6 +34,6 @@ func judgeError(_ bytes: [UInt8]) throws(FuzzFailure) {
         if case .otherRegion(let region) = error.retryClass {
             try require(Endpoint.isRegion(region), "\(region) is no region")
         }
-        _ = error.isUnreachable || error.isAccessDenied || error.isThrottled
+        _ = error.isAccessDenied || error.isThrottled
     }
 }

@@ -1,3 +1,4 @@
+import ObjectTransfer
 import SyncModel
 
 @testable import ObjectStorage
@@ -92,7 +93,7 @@ private func judgeContent(_ head: ResponseHead) throws(FuzzFailure) {
     )
     let length: Int64?
     do throws(ContentFailure) {
-        length = try expectation.judge(head)
+        length = try expectation.validate(head)
     } catch {
         let failure = StorageError(kind: error.kind, operation: "GetObject")
         return try requirePrintable(failure.message, "a refusal")

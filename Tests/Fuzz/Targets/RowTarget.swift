@@ -49,7 +49,7 @@ private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [
         let entry = try EntryRow.read(statement)
         // Of a longer name only the beginning is kept.
         guard entry.storageClass.name.utf8.count < 64 else { return nil }
-        return EntryRow.values(of: entry).dropLast()
+        return EntryRow.values(of: entry, smallestSearchable: 0).dropLast(2)
     case .download:
         return DownloadRow.values(
             of: try DownloadRow.read(statement, ranges: { _ in [] }, seal: { _ in nil })

@@ -43,7 +43,6 @@ extension HistoryGenerator {
         run.comparesContent = generator.oneIn(8)
         run.connections = 1 + generator.below(8)
         run.partSize = generator.oneIn(2) ? makePartSize() : partSize
-        run.isDurable = !generator.oneIn(3)
         run.trashDays = generator.pick([0, 1, 7, 7])
         run.deletionPercent = generator.pick([50, 50, 100])
         if generator.oneIn(6) { run.deletionLimit = generator.below(4) }

@@ -165,7 +165,6 @@ struct ToolRun: Codable, Hashable, Sendable {
     var comparesContent = false
     var connections = 4
     var partSize: Int64 = 4_096
-    var isDurable = true
     var trashDays = 7
     /// The share of the rows that may be deleted.
     var deletionPercent = 50

@@ -1,3 +1,4 @@
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -18,6 +19,8 @@ final class RunState: @unchecked Sendable {
     var isDyingAt: String?
     /// Reads that the disk refused.
     var readFailures = 0
+    /// A write was refused because the disk, or what the user may take of it, is full.
+    var hadFullDisk = false
     /// The key of the last request that was for one, relative to the prefix.
     var askedLast: ObjectKey?
     /// Keys whose transfer was begun and has not ended.
@@ -80,13 +83,11 @@ final class RunState: @unchecked Sendable {
     /// When each file had last changed when the run began.
     var changedAtStart: [ObjectKey: Int64] = [:]
     var treeNeedsLook = false
-    /// When the machine started, by the wall clock as it was at the run's beginning.
-    var bootedAt = Timestamp(seconds: 0)
     /// Objects that this run wrote or deleted, by their whole keys.
     var written: Set<ObjectKey> = []
     var startOfRun = Duration.zero
 
-    let signal = ThrottleSignal()
+    let storeObserver = StoreObserver()
     var task: Task<Void, Never>?
 
     init(_ options: ToolRun, number: Int, isStatus: Bool) {

@@ -24,14 +24,13 @@ struct PlannerCase {
     init(_ random: inout SeededGenerator) {
         let deletesExtra = random.oneIn(4)
         policy = DecisionPolicy(
-            direction: random.pick(Direction.allCases),
+            direction: random.pick(SyncDirection.allCases),
             deletesKnown: random.oneIn(2),
             deletesExtra: deletesExtra,
             replacesLocalChanges: random.oneIn(4),
             comparesContent: random.oneIn(4),
-            conflict: random.pick(ConflictChoice.allCases),
+            conflict: random.pick(ConflictPolicy.allCases),
             judgesInodes: random.oneIn(2),
-            followsLinkObjects: true,
             maximumKeyLength: 1_000
         )
         for _ in 0..<random.below(10) {

@@ -124,7 +124,7 @@ struct PlannerCases {
         case .forget: .forget
         case .keepLocalChange: .keep
         case .conflict: .conflict
-        case .makeDirectory, .uploadMarker, .resolveLink, .downloadAfterDeletions, .skip:
+        case .makeDirectory, .uploadMarker, .downloadAfterDeletions, .skip:
             nil
         }
     }

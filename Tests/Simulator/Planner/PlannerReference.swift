@@ -1,3 +1,4 @@
+internal import SyncModel
 internal import SyncPlanner
 
 /// What a run comes to for one key, by the table of `docs/semantics.md` alone.
@@ -20,7 +21,7 @@ struct PlannerReference {
     /// An object that was written again is changed, also with the same content.
     enum State: Hashable { case absent, same, changed }
 
-    let direction: Direction
+    let direction: SyncDirection
     let deletes: Bool
     let deletesExtra: Bool
     let forces: Bool

@@ -68,7 +68,7 @@ struct Shrinker {
             { $0.faults = .none }, { $0.interruption = nil }, { $0.meanwhile = [] },
             { $0.order = .oldestFirst }, { $0.connections = 1 }, { $0.deletesExtra = false },
             { $0.deletesKnown = false }, { $0.replacesLocalChanges = false },
-            { $0.comparesContent = false }, { $0.conflicts = .keepBoth }, { $0.isDurable = true },
+            { $0.comparesContent = false }, { $0.conflicts = .keepBoth },
             { $0.trashDays = 7 }, { $0.allowsEmpty = false }, { $0.partSize = 1 << 20 },
             { $0.allowsRebinding = false }, { $0.isDryRun = false }, { $0.deletionPercent = 50 },
             { $0.rival = nil }, { $0.excluded = nil }, { $0.deletionLimit = nil },

@@ -1,5 +1,6 @@
 internal import CVirtualFiles
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 internal import SyncTestSupport
@@ -150,7 +151,7 @@ final class TwoMachines: @unchecked Sendable {
         options.deletesKnown = deletes
         options.allowsRebinding = false
         let run = RunState(options, number: 0, isStatus: false)
-        var settings = world.settings(world.client(transport, run.signal), run)
+        var settings = world.settings(world.client(transport, run.storeObserver), run)
         settings.directory = Self.roots[machine]
         let engine = MirrorEngine(settings: settings)
         world.scheduler.begin(seed: generator.next(), order: .random)

@@ -25,6 +25,7 @@ extension World {
         if let code = fault(call, run, place) {
             scheduler.trace.say(code > 0 ? "    fails with \(code)" : "    moves \(-code)")
             if call.kind == .read, code == EIO { run.readFailures += 1 }
+            if code == ENOSPC || code == EDQUOT { run.hadFullDisk = true }
             if call.kind == .sync, code > 0 { failedToSynchronize(call) }
             return code
         }
@@ -154,7 +155,6 @@ extension World {
         run.treeNeedsLook = false
         disk.unseen { tree.scan(model.contents) }
         for (path, bytes) in tree.strangers.sorted(by: { $0.key < $1.key }) {
-            guard !isOfSpoilt(path) else { continue }
             report(.oldOrNew, "'\(path.display)' holds \(model.contents.describe(bytes))")
         }
         for (path, entry) in tree.entries {
@@ -165,16 +165,6 @@ extension World {
         judgeRemovals(run)
         judgeTrash(run)
         model.look(tree)
-    }
-
-    /// True for a file that a power cut damaged, wherever a run put it: aside, or into the trash.
-    private func isOfSpoilt(_ path: ObjectKey) -> Bool {
-        let inTrash = ObjectKey(
-            [UInt8](path.bytes.drop { $0 != UInt8(ascii: "/") }.dropFirst())
-        )
-        return spoilt.contains { place in
-            place == path || place == inTrash || Model.isNameOfConflict(path, of: place)
-        }
     }
 
     private func judgeAppearance(of entry: DiskEntry, at path: ObjectKey, _ run: RunState) {
@@ -209,18 +199,6 @@ extension World {
         }
     }
 
-    /// True if a power cut may have damaged the file as far as its times tell: it changed after a
-    /// run began that did not wait for the disk, and before the machine started again.
-    private func mayDoubt(_ path: ObjectKey, _ run: RunState) -> Bool {
-        guard let changed = run.changedAtStart[path] ?? model.changed[path],
-            let since = unsyncedSince,
-            run.writesFiles,
-            run.warnings.contains(where: { $0.contains("was cut off by a power cut") })
-        else { return false }
-        let earliest = (since - .milliseconds(20)).nanosecondsSince1970
-        return changed >= earliest && changed < run.bootedAt.nanosecondsSince1970
-    }
-
     /// What the user changed is there, or where a flag allowed it to go.
     func judgeKept(_ run: RunState) {
         var visible: Set<ContentID> = []
@@ -233,9 +211,7 @@ extension World {
                 continue
             }
             let isInTrash = tree.trash.contains(held.content) || run.options.trashDays == 0
-            if visible.contains(held.content) || run.mayTakeUserData && isInTrash
-                || tree.trash.contains(held.content) && mayDoubt(held.path, run)
-            {
+            if visible.contains(held.content) || run.mayTakeUserData && isInTrash {
                 model.giveUp(held)
                 continue
             }

@@ -253,7 +253,10 @@ extension World {
                 DiskEdits.remove(DiskEdits.full(path))
             }
         case .alterAsked:
-            guard let key = run?.askedLast, let content = content(Name(key)) else { return }
+            // Bytes of no text in the user's own ignore file end every run, as they should.
+            guard let key = run?.askedLast, key != Self.ignoreFile,
+                let content = content(Name(key))
+            else { return }
             put(Name(key), model.contents.makeAltered(content))
         }
     }
@@ -286,7 +289,11 @@ extension World {
 
     private func userPut(_ path: ObjectKey, _ content: ContentID) {
         let object = service.bucket.resolved(Self.whole(path))
-        let isMirrored = object.map { model.contents.identify($0.bytes) == content } ?? false
+        var isMirrored = object.map { model.contents.identify($0.bytes) == content } ?? false
+        // Content that the manifest has of this very path is no change, whichever file brings it.
+        if let row = rows[path], row.crc64 == CRC64(of: model.contents[content]) {
+            isMirrored = true
+        }
         model.userPut(path, content, isMirrored: isMirrored)
     }
 
@@ -294,11 +301,26 @@ extension World {
         guard makePlace(name) else { return }
         let path = DiskEdits.full(name.key)
         let bytes = model.contents[content]
+        let names = byRename ? [] : hardLinks(of: name.key)
         let isDone =
             byRename
             ? DiskEdits.replace(path, bytes) : DiskEdits.write(path, bytes, truncates: false)
         guard isDone else { return }
         userPut(name.key, content)
+        for other in names { userPut(other, content) }
+    }
+
+    /// The other names of a file, all of which change where it is written in place.
+    ///
+    /// A kill between the two steps that keep an old version leaves both names with one file.
+    private func hardLinks(of path: ObjectKey) -> [ObjectKey] {
+        guard let file = DiskTree.status(DiskEdits.full(path)), file.st_nlink > 1 else { return [] }
+        return tree.entries.keys.sorted().filter { other in
+            guard other != path, let status = DiskTree.status(DiskEdits.full(other)) else {
+                return false
+            }
+            return status.st_ino == file.st_ino && status.st_dev == file.st_dev
+        }
     }
 
     private func replace(_ name: Name, _ make: ([UInt8]) -> Void) {

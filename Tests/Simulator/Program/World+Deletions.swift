@@ -48,7 +48,7 @@ extension World {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
         // What has no room waits for what is deleted.
-        if !setup.has(.tight), let other = run.underWay.min(), other != name {
+        if !setup.has(.tight), !run.hadFullDisk, let other = run.underWay.min(), other != name {
             report(.noDeletionOnDoubt, "'\(name)' went while '\(other)' was under way")
         }
         if let recorded = run.recordedHost, recorded != host {

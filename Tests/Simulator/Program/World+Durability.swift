@@ -33,9 +33,7 @@ extension World {
         if call.name.hasPrefix("unlink") {
             unwritten.remove(place)
             doubted.remove(place)
-        } else if call.name.hasPrefix("rename") || call.name.hasPrefix("link"),
-            run.options.isDurable
-        {
+        } else if call.name.hasPrefix("rename") || call.name.hasPrefix("link") {
             report(.truthfulManifest, "'\(place)' got its name, and the disk did not take it")
         }
     }

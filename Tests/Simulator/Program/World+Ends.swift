@@ -1,3 +1,4 @@
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -26,14 +27,26 @@ extension World {
                 }
                 recordedHost = nil
                 manifestWasLost = true
-                if hasUnsyncedRuns { hasForgottenUnsynced = true }
             }
+            if message.contains("could not be aborted") { noteUploads(namedBy: message) }
             judgeText(message)
         case .started(_, let directory, let remote):
             judgeText(directory)
             judgeText(remote)
         case .progress: break
         case .finished(let summary): judgeText(summary.deletionsHeldBack ?? "")
+        }
+    }
+
+    /// Notes the uploads that the service forbids to abort, or to look for: they are the user's.
+    ///
+    /// What is begun of the same key later is none of these.
+    private func noteUploads(namedBy message: String) {
+        for upload in service.bucket.uploads.values {
+            guard let path = Self.relative(upload.key),
+                message.contains("upload of '\(path.display)' could not")
+            else { continue }
+            namedUploads.insert(upload.id)
         }
     }
 
@@ -71,8 +84,6 @@ extension World {
 
     /// Every file that was there is there, or its deletion was proven right.
     private func judgeVanished(_ run: RunState, isPowerCut: Bool) {
-        // Without waiting for the disk, what a power cut took is mended by the next run.
-        if isPowerCut, hasUnsyncedRuns { return }
         var visible: Set<ContentID> = []
         for case .file(let content?) in tree.entries.values { visible.insert(content) }
         for (path, contents) in model.seenInRun.sorted(by: { $0.key < $1.key }) {
@@ -236,16 +247,11 @@ extension World {
         countWaste(after: run, isPlainKill: isPlainKill)
     }
 
-    /// Contents are whole and files of their own; a run that does not wait for the disk may have
-    /// lost some, which the next one has to find.
+    /// Contents are whole and files of their own.
     private func judgeAfterPowerCut(_ run: RunState) {
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file(let content) = entry else { continue }
             if let content, model.mayHold(path, content) { continue }
-            if hasUnsyncedRuns {
-                spoilt.insert(path)
-                continue
-            }
             let found =
                 content.map { "content \($0.number) of elsewhere" }
                 ?? model.contents.describe(tree.strangers[path] ?? [])

@@ -37,7 +37,7 @@ extension World {
         let object = service.bucket.resolved(Self.whole(path))
         let link = service.bucket.objects[Self.whole(path)]
         if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
-        if isUnderLink(place) || isOnVolume(path) { return true }
+        if isUnderLink(place) || isOnVolume(path) || isMountPoint(path) { return true }
         // A file that nobody recorded keeps its name from becoming a directory's, and says so.
         if isUnderFile(place), run.hasItem(path, where: { $0.state == .skipped }) { return true }
         let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])

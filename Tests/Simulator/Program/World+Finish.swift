@@ -1,3 +1,4 @@
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -55,7 +56,7 @@ extension World {
     /// A status that sees nothing to do is right.
     private func judge(_ status: StatusReport?, by run: RunState) {
         guard let work = status.map(endingWork), let summary = run.summary, work.isEmpty,
-            status?.issues.isEmpty == true
+            status?.issues.isEmpty == true, status?.warnings.isEmpty == true
         else { return }
         if summary.transferred + summary.deleted + summary.conflicts > 0 {
             report(
@@ -77,7 +78,7 @@ extension World {
         // A touched file gives way to a directory only once it is known to be unchanged, and one
         // whose object is there not at all.
         let isBlocked = run.items.contains { item in
-            item.message?.contains("stands where a directory is needed") == true
+            item.message?.contains("is where a directory is needed") == true
         }
         if isBlocked { return true }
         // A version that was put aside is a new file, which goes to the remote.
@@ -114,8 +115,13 @@ extension World {
         guard let message = run.failure?.message else { return false }
         // Damage that a run finds in its middle is the next one's to mend.
         if message.contains("The next run sets the manifest aside") { return true }
-        // Deletions in a directory that was replaced are refused once.
-        if directoryWasReplaced, message.contains("is not as the last run left it") { return true }
+        // Deletions in a directory that was replaced, or beside a manifest of another time, are
+        // refused once.
+        if directoryWasReplaced || manifestIsOld,
+            message.contains("does not match the last run")
+        {
+            return true
+        }
         // A flipped byte can make the version a newer one's, whose file is the user's to remove.
         guard manifestWasLost, message.contains("was written by a newer osssync") else {
             return false
@@ -145,7 +151,7 @@ extension World {
         guard let summary = run.summary else { return }
         // What lies on a volume of its own is sent only.
         let isElsewhere = run.items.contains { item in
-            item.state == .failed && item.message?.contains("on another disk or mount") == true
+            item.state == .failed && item.message?.contains("on a different disk or mount") == true
         }
         if isElsewhere, setup.has(.mounts) { return }
         // A file that rules hid here once stays in the place of a directory.
@@ -170,7 +176,9 @@ extension World {
         if history.ending != .pull, volumes.isEmpty {
             // Only a manifest knows whose an upload is.
             for upload in service.bucket.uploads.values
-            where !manifestWasLost && !clockWasWrong && !foreignUploads.contains(upload.id) {
+            where !manifestWasLost && !clockWasWrong && !foreignUploads.contains(upload.id)
+                && !namedUploads.contains(upload.id)
+            {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }
         }

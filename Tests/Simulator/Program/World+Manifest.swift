@@ -2,6 +2,7 @@ internal import CSystem
 internal import CVirtualFiles
 internal import Glibc
 internal import ManifestStore
+internal import SyncEngine
 internal import SyncModel
 
 /// What the manifest claims, held against the disk.
@@ -10,8 +11,6 @@ extension World {
     private final class Reading: @unchecked Sendable {
         var rows: [ManifestEntry] = []
         var outcome: OpenOutcome?
-        /// A run that does not wait for the disk is under way or was cut off.
-        var isUnsynchronized = true
         var isFinished = false
         var host: String?
     }
@@ -34,15 +33,13 @@ extension World {
                 directory: directory,
                 now: time,
                 usesWriteAheadLog: true,
-                threads: threads
+                threads: threads,
+                smallestSearchable: 0
             )
             if let opened {
                 reading.outcome = opened.outcome
                 let rows = try? await opened.store.entries(after: nil, through: nil, limit: 10_000)
                 reading.rows = rows ?? []
-                let isMarked =
-                    try? await opened.store.setting("publication.unsynchronized") != nil
-                reading.isUnsynchronized = isMarked ?? true
                 reading.host = try? await opened.store.setting("remote.endpoint-host")
                 try? await opened.store.checkpointAndClose()
             }
@@ -61,11 +58,6 @@ extension World {
         guard case .opened? = reading.outcome else { return }
         recordedHost = reading.host
         guard !manifestIsOld else { return }
-        // From here on the manifest answers for the disk.
-        if !reading.isUnsynchronized, !hasForgottenUnsynced {
-            hasUnsyncedRuns = false
-            unsyncedSince = nil
-        }
         for row in reading.rows { judge(row) }
         rows = Dictionary(uniqueKeysWithValues: reading.rows.map { ($0.key, $0) })
     }
@@ -104,9 +96,15 @@ extension World {
         case nil:
             if run?.rootIsGone == true { return }
             // The user's deletion is what the next run has to find.
-            guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil,
-                !hasUnsyncedRuns
+            guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil
             else { return }
+            // A run deleted it and could not record that, and another writer made the object again:
+            // of another version the next run knows that it is new.
+            let isDeleted = (run ?? lastRun)?.hasItem(row.key) {
+                $0.action == .deleteLocal && $0.state == .done
+            }
+            let object = service.bucket.resolved(Self.whole(row.key))
+            if isDeleted == true, object?.etag != row.etag.text { return }
             // A run that fetched it again and was cut off before it recorded that.
             let wasThere = (run ?? lastRun)?.filesAtStart.contains(row.key) ?? true
             if !wasThere, rows[row.key] == row { return }

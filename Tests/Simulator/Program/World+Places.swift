@@ -145,7 +145,6 @@ extension World {
     private func stateMayDiffer() {
         forgetWaste()
         directoryWasReplaced = true
-        if hasUnsyncedRuns { hasForgottenUnsynced = true }
         guard keepsStateInside else { return }
         manifestWasLost = true
         recordedHost = nil
@@ -249,9 +248,20 @@ extension World {
         }
     }
 
+    /// True if a volume is mounted at the path, which stays a directory for as long.
+    func isMountPoint(_ path: ObjectKey) -> Bool {
+        volumes.contains { name, volume in volume.isMounted && name.key == path }
+    }
+
     /// True if the file is on a volume that is not mounted.
+    ///
+    /// A run whose manifest was lost may have fetched it into the volume's place; what a user
+    /// removes there is a deletion like any other.
     func isUnmounted(_ path: ObjectKey) -> Bool {
-        volumes.values.contains { !$0.isMounted && $0.files[path] != nil }
+        volumes.values.contains { volume in
+            guard !volume.isMounted, let content = volume.files[path] else { return false }
+            return !model.superseded.contains(Model.Held(path: path, content: content))
+        }
     }
 }
 

@@ -29,7 +29,7 @@ extension World {
     func carryOut(_ call: ServiceCall, _ body: [UInt8]) -> ServiceAnswer {
         service.now = now
         let answer = service.answer(call, body: body)
-        for effect in service.takeEffects() { judge(effect) }
+        for effect in service.takeEffects() { judge(effect, of: call) }
         if call.operation == .uploadPart, answer.status == 200, call.key.hasPrefix(Self.prefix) {
             let number = Int(call.text("partNumber") ?? "") ?? 0
             let tag = answer.headers.first { $0.name == "etag" }?.value ?? ""
@@ -94,9 +94,9 @@ extension World {
 
     // MARK: - Effects
 
-    private func judge(_ effect: ServiceEffect) {
+    private func judge(_ effect: ServiceEffect, of call: ServiceCall) {
         switch effect {
-        case .wrote(let key, let previous): judgeWrite(key, over: previous)
+        case .wrote(let key, let previous): judgeWrite(key, over: previous, by: call)
         case .deleted(let key, let previous): judgeDeletion(key, of: previous)
         case .began(let upload): judgeChange("begins an upload of \(upload.key.display)")
         case .aborted(let upload):
@@ -120,7 +120,11 @@ extension World {
         if !run.writesObjects { report(.remoteSide, "a run that writes no objects \(what)") }
     }
 
-    private func judgeWrite(_ key: ObjectKey, over previous: VirtualBucket.Object?) {
+    private func judgeWrite(
+        _ key: ObjectKey,
+        over previous: VirtualBucket.Object?,
+        by call: ServiceCall
+    ) {
         guard let object = service.bucket.objects[key] else { return }
         knownSerials.insert(object.serial)
         judgeChange("writes '\(key.display)'")
@@ -133,8 +137,13 @@ extension World {
             return
         }
         let content = model.contents.identify(object.bytes)
-        // Where times are coarse, nothing tells of an edit of the same size in the same moment.
-        if content == nil, (setup.timeStep ?? 0) > 0, run?.hadCompany == true { return }
+        // Where times are coarse, nothing tells of an edit of the same size in the same moment
+        // before the body is sent. The file is read again before parts are completed.
+        if content == nil, (setup.timeStep ?? 0) > 0, run?.hadCompany == true,
+            call.operation == .put
+        {
+            return wrote(path, model.contents.take(object.bytes))
+        }
         guard let content else {
             let found = model.contents.describe(object.bytes)
             report(.remoteSide, "the object '\(path.display)' is made of \(found)")

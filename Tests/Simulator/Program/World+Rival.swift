@@ -1,4 +1,5 @@
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncEngine
 
 /// A second start of the program, while a run goes on.

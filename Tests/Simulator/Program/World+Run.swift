@@ -1,6 +1,7 @@
 internal import CVirtualFiles
 internal import LocalStorage
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -21,7 +22,7 @@ extension World {
         trace("run \(runCount) \(options.direction)\(tool) seed \(options.seed)")
         begin(run)
         scheduler.begin(seed: options.seed, order: options.order)
-        start(run, through: client(VirtualTransport(world: self, run: run), run.signal))
+        start(run, through: client(VirtualTransport(world: self, run: run), run.storeObserver))
         let end = scheduler.run(limit: Self.stepLimit) { run.isFinished || run.isDead }
         switch end {
         case .finished: break
@@ -68,11 +69,6 @@ extension World {
             if let path = Self.relative(key) { run.serialsAtStart[path] = object.serial }
         }
         disk.onCall = { [weak self] call in self?.judge(call) ?? 0 }
-        if !run.options.isDurable, run.options.tool == nil {
-            unsyncedSince = unsyncedSince ?? wallTime
-            hasUnsyncedRuns = true
-        }
-        run.bootedAt = wallTime - (scheduler.elapsed - bootedAt)
     }
 
     private func start(_ run: RunState, through client: StorageClient) {
@@ -100,13 +96,15 @@ extension World {
         }
     }
 
-    func client(_ transport: any HTTPSending, _ signal: ThrottleSignal? = nil) -> StorageClient {
+    func client(_ transport: any HTTPSending, _ storeObserver: StoreObserver? = nil)
+        -> StorageClient
+    {
         let scheduler = scheduler
         let environment = StorageEnvironment(
             now: { self.wallTime },
             sleep: { try await scheduler.sleep($0) },
             randomUnit: { scheduler.randomUnit() },
-            observe: { signal?.observe($0) }
+            observe: { storeObserver?.observe($0) }
         )
         let secret = Credentials(accessKeyID: "key", accessKeySecret: Secret(Self.canarySecret))
         let configuration = StorageConfiguration(
@@ -161,7 +159,6 @@ extension World {
             hostName: "host"
         )
         environment.threads = scheduler.threads
-        environment.sinceBoot = { scheduler.elapsed - self.bootedAt }
         var settings = MirrorSettings(
             directory: VirtualDisk.mirror,
             stateDirectory: keepsStateInside ? nil : disk.stateDirectory,
@@ -175,17 +172,20 @@ extension World {
             ),
             displayRemote: "remote",
             store: client,
-            signal: run.signal,
+            storeObserver: run.storeObserver,
             environment: environment
         )
         settings.systemCalls = SystemCalls(usesOpenat2: setup.usesOpenat2, faults: nil)
         settings.systemCalls.bootIDPath = VirtualDisk.bootIDPath
-        settings.limits = EngineLimits(
-            streamsPerFile: 3,
-            checkpointInterval: max(64, setup.uncheckpointed / 2),
-            maximumUncheckpointed: setup.uncheckpointed,
+        settings.limits = RunLimits(
+            transfer: TransferLimits(
+                streamsPerFile: 3,
+                checkpointInterval: max(64, setup.uncheckpointed / 2),
+                maximumUncheckpointed: setup.uncheckpointed
+            ),
             largeItem: 8_192,
             smallestWorthAsking: setup.smallestWorthAsking,
+            smallestSearchable: 0,
             laneCapacity: 16,
             rowsPerListing: setup.rowsPerListing,
             publicationGroup: setup.publicationGroup,
@@ -269,7 +269,6 @@ extension ToolRun {
             comparesContent: comparesContent,
             connectionLimit: connections,
             partSize: partSize,
-            durability: isDurable ? .full : .fast,
             trashDays: trashDays
         )
         for name in excluded ?? [] {

@@ -1,4 +1,5 @@
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -20,7 +21,7 @@ extension World {
         var options = ToolRun(direction: .push, seed: seed, faults: .none)
         options.deletesKnown = true
         let run = RunState(options, number: 0, isStatus: false)
-        var settings = settings(client(transport, known.signal), run)
+        var settings = settings(client(transport, known.storeObserver), run)
         settings.stateDirectory = Self.secondState
         settings.identity = RemoteIdentity(
             dialect: service.dialect.name,

@@ -54,8 +54,6 @@ extension World {
         case .renameRemote: isRenamed.toggle()
         case .synchronizeDisk:
             DiskEdits.synchronizeAll(VirtualDisk.mirror)
-            hasForgottenUnsynced = false
-            hasUnsyncedRuns = false
         }
         DiskEdits.synchronize(disk.stateDirectory)
     }
@@ -64,7 +62,6 @@ extension World {
     private func touchManifest() {
         manifestWasLost = true
         recordedHost = nil
-        if hasUnsyncedRuns { hasForgottenUnsynced = true }
     }
 
     private func restoreManifest() {

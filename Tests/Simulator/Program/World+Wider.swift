@@ -1,4 +1,5 @@
 internal import CVirtualFiles
+internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 
@@ -111,7 +112,7 @@ extension World {
     /// What goes from the bucket is here, or a user let it go here.
     func judgeLastCopy(of object: VirtualBucket.Object, at path: ObjectKey, _ what: String) {
         guard let run, setup.has(.restored) || setup.has(.secondRemote) || setup.has(.mounts),
-            object.target == nil, spoilt.isEmpty, !hasUnsyncedRuns,
+            object.target == nil,
             run.options.conflicts != .local, !run.options.deletesExtra,
             !run.options.replacesLocalChanges,
             let content = model.contents.identify(object.bytes), content != Contents.empty,
@@ -182,7 +183,13 @@ extension World {
             run.options.faults.isEmpty
         else { return }
         let texts = run.warnings + [run.failure?.message ?? ""]
-        for text in texts where text.contains("is not the") && text.contains("manifest was made") {
+        for text in texts
+        where text.contains("is not the")
+            && text.contains(
+                "manifest was "
+                    + "created"
+            )
+        {
             report(.convergence, "the directory is said to be another one: \(text)")
         }
     }

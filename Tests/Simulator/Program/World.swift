@@ -31,8 +31,6 @@ final class World: @unchecked Sendable {
     /// The wall clock is so far from the true time.
     var wallOffset = Duration.zero
     var bootCount = 0
-    /// When the machine started last.
-    var bootedAt = Duration.zero
     /// The remote's name differs from the first one.
     var isRenamed = false
     var savedManifest: [String: [UInt8]]?
@@ -42,18 +40,12 @@ final class World: @unchecked Sendable {
     var knownSerials: Set<Int> = []
     /// Unfinished uploads of others.
     var foreignUploads: Set<String> = []
-    /// Since everything on the disk was last durable, a run went that does not wait for it.
-    var hasUnsyncedRuns = false
-    /// By the wall clock, when the first of those runs began.
-    var unsyncedSince: Timestamp?
-    /// The manifest that knew of those runs was lost meanwhile.
-    var hasForgottenUnsynced = false
+    /// Unfinished uploads of which a run said that the service does not let it abort them.
+    var namedUploads: Set<String> = []
     /// A manifest was lost with all that only it knew.
     var manifestWasLost = false
     /// The manifest was damaged or is a copy of another time: its rows may be wrong.
     var manifestIsOld = false
-    /// Files that a power cut may have spoilt, because a run did not wait for the disk.
-    var spoilt: Set<ObjectKey> = []
     /// Bytes that were received of each version, for what comes twice.
     var received = ReceivedBytes()
     var waste = Waste()
@@ -186,7 +178,6 @@ extension World {
 
     func writeBootID() {
         bootCount += 1
-        bootedAt = scheduler.elapsed
         let text = "boot-\(bootCount)-of-this-machine\n"
         let path = [UInt8](VirtualDisk.bootIDPath.utf8)
         DiskEdits.write(path, [UInt8](text.utf8), truncates: true)

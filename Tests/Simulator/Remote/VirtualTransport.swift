@@ -63,7 +63,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         guard !run.isDead, await wait(latency()) else { return .cancelled }
         if dice.rolls(.lostAnswer) { return .connectionLost }
         if dice.rolls(.stalled) {
-            guard await wait(exchange.request.patience.idleLimit) else { return .cancelled }
+            guard await wait(exchange.request.stallLimits.idleLimit) else { return .cancelled }
             return .stalled
         }
         if call.changes, dice.rolls(.errorAfterwards) {

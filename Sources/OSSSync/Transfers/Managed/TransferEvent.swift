@@ -4,13 +4,13 @@ internal import SyncEngine
 public struct TransferEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
-        /// It has begun to move bytes, or goes on.
+        /// It began to move bytes, or resumed.
         case started
         /// It has come so far.
         case progress(TransferProgress)
         /// Something that is no failure but may be worth telling.
         case notice(TransferNotice)
-        /// It rests, and can be resumed.
+        /// It was paused and can be resumed.
         case paused
         /// It was given up.
         case cancelled
@@ -33,7 +33,7 @@ public struct TransferEvent: Sendable {
 public protocol TransferListener: Sendable {
     /// The transfer has come so far.
     func transfer(_ identifier: String, progressed progress: TransferProgress)
-    /// The transfer rests, and can be resumed.
+    /// The transfer was paused and can be resumed.
     func transferPaused(_ identifier: String)
     /// The transfer was given up.
     func transferCancelled(_ identifier: String)
@@ -44,7 +44,7 @@ public protocol TransferListener: Sendable {
 }
 
 extension TransferEvent {
-    func tell(_ listener: any TransferListener) {
+    func notify(_ listener: any TransferListener) {
         switch kind {
         case .started, .notice: break
         case .progress(let progress): listener.transfer(identifier, progressed: progress)

@@ -2,90 +2,91 @@ internal import SyncEngine
 internal import SyncModel
 internal import Synchronization
 
-/// Tells what happens to all transfers of a ``TransferManager``, from the moment on in which the
-/// manager was asked for this.
+/// The events of all transfers of a ``TransferManager``, from the moment the sequence was created.
 ///
-/// Nobody waits for whoever listens. What a slow listener did not take yet is replaced by what is
-/// newer: of each transfer it gets the latest progress, the latest notice, and the latest of
-/// everything else; and of transfers that are gone it hears of the latest 256. The loop ends when
+/// Listeners never block a transfer. Events that a slow listener has not received yet are replaced
+/// by newer ones: of each transfer it gets the latest progress, the latest notice, and the latest
+/// other event; of removed transfers it gets those of the latest 256. The loop ends when
 /// the manager goes. Of two loops over the same sequence each gets a part; ask the manager for one
 /// sequence each.
 public struct TransferEventSequence: AsyncSequence, Sendable {
     /// One event.
     public typealias Element = TransferEvent
 
-    let box: TransferEventBox
+    let buffer: EventBuffer
 
     /// Asks for one event after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         /// The iterator ends without an error.
         public typealias Failure = Never
 
-        let box: TransferEventBox
+        let buffer: EventBuffer
 
         /// The next event; nil after the end, or when the task is cancelled.
-        public mutating func next() async -> TransferEvent? { await box.next() }
+        public mutating func next() async -> TransferEvent? { await buffer.next() }
 
         /// The same, for a caller that stays where it is.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> TransferEvent? {
-            await box.next()
+            await buffer.next()
         }
     }
 
     /// A loop over the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(box: box)
+        AsyncIterator(buffer: buffer)
     }
 }
 
 /// Hands events to every sequence.
-final class TransferEventHub: Sendable {
-    private struct Place: Sendable {
-        weak let box: TransferEventBox?
+final class EventBroadcaster: Sendable {
+    private struct Subscriber: Sendable {
+        weak let buffer: EventBuffer?
     }
 
     private struct State {
-        var places: [Place] = []
+        var subscribers: [Subscriber] = []
         var isOver = false
     }
 
     private let state = Mutex(State())
 
-    func makeBox() -> TransferEventBox {
-        let box = TransferEventBox()
+    func makeBuffer() -> EventBuffer {
+        let buffer = EventBuffer()
         let isOver = state.withLock { state in
-            state.places.removeAll { $0.box == nil }
-            if !state.isOver { state.places.append(Place(box: box)) }
+            state.subscribers.removeAll { $0.buffer == nil }
+            if !state.isOver { state.subscribers.append(Subscriber(buffer: buffer)) }
             return state.isOver
         }
-        if isOver { box.end() }
-        return box
+        if isOver { buffer.end() }
+        return buffer
     }
 
     func post(_ event: TransferEvent) {
-        for place in state.withLock({ $0.places }) { place.box?.put(event) }
+        for subscriber in state.withLock({ $0.subscribers }) { subscriber.buffer?.put(event) }
     }
 
-    /// The transfer is gone; what it did can still be heard for a while.
+    /// The transfer was removed; its latest events are still delivered.
     func forget(_ identifier: String) {
-        for place in state.withLock({ $0.places }) { place.box?.forget(identifier) }
+        for subscriber in state.withLock({ $0.subscribers }) {
+            subscriber.buffer?.forget(identifier)
+        }
     }
 
     func end() {
-        let places = state.withLock { state in
+        let subscribers = state.withLock { state in
             state.isOver = true
-            defer { state.places = [] }
-            return state.places
+            defer { state.subscribers = [] }
+            return state.subscribers
         }
-        for place in places { place.box?.end() }
+        for subscriber in subscribers { subscriber.buffer?.end() }
     }
 }
 
-/// What one sequence has not told yet: at most three events of each transfer that the manager
-/// knows, and of the latest that it knew.
-final class TransferEventBox: Sendable {
+/// Events that one sequence has not delivered yet: at most three for each transfer that the manager
+/// knows, and for the most recently removed ones.
+final class EventBuffer: Sendable {
     fileprivate enum Topic: CaseIterable {
         case progress
         case notice
@@ -113,8 +114,7 @@ final class TransferEventBox: Sendable {
 
     fileprivate struct State {
         var notes: [Subject: Note] = [:]
-        /// In the order in which they are told; what is not in `notes` by its number was replaced
-        /// or taken.
+        /// In the order of delivery; a number that is not in `notes` was replaced or delivered.
         var order: [(number: Int, subject: Subject)] = []
         var lastNumber = 0
         /// Transfers that are gone, each with the number of the last event before.
@@ -122,11 +122,11 @@ final class TransferEventBox: Sendable {
         var isOver = false
     }
 
-    /// Transfers that are gone and can still be heard of.
+    /// Removed transfers whose events are still delivered.
     private static let longestMemory = 256
 
     private let state = Mutex(State())
-    private let signal = ChangeSignal()
+    private let signal = Condition()
 
     func put(_ event: TransferEvent) {
         change { $0.put(event) }
@@ -157,18 +157,18 @@ final class TransferEventBox: Sendable {
     }
 }
 
-extension TransferEventBox.State {
+extension EventBuffer.State {
     fileprivate mutating func put(_ event: TransferEvent) {
-        let subject = TransferEventBox.Subject(
+        let subject = EventBuffer.Subject(
             identifier: ObjectKey(event.identifier),
-            topic: TransferEventBox.Topic(event.kind)
+            topic: EventBuffer.Topic(event.kind)
         )
         lastNumber += 1
         let older = notes[subject]?.event
         let event = older.map(event.following) ?? event
-        notes[subject] = TransferEventBox.Note(number: lastNumber, event: event)
+        notes[subject] = EventBuffer.Note(number: lastNumber, event: event)
         order.append((lastNumber, subject))
-        // Lets go of what was replaced without looking through all each time.
+        // Removes replaced events without scanning the array each time.
         if order.count > 16, order.count > 2 * notes.count {
             order.removeAll { notes[$0.subject]?.number != $0.number }
         }
@@ -189,9 +189,9 @@ extension TransferEventBox.State {
         departed.append((identifier, lastNumber))
         guard departed.count > limit else { return }
         let oldest = departed.removeFirst()
-        for topic in TransferEventBox.Topic.allCases {
-            let subject = TransferEventBox.Subject(identifier: oldest.identifier, topic: topic)
-            // One that came again under this name is told of.
+        for topic in EventBuffer.Topic.allCases {
+            let subject = EventBuffer.Subject(identifier: oldest.identifier, topic: topic)
+            // Events of a newer transfer with the same identifier are kept.
             if let note = notes[subject], note.number <= oldest.number { notes[subject] = nil }
         }
     }

@@ -119,7 +119,7 @@ enum ManagedWork: Sendable {
         }
     }
 
-    /// From here on a pause is obeyed.
+    /// From here on, a pause takes effect.
     func begin() throws(SyncError) -> Attempt {
         switch self {
         case .download(let download): .download(download, try download.begin())
@@ -163,7 +163,7 @@ enum ManagedWork: Sendable {
         }
     }
 
-    var snapshot: ProgressBoard.Snapshot {
+    var snapshot: ProgressState.Snapshot {
         switch self {
         case .download(let download): download.snapshot
         case .upload(let upload): upload.snapshot

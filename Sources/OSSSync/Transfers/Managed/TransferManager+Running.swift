@@ -1,11 +1,11 @@
-public import SyncEngine
+internal import SyncEngine
 internal import SyncModel
 
 extension TransferManager {
     /// Runs what was started and what will be, until the task is cancelled.
     ///
-    /// Cancelling the task stops the transfers under way at once; they wait, and go on with the
-    /// next run, here or in another process.
+    /// Cancelling the task stops the active transfers at once; they wait, and resume with the next
+    /// run, in this or another process.
     ///
     /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
     public func run() async throws(SyncError) {
@@ -22,7 +22,7 @@ extension TransferManager {
 
     private func run(untilIdle: Bool) async throws(SyncError) {
         guard !isRunning else {
-            throw SyncError(code: .locked, message: "another task runs the transfers already")
+            throw SyncError(code: .locked, message: "another task is already running the transfers")
         }
         isRunning = true
         defer { isRunning = false }
@@ -69,22 +69,22 @@ extension TransferManager {
         var ending = Ending.stopped
         do throws(SyncError) {
             let work = try await work(id, of: entry.transfer.identifier)
-            // From here to the beginning of the attempt nobody else has his say.
-            if entries[id]?.wish == nil, !Task.isCancelled {
+            // From here to the beginning of the attempt nothing else can intervene.
+            if entries[id]?.command == nil, !Task.isCancelled {
                 entries[id]?.work = work
                 let attempt = try work.begin()
-                tell(.started, id)
+                notify(.started, id)
                 if let result = try await run(attempt, work, id) { ending = .finished(result) }
             }
         } catch {
-            // What is cancelled without anybody's wish was so by the app's own closures.
-            let isStopped = entries[id]?.wish != nil && error.code == .cancelled
+            // Cancelled without a command: the app's own closures cancelled it.
+            let isStopped = entries[id]?.command != nil && error.code == .cancelled
             ending = isStopped || Task.isCancelled ? .stopped : .failed(error)
         }
         await settle(id, ending)
     }
 
-    /// Tells how far it is while it runs.
+    /// Reports progress while it runs.
     private func run(
         _ attempt: ManagedWork.Attempt,
         _ work: ManagedWork,
@@ -92,7 +92,7 @@ extension TransferManager {
     ) async throws(SyncError) -> TransferResult? {
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await progress in work.progress { await self.tell(.progress(progress), id) }
+                for await progress in work.progress { await self.notify(.progress(progress), id) }
             }
             let result: Result<TransferResult?, SyncError>
             do throws(SyncError) {
@@ -100,7 +100,7 @@ extension TransferManager {
             } catch {
                 result = .failure(error)
             }
-            // The last progress of one that has finished is told; that of any other never ends.
+            // The last progress of a finished transfer is delivered; that of any other never ends.
             if case .success(.some) = result {} else { group.cancelAll() }
             await group.waitForAll()
             return result
@@ -109,28 +109,30 @@ extension TransferManager {
     }
 
     private func settle(_ id: ObjectKey, _ ending: Ending) async {
-        var (wish, transfer, kind) = (Wish?.none, ManagedTransfer?.none, TransferEvent.Kind?.none)
-        // It runs until that is written down and told: nobody starts it again in between. Whoever
-        // wants it to stop in between is heard.
+        var (command, transfer, kind) = (
+            PendingCommand?.none, ManagedTransfer?.none, TransferEvent.Kind?.none
+        )
+        // It counts as running until the end is recorded and reported, so that nothing starts it in
+        // between. A pause or cancel in between takes effect.
         repeat {
             guard let entry = entries[id] else { return }
-            wish = entry.wish
+            command = entry.command
             let settled = settled(entry, ending)
             (transfer, kind) = settled
             await note(settled.transfer, entry)
-        } while entries[id]?.wish != wish
+        } while entries[id]?.command != command
         guard var entry = entries[id], let transfer else { return }
         entry.transfer = transfer
         switch ending {
         case .finished: entry.job = nil
         // The addresses or credentials may be what failed: the next attempt asks for others.
         case .failed: if entry.isAsked { entry.job = nil }
-        case .stopped: if wish == nil { queue.insert(id, at: 0) }
+        case .stopped: if command == nil { queue.insert(id, at: 0) }
         }
         let waiters = entry.waiters
-        (entry.work, entry.wish, entry.waiters) = (nil, nil, [])
+        (entry.work, entry.command, entry.waiters) = (nil, nil, [])
         entries[id] = entry
-        if let kind { tell(kind, id) }
+        if let kind { notify(kind, id) }
         for waiter in waiters { waiter.resume() }
         signal.raise()
     }
@@ -147,7 +149,7 @@ extension TransferManager {
         }
     }
 
-    /// What becomes of a transfer, and what is told of that.
+    /// The state of a transfer after its end, and the event to send.
     private func settled(
         _ entry: Entry,
         _ ending: Ending
@@ -157,9 +159,9 @@ extension TransferManager {
         switch ending {
         case .finished(let result): (transfer.state, kind) = (.finished, .finished(result))
         case .failed(let error): (transfer.state, kind) = (.failed, .failed(error))
-        case .stopped where entry.wish == nil: transfer.state = .waiting
-        // Whoever cancels tells so when all is cleared up.
-        case .stopped: (transfer.state, kind) = (.paused, entry.wish == .pause ? .paused : nil)
+        case .stopped where entry.command == nil: transfer.state = .waiting
+        // `cancel` sends the event itself once everything is removed.
+        case .stopped: (transfer.state, kind) = (.paused, entry.command == .pause ? .paused : nil)
         }
         return (transfer, kind)
     }
@@ -174,9 +176,9 @@ extension TransferManager {
             entries[id]?.isAsked = true
         }
         entries[id]?.job = job
-        let hub = hub
+        let broadcaster = broadcaster
         return try job.work(directory: directory) { notice in
-            hub.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
+            broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
         }
     }
 
@@ -189,7 +191,8 @@ extension TransferManager {
             let text = displayText(String(describing: error))
             throw SyncError(
                 code: .credentials,
-                message: "'\(displayText(identifier))': nobody says what it moves: \(text)",
+                message: "'\(displayText(identifier))': the provider returned no transfer for "
+                    + "this identifier: \(text)",
                 underlying: error
             )
         }

@@ -1,5 +1,5 @@
 internal import LocalStorage
-public import SyncEngine
+internal import SyncEngine
 internal import SyncModel
 
 /// Many downloads and uploads, a few at once, which the app knows by identifiers of its own.
@@ -14,17 +14,17 @@ internal import SyncModel
 /// ```
 ///
 /// Transfers move while a task is in ``run()`` or ``runUntilIdle()``; every other call may come
-/// from any task at any time. What is known of each transfer is in the directory after each change
-/// of its state, so that the next process goes on where this one ended, in whatever way it did:
-/// what ran or waited waits, what was paused or failed stays so, and what finished is known to have
-/// finished until ``remove(_:)``. Secrets are not written down; they are asked for again.
+/// from any task at any time. The directory holds the state of each transfer after each change, so
+/// that the next process resumes where this one ended, even if it was killed: what ran or waited
+/// waits, what was paused or failed stays so, and what finished stays finished until
+/// ``remove(_:)``. Secrets are not stored; the provider is asked for them again.
 public actor TransferManager {
-    /// Says what a transfer moves, when it is about to run or to be cancelled and nobody has said
-    /// so in this process.
+    /// Returns what a transfer moves; called before it runs or is cancelled if this process does
+    /// not know yet.
     public typealias Provider = @Sendable (_ identifier: String) async throws -> TransferJob
 
-    /// What somebody wants of a transfer that is under way.
-    enum Wish {
+    /// A command to a running transfer that has not taken effect yet.
+    enum PendingCommand {
         case pause
         case cancel
     }
@@ -33,14 +33,14 @@ public actor TransferManager {
         let number: Int64
         var transfer: ManagedTransfer
         var job: TransferJob?
-        /// True if the provider said what the job is, and can say it again.
+        /// True if the provider returned the job, and can return it again.
         var isAsked = false
         var listener: (any TransferListener)?
         /// While it runs.
         var work: ManagedWork?
-        var wish: Wish?
-        /// True while `cancel` or `remove` is at it.
-        var isLeaving = false
+        var command: PendingCommand?
+        /// True while `cancel` or `remove` works on it.
+        var isBeingRemoved = false
         /// Resumed when it does not run any more.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -51,9 +51,9 @@ public actor TransferManager {
     public nonisolated let directory: String
     /// Transfers that run at once.
     public nonisolated let limit: Int
-    nonisolated let hub = TransferEventHub()
+    nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
-    private let register: TransferRegister
+    private let index: TransferIndex
     private let disk: BlockingQueue
     var entries: [ObjectKey: Entry] = [:]
     /// Those that are being added, and are written down first.
@@ -62,7 +62,7 @@ public actor TransferManager {
     var queue: [ObjectKey] = []
     private var lastNumber: Int64 = 0
     var isRunning = false
-    let signal = ChangeSignal()
+    let signal = Condition()
 
     /// Reads what an earlier process left; no request is made.
     ///
@@ -90,14 +90,14 @@ public actor TransferManager {
         let disk = BlockingQueue(label: "osssync.manager", width: 1, threads: .system)
         self.disk = disk
         do throws(LocalError) {
-            let (register, found) = try await disk.run {
+            let (index, found) = try await disk.run {
                 () throws(LocalError) -> (
-                    TransferRegister, [(number: Int64, transfer: ManagedTransfer)]
+                    TransferIndex, [(number: Int64, transfer: ManagedTransfer)]
                 ) in
-                let register = try TransferRegister(path: directory)
-                return (register, try register.load())
+                let index = try TransferIndex(path: directory)
+                return (index, try index.load())
             }
-            self.register = register
+            self.index = index
             for (number, transfer) in found {
                 let id = ObjectKey(transfer.identifier)
                 entries[id] = Entry(number: number, transfer: transfer)
@@ -109,11 +109,11 @@ public actor TransferManager {
         }
     }
 
-    deinit { hub.end() }
+    deinit { broadcaster.end() }
 
     /// What happens to all transfers from now on.
     public nonisolated var events: TransferEventSequence {
-        TransferEventSequence(box: hub.makeBox())
+        TransferEventSequence(buffer: broadcaster.makeBuffer())
     }
 
     /// All transfers, in the order in which they were added.
@@ -121,7 +121,7 @@ public actor TransferManager {
         entries.values.sorted { $0.number < $1.number }.map(\.current)
     }
 
-    /// One transfer; nil if there is none of this identifier.
+    /// One transfer; nil if there is none with this identifier.
     public func transfer(_ identifier: String) -> ManagedTransfer? {
         entries[ObjectKey(identifier)]?.current
     }
@@ -133,13 +133,13 @@ extension TransferManager {
     /// Adds a transfer, which runs once it is started.
     ///
     /// - Parameters:
-    ///   - identifier: The app's own name for it, which stands in the directory and in messages: no
-    ///     secret. Identifiers are compared by their bytes.
+    ///   - identifier: The app's own name for it, which is stored in the directory and shown in
+    ///     messages: not a secret. Identifiers are compared by their bytes.
     ///   - job: What it moves; nil asks the provider.
-    ///   - listener: Told of it; nobody is by default. After a restart use
+    ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
     /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
-    ///   finished, `configuration` for an identifier of none or more than 1,024 bytes,
+    ///   finished, `configuration` for an identifier that is empty or longer than 1,024 bytes,
     ///   `localState` if it can't be written down; what the provider throws.
     public func add(
         _ identifier: String,
@@ -155,11 +155,12 @@ extension TransferManager {
         let known: TransferJob
         if let job { known = job } else { known = try await ask(identifier) }
         let id = ObjectKey(identifier)
-        let isFree = entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
+        let isFree =
+            entries[id].map { $0.transfer.state == .finished && !$0.isBeingRemoved } ?? true
         guard isFree, arriving.insert(id).inserted else {
             throw SyncError(
                 code: .alreadyExists,
-                message: "'\(displayText(identifier))': there is such a transfer already"
+                message: "'\(displayText(identifier))': this transfer already exists"
             )
         }
         defer { arriving.remove(id) }
@@ -179,11 +180,11 @@ extension TransferManager {
             listener: listener
         )
         try await save(entry.transfer, entry.number)
-        // Nobody could start or pause it before, so that nothing has to be taken back.
+        // Nothing could start or pause it before, so nothing has to be undone.
         entries[id] = entry
     }
 
-    /// Tells another listener of a transfer from now on, or nobody; also of one that runs.
+    /// Replaces the listener of a transfer, also of a running one; nil removes it.
     public func setListener(
         _ listener: (any TransferListener)?,
         for identifier: String
@@ -212,21 +213,21 @@ extension TransferManager {
     /// A finished file or object stays, and the transfer is forgotten all the same.
     ///
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
-    ///   provider throws, or whatever prevented the deletion: the transfer rests then, and another
-    ///   `cancel` tries again.
+    ///   provider throws, or the error that prevented the deletion: the transfer is then stopped,
+    ///   and another `cancel` tries again.
     public func cancel(_ identifier: String) async throws(SyncError) {
         let id = try known(identifier)
-        guard entries[id]?.isLeaving == false, !arriving.contains(id) else {
+        guard entries[id]?.isBeingRemoved == false, !arriving.contains(id) else {
             throw leaving(identifier)
         }
-        entries[id]?.isLeaving = true
+        entries[id]?.isBeingRemoved = true
         do throws(SyncError) {
             try await stop(id)
             guard entries[id]?.transfer.state != .finished else { return try await forget(id) }
             try await work(id, of: identifier).cancel()
             try await forget(id, telling: .cancelled)
         } catch {
-            entries[id]?.isLeaving = false
+            entries[id]?.isBeingRemoved = false
             throw error
         }
     }
@@ -234,9 +235,9 @@ extension TransferManager {
     private func stop(_ id: ObjectKey) async throws(SyncError) {
         switch entries[id]?.transfer.state {
         case .running:
-            entries[id]?.wish = .cancel
+            entries[id]?.command = .cancel
             await entries[id]?.work?.interrupt()
-            await rest(id)
+            await suspend(id)
         case .waiting:
             queue.removeAll { $0 == id }
             entries[id]?.transfer.state = .paused
@@ -250,13 +251,13 @@ extension TransferManager {
         telling kind: TransferEvent.Kind? = nil
     ) async throws(SyncError) {
         guard let entry = entries[id] else { return }
-        let (register, identifier) = (register, entry.transfer.identifier)
-        try await onDisk { () throws(LocalError) in try register.remove(identifier) }
+        let (index, identifier) = (index, entry.transfer.identifier)
+        try await onDisk { () throws(LocalError) in try index.remove(identifier) }
         // Another one of this name may have come while the disk was at work; it stays.
         guard entries[id]?.number == entry.number else { return }
-        if let kind { tell(kind, id) }
+        if let kind { notify(kind, id) }
         entries[id] = nil
-        hub.forget(identifier)
+        broadcaster.forget(identifier)
     }
 }
 
@@ -265,7 +266,7 @@ extension TransferManager {
 extension TransferManager {
     /// True if it runs, and is to be paused or cancelled.
     package func isToStop(_ identifier: String) -> Bool {
-        entries[ObjectKey(identifier)]?.wish != nil
+        entries[ObjectKey(identifier)]?.command != nil
     }
 
     func known(_ identifier: String) throws(SyncError) -> ObjectKey {
@@ -286,12 +287,12 @@ extension TransferManager {
         )
     }
 
-    /// Tells whoever listens now.
-    func tell(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
+    /// Notifies the current listeners.
+    func notify(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
         guard let entry = entries[id] else { return }
         let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
-        hub.post(event)
-        if let listener = entry.listener { event.tell(listener) }
+        broadcaster.post(event)
+        if let listener = entry.listener { event.notify(listener) }
     }
 
     /// Writes down what is known now; later calls write later.
@@ -301,9 +302,9 @@ extension TransferManager {
     }
 
     func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
-        let register = register
+        let index = index
         try await onDisk { () throws(LocalError) in
-            try register.save(transfer, number: number)
+            try index.save(transfer, number: number)
         }
     }
 

@@ -1,0 +1,36 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    /// Identifies this boot of the operating system: what a killed process wrote is still readable
+    /// within the same boot, and may be lost after a power cut.
+    ///
+    /// Empty if the system does not provide it; then unsynchronized data is not trusted.
+    package var bootID: String {
+        #if canImport(Glibc)
+        let descriptor = try? calls.open(
+            at: SystemCalls.workingDirectory,
+            PathBytes(calls.bootIDPath.utf8),
+            flags: SystemCalls.readingFlags,
+            mode: 0
+        )
+        // No boot ID is an answer of its own, which callers treat as "another boot".
+        guard let descriptor,
+            let bytes = try? OpenFile(adopting: descriptor, name: "boot_id", calls: calls)
+                .read(at: 0, length: 64)
+        else { return "" }
+        return displayText(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        #else
+        var buffer = [CChar](repeating: 0, count: 64)
+        var length = buffer.count
+        let code = unsafe sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0)
+        guard code == 0 else { return "" }
+        return displayText(buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+        #endif
+    }
+}

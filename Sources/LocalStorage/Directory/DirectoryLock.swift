@@ -1,0 +1,53 @@
+internal import SyncModel
+
+/// The right to change one mirrored directory and its state, until it is released or the process
+/// ends, even by a kill: the kernel holds the lock, so a lock file that a killed process left
+/// blocks nothing.
+package final class DirectoryLock: Sendable {
+    private let file: OpenFile
+    /// Two runs with different state directories meet here.
+    private let root: OpenDirectory
+
+    private static let maximumTextLength = 256
+
+    /// - Throws: `lockHeld` with what the holder wrote about itself.
+    init(
+        root: OpenDirectory,
+        state: OpenDirectory,
+        calls: SystemCalls
+    ) throws(LocalError) {
+        let descriptor = try calls.open(
+            at: state.descriptor,
+            PathBytes("lock"),
+            flags: SystemCalls.lockFlags,
+            mode: 0o600
+        )
+        file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        guard try calls.lockExclusively(descriptor) else {
+            let text = try file.read(at: 0, length: Self.maximumTextLength)
+            let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
+            throw .lockHeld(by: line.isEmpty ? "another process" : line)
+        }
+        let secondDescriptor = try calls.open(
+            at: root.descriptor,
+            PathBytes("."),
+            flags: SystemCalls.directoryFlags,
+            mode: 0
+        )
+        self.root = OpenDirectory(adopting: secondDescriptor, calls: calls)
+        // Network file systems may not support locks on directories; only the lock file is used
+        // there.
+        if (try? calls.lockExclusively(secondDescriptor)) == false {
+            throw .lockHeld(by: "another process, with another state directory")
+        }
+        try calls.truncate(descriptor, to: 0)
+        try file.write([UInt8]((SystemCalls.processDescription + "\n").utf8), at: 0)
+    }
+
+    /// A child that was forked and did not exec yet shares the descriptors, so closing them would
+    /// not be enough.
+    deinit {
+        SystemCalls.unlock(root.descriptor)
+        SystemCalls.unlock(file.descriptor)
+    }
+}

@@ -1,0 +1,103 @@
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    /// The directory that holds `path`.
+    func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+        guard let parent = path.parent else { return root }
+        return try root.directory(beneath: parent)
+    }
+
+    /// What is at `path` now; links are not followed.
+    ///
+    /// - Throws: `symlinkInPath` if a parent is a symbolic link. A parent that is a file leaves
+    ///   `path` absent.
+    package func identity(of path: RelativePath) throws(LocalError) -> LocalState {
+        do throws(LocalError) {
+            return try parent(of: path).status(of: PathBytes(path.name))?.state ?? .absent
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: return .absent
+            default: throw error
+            }
+        }
+    }
+
+    /// Writes out the file system `device` that begins beneath the directory, which
+    /// ``synchronize()`` does not reach, by a file on it.
+    ///
+    /// - Returns: False if there is nothing of it at `path` any more.
+    package func synchronize(
+        _ device: UInt64,
+        by path: RelativePath
+    ) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let parent = try parent(of: path)
+            if try parent.status().identity.device == device {
+                try calls.synchronizeFileSystem(parent.descriptor)
+                return true
+            }
+            // The file itself is mounted.
+            let file = try openForReading(path)
+            guard try file.identity().device == device else { return false }
+            try calls.synchronizeFileSystem(file.descriptor)
+            return true
+        } catch {
+            switch error {
+            case .absent, .parentIsFile, .symlinkInPath, .targetIsDirectory, .targetIsSpecial,
+                .targetChanged:
+                return false
+            default:
+                // Nothing can be waiting to be written to it.
+                if error.errno == EROFS || error.errno == EINVAL { return true }
+                throw error
+            }
+        }
+    }
+
+    /// Opens a regular file.
+    ///
+    /// Anything else at `path`, or that replaces the file meanwhile, is not opened, or is closed
+    /// again untouched.
+    ///
+    /// - Throws: `absent`, `targetIsDirectory`, `targetIsSpecial`, `symlinkInPath`, `parentIsFile`
+    ///   or `targetChanged`.
+    package func openForReading(_ path: RelativePath) throws(LocalError) -> OpenFile {
+        let parent = try parent(of: path)
+        let name = PathBytes(path.name)
+        // Opening a FIFO or a device can have effects of its own, so the first look comes before.
+        let seen = try parent.status(of: name)
+        switch seen?.kind {
+        case nil: throw .absent(path)
+        case .directory: throw .targetIsDirectory(path)
+        case .special(let kind): throw .targetIsSpecial(path, kind)
+        case .file: break
+        }
+        let descriptor: Int32
+        do throws(LocalError) {
+            descriptor = try calls.open(
+                at: parent.descriptor,
+                name,
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .absent(path)
+            case ELOOP, ENXIO: throw .targetChanged(path)
+            default: throw error
+            }
+        }
+        let file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+        let status = try file.status()
+        guard let seen, status.kind == .file, status.isSameObject(as: seen) else {
+            throw .targetChanged(path)
+        }
+        return file
+    }
+}

@@ -1,0 +1,89 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    private static let maximumStateFileLength = 1 << 20
+
+    /// The content of a small file of the state directory; nil if there is none.
+    package func stateFile(_ name: String) throws(LocalError) -> [UInt8]? {
+        do throws(LocalError) {
+            let descriptor = try calls.open(
+                at: state.descriptor,
+                PathBytes(name.utf8),
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+            let status = try file.status()
+            guard status.kind == .file,
+                status.identity.size <= Int64(Self.maximumStateFileLength)
+            else {
+                throw .unsafeDirectory(
+                    path: stateDirectoryPath + "/" + name,
+                    reason: "it is not a small regular file"
+                )
+            }
+            return try file.read(at: 0, length: Int(status.identity.size))
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Puts a small private file into the state directory, in place of an older one, by one rename.
+    package func writeStateFile(_ name: String, _ content: [UInt8]) throws(LocalError) {
+        try replaceFile(in: state, PathBytes(name.utf8), content)
+    }
+
+    /// Removes a file of the state directory, durably.
+    package func removeStateFile(_ name: String) throws(LocalError) {
+        _ = try calls.unlink(at: state.descriptor, PathBytes(name.utf8))
+        try calls.synchronize(state.descriptor)
+    }
+
+    /// Removes the new files that killed processes never renamed over the old ones.
+    ///
+    /// The caller holds the lock; a link that is being written meanwhile fails and stays as it was.
+    package func sweepStateFiles() throws(LocalError) {
+        try sweepUnfinished(in: state)
+        let holder: OpenDirectory
+        do throws(LocalError) {
+            holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
+        } catch {
+            switch error.errno {
+            // The last one is of another user's state.
+            case ENOENT, EACCES: return
+            default: throw error
+            }
+        }
+        try sweepUnfinished(in: holder)
+    }
+
+    private func sweepUnfinished(in directory: OpenDirectory) throws(LocalError) {
+        var names: [PartialName] = []
+        try unsafe calls.names(in: directory.descriptor) { name, _ in
+            if let name = unsafe PartialName(String(decoding: name, as: UTF8.self)) {
+                names.append(name)
+            }
+        }
+        for name in names { try calls.unlink(at: directory.descriptor, name.bytes) }
+    }
+
+    /// Puts a private file in place of an older one, durably.
+    func replaceFile(
+        in directory: OpenDirectory,
+        _ name: PathBytes,
+        _ content: [UInt8]
+    ) throws(LocalError) {
+        do throws(LocalError) {
+            try directory.replaceFile(name, content, synchronizes: true)
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}

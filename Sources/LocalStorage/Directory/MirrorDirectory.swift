@@ -1,0 +1,399 @@
+internal import SyncModel
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The mirrored directory and osssync's state in it, held open: every path below starts at its
+/// descriptor, and symbolic links below it are never followed.
+///
+/// 1. Open and lock it; `walk` lists what is there (`Walk/`).
+/// 2. `createPartial` makes temporary files, on the file system of the root.
+/// 3. `publish` syncs, renames and syncs again (`Publish/`); `remove` takes files away.
+///
+/// Every method blocks on the disk: run them on a ``BlockingQueue``. All are thread-safe.
+///
+/// Not guaranteed: protection from programs that write at the same moment; each file is checked
+/// right before and right after its name changes.
+package final class MirrorDirectory: Sendable {
+    /// As the user gave it, for messages.
+    package let path: String
+    /// Where the manifest, the configuration and the lock are.
+    package let stateDirectoryPath: String
+    let calls: SystemCalls
+    let root: OpenDirectory
+    let state: OpenDirectory
+    /// Holds `partial` and `trash`; on the mount of the root, where renames reach.
+    let work: OpenDirectory
+    /// Why there is no such place, which a directory that is only read does not need; nil if there
+    /// is one.
+    let workRefusal: LocalError?
+    /// Where the state is of a mirror that has none.
+    private let scratch: ScratchDirectory?
+    /// True if temporary files lie beside what they become, for lack of a directory of their own.
+    let keepsPartialsBeside: Bool
+    /// The number of the file system that ``synchronize()`` is of.
+    package let device: UInt64
+    private let opened = Mutex(OpenedOnUse())
+    /// Held while a large temporary file reserves its blocks.
+    let reservations = Mutex(())
+    private let failedToSynchronize = Atomic(false)
+
+    private struct OpenedOnUse {
+        var partials: OpenDirectory?
+        var trash: OpenDirectory?
+        var fileMode: UInt32?
+        var standIn: ScratchDirectory?
+    }
+
+    /// Opens `path` and its state directory.
+    ///
+    /// - Parameters:
+    ///   - path: May contain symbolic links, because the user specified it.
+    ///   - stateDirectory: Where the state is; nil for `.osssync` within `path`. On another
+    ///     mount, temporary files and trash stay in `.osssync`, because renames must reach.
+    ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
+    ///   - createsIfMissing: Makes the last component of both; their parents must exist.
+    /// - Throws: `missingDirectory`, `notADirectory`, `refusedDirectory` for directories that must
+    ///   not be mirrors, `unsafeDirectory` if others can access the state.
+    package convenience init(
+        path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        createsIfMissing: Bool
+    ) throws(LocalError) {
+        try self.init(
+            path: path,
+            stateDirectory: stateDirectory,
+            homeDirectory: homeDirectory,
+            createsIfMissing: createsIfMissing,
+            calls: .standard
+        )
+    }
+
+    /// The same with chosen system calls, for tests.
+    package init(
+        path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        createsIfMissing: Bool,
+        calls: SystemCalls
+    ) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        scratch = nil
+        keepsPartialsBeside = false
+        root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
+        let rootStatus = try root.status()
+        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        device = rootStatus.identity.device
+
+        let defaultName = RelativePath.stateDirectoryName
+        stateDirectoryPath = stateDirectory ?? path + "/" + defaultName
+        guard !stateDirectoryPath.utf8.contains(0) else {
+            throw .missingDirectory(path: displayText(stateDirectoryPath.utf8))
+        }
+        state = try PrivateDirectory.open(
+            at: stateDirectory == nil ? root.descriptor : SystemCalls.workingDirectory,
+            PathBytes((stateDirectory ?? defaultName).utf8),
+            path: stateDirectoryPath,
+            createsIfMissing: createsIfMissing,
+            calls: calls
+        )
+        let stateStatus = try state.status()
+        let ordinary = try root.status(of: PathBytes(defaultName.utf8))
+        if ordinary?.isSameObject(as: stateStatus) != true, try state.isWithin(root) {
+            throw .unsafeDirectory(
+                path: displayText(stateDirectoryPath.utf8),
+                reason: "the state would be mirrored; choose a place outside the mirror"
+            )
+        }
+        if stateStatus.isSameMount(as: rootStatus) {
+            (work, workRefusal) = (state, nil)
+        } else {
+            (work, workRefusal) = try Self.openWork(
+                root,
+                path: path + "/" + defaultName,
+                createsIfMissing: createsIfMissing,
+                calls: calls
+            )
+        }
+    }
+
+    /// Opens `path` to look at it, making and changing nothing there.
+    ///
+    /// Where it has no state yet, or is not there itself, an empty stand-in outside the mirror is
+    /// used; it stays until ``removeStandIn()``.
+    package static func inspect(
+        at path: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        calls: SystemCalls
+    ) throws(LocalError) -> MirrorDirectory {
+        do throws(LocalError) {
+            return try MirrorDirectory(
+                path: path,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: false,
+                calls: calls
+            )
+        } catch {
+            guard case .missingDirectory = error, !path.isEmpty, !path.utf8.contains(0) else {
+                throw error
+            }
+            return try MirrorDirectory(
+                lookingAt: path,
+                homeDirectory: homeDirectory,
+                calls: calls
+            )
+        }
+    }
+
+    private init(
+        lookingAt path: String,
+        homeDirectory: String?,
+        calls: SystemCalls
+    ) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        let scratch = try ScratchDirectory(calls: calls)
+        self.scratch = scratch
+        keepsPartialsBeside = false
+        do throws(LocalError) {
+            root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        } catch {
+            guard case .missingDirectory = error else { throw error }
+            root = try scratch.makeDirectory("mirror")
+        }
+        let rootStatus = try root.status()
+        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        device = rootStatus.identity.device
+        state = try scratch.makeDirectory("state")
+        stateDirectoryPath = scratch.path + "/state"
+        (work, workRefusal) = (state, nil)
+    }
+
+    /// Opens an ordinary directory to put single files into it, or to read them.
+    ///
+    /// It has no state: temporary files lie in it under hidden names, each locked by the process
+    /// that uses it.
+    package init(ofSingleFiles path: String, calls: SystemCalls) throws(LocalError) {
+        self.path = path
+        self.calls = calls
+        scratch = nil
+        keepsPartialsBeside = true
+        root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        device = try root.status().identity.device
+        state = root
+        (work, workRefusal) = (root, nil)
+        stateDirectoryPath = path
+    }
+
+    /// Removes the names of a stand-in once everything in it is open, so that even a killed program
+    /// leaves nothing behind.
+    package func removeStandIn() {
+        scratch?.remove()
+        let standIn = opened.withLock { $0.standIn.take() }
+        standIn?.remove()
+    }
+
+    /// The path of an empty private directory outside the mirror, for a manifest that is only
+    /// looked at; it stays until ``removeStandIn()``.
+    package func makeStandIn() throws(LocalError) -> String {
+        try opened.withLock { opened throws(LocalError) in
+            opened.standIn?.remove()
+            let directory = try ScratchDirectory(calls: calls)
+            opened.standIn = directory
+            return directory.path
+        }
+    }
+
+    /// Refuses a directory that does not exist, without opening more of it.
+    package static func require(_ path: String) throws(LocalError) {
+        _ = try openRoot(path, createsIfMissing: false, calls: .standard)
+    }
+
+    private static func check(
+        _ path: String,
+        _ status: FileStatus,
+        homeDirectory: String?,
+        _ calls: SystemCalls
+    ) throws(LocalError) {
+        let refusal = ProtectedDirectories.refusal(
+            of: status,
+            homeDirectory: homeDirectory,
+            calls: calls
+        )
+        if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
+    }
+
+    static func openRoot(
+        _ path: String,
+        createsIfMissing: Bool,
+        calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        let shown = displayText(path.utf8)
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .missingDirectory(path: shown) }
+        let bytes = PathBytes(path.utf8)
+        func open() throws(LocalError) -> OpenDirectory {
+            let descriptor = try calls.open(
+                at: SystemCalls.workingDirectory,
+                bytes,
+                flags: SystemCalls.followingDirectoryFlags,
+                mode: 0
+            )
+            return OpenDirectory(adopting: descriptor, calls: calls)
+        }
+        do throws(LocalError) {
+            do throws(LocalError) {
+                return try open()
+            } catch {
+                guard error.errno == ENOENT, createsIfMissing else { throw error }
+                _ = try calls.makeDirectory(
+                    at: SystemCalls.workingDirectory,
+                    bytes,
+                    mode: 0o777
+                )
+                return try open()
+            }
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .missingDirectory(path: shown)
+            case ENOTDIR: throw .notADirectory(path: shown)
+            default: throw error
+            }
+        }
+    }
+}
+
+// MARK: - Parts of the state
+
+extension MirrorDirectory {
+    /// Where unfinished downloads are.
+    var partials: OpenDirectory {
+        get throws(LocalError) {
+            if keepsPartialsBeside { return root }
+            return try opened.withLock { opened throws(LocalError) in
+                if let directory = opened.partials { return directory }
+                let directory = try privateDirectory("partial")
+                opened.partials = directory
+                return directory
+            }
+        }
+    }
+
+    /// Where removed files are kept, by run.
+    var trash: OpenDirectory {
+        get throws(LocalError) {
+            try opened.withLock { opened throws(LocalError) in
+                if let directory = opened.trash { return directory }
+                let directory = try privateDirectory("trash")
+                opened.trash = directory
+                return directory
+            }
+        }
+    }
+
+    func privateDirectory(
+        _ name: StaticString,
+        createsIfMissing: Bool = true
+    ) throws(LocalError) -> OpenDirectory {
+        if let workRefusal { throw workRefusal }
+        return try PrivateDirectory.open(
+            at: work.descriptor,
+            PathBytes(name),
+            path: stateDirectoryPath + "/" + name.description,
+            createsIfMissing: createsIfMissing,
+            calls: calls
+        )
+    }
+
+    /// The permissions that an ordinary new file gets from this process, found by making one:
+    /// asking for the umask would mean to change it for a moment, for every thread.
+    func newFileMode() throws(LocalError) -> UInt32 {
+        let directory = try partials
+        return try opened.withLock { opened throws(LocalError) in
+            if let mode = opened.fileMode { return mode }
+            // A kill may leave it behind: under this name it is swept like any other.
+            let name = fileName(PartialName.random())
+            let descriptor = try calls.open(
+                at: directory.descriptor,
+                name,
+                flags: SystemCalls.creationFlags,
+                mode: 0o666
+            )
+            let probe = OpenFile(adopting: descriptor, name: name.display, calls: calls)
+            let status = Result { () throws(LocalError) in try probe.status() }
+            try calls.unlink(at: directory.descriptor, name)
+            let mode = try status.get().permissions & 0o666
+            opened.fileMode = mode
+            return mode
+        }
+    }
+
+    /// Takes the lock for one run.
+    ///
+    /// - Throws: `lockHeld` with the holder's process and host.
+    package func lock() throws(LocalError) -> DirectoryLock {
+        try DirectoryLock(root: root, state: state, calls: calls)
+    }
+}
+
+// MARK: - Facts of the disk
+
+extension MirrorDirectory {
+    /// Bytes that this user may still write.
+    package func freeBytes() throws(LocalError) -> Int64 {
+        try calls.freeSpace(work.descriptor).bytes
+    }
+
+    /// Makes everything written and renamed so far survive a power cut.
+    package func synchronize() throws(LocalError) {
+        do throws(LocalError) {
+            try calls.synchronizeFileSystem(work.descriptor)
+        } catch {
+            failedToSynchronize.store(true, ordering: .releasing)
+            throw error
+        }
+    }
+
+    /// True if the disk once failed to take everything.
+    ///
+    /// Files that were being written then may have lost pages, which the next sync does not report:
+    /// the system reports each failure once.
+    package var hasFailedToSynchronize: Bool {
+        failedToSynchronize.load(ordering: .acquiring)
+    }
+
+    /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
+    package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
+        try calls.isNetworkFileSystem(state.descriptor)
+    }
+
+    /// Adds the numbers to a "no space" error of any call.
+    package func explained(_ error: LocalError, neededBytes: Int64?) -> LocalError {
+        guard case .systemCall(let failed) = error else { return error }
+        let resource: DiskShortage.Resource
+        // A full disk that cannot be asked for its numbers is still full.
+        let free = try? calls.freeSpace(work.descriptor)
+        switch failed.errno {
+        case ENOSPC: resource = lacksInodes(free?.inodes) ? .inodes : .space
+        case EDQUOT: resource = .quota
+        default: return error
+        }
+        return .diskFull(
+            DiskShortage(
+                resource: resource,
+                call: failed.call,
+                errno: failed.errno,
+                path: failed.path,
+                neededBytes: neededBytes,
+                freeBytes: free?.bytes
+            )
+        )
+    }
+}

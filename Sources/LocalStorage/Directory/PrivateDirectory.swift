@@ -1,0 +1,72 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A directory of our own state: accessible only to this user, and not a link.
+enum PrivateDirectory {
+    static func open(
+        at parent: Int32,
+        _ name: PathBytes,
+        path: String,
+        createsIfMissing: Bool,
+        calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        let shown = displayText(path.utf8)
+        let directory: OpenDirectory
+        do throws(LocalError) {
+            directory = try openOrMake(at: parent, name, createsIfMissing, calls)
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .missingDirectory(path: shown)
+            case ENOTDIR, ELOOP:
+                throw .unsafeDirectory(
+                    path: shown,
+                    reason: "it is a symbolic link or not a directory"
+                )
+            default: throw error
+            }
+        }
+        let status = try directory.status()
+        guard status.owner == SystemCalls.effectiveUser else {
+            throw .unsafeDirectory(path: shown, reason: "it belongs to another user")
+        }
+        guard status.permissions & 0o022 == 0 else {
+            throw .unsafeDirectory(
+                path: shown,
+                reason: "other users can write to it; check what it contains, then chmod 700"
+            )
+        }
+        if status.permissions & 0o077 != 0 {
+            try calls.setMode(directory.descriptor, 0o700)
+        }
+        return directory
+    }
+
+    private static func openOrMake(
+        at parent: Int32,
+        _ name: PathBytes,
+        _ createsIfMissing: Bool,
+        _ calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        func open() throws(LocalError) -> OpenDirectory {
+            let descriptor = try calls.open(
+                at: parent,
+                name,
+                flags: SystemCalls.directoryFlags,
+                mode: 0
+            )
+            return OpenDirectory(adopting: descriptor, calls: calls)
+        }
+        do throws(LocalError) {
+            return try open()
+        } catch {
+            guard error.errno == ENOENT, createsIfMissing else { throw error }
+            _ = try calls.makeDirectory(at: parent, name, mode: 0o700)
+            return try open()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A private directory of small files, each replaced by one rename.
+///
+/// Nothing is made durable: after a power cut a file may be old, empty or gone, so readers must
+/// verify its content. Every method blocks on the disk; run them on a ``BlockingQueue``.
+package final class RecordDirectory: Sendable {
+    /// The largest file that is read.
+    package static let maximumLength = 16 << 20
+
+    /// As the user gave it, for messages.
+    package let path: String
+    private let directory: OpenDirectory
+    private let calls: SystemCalls
+
+    /// Opens the directory, making its last component and making it private if need be.
+    ///
+    /// - Throws: `missingDirectory` if its parent does not exist, `unsafeDirectory` if others may
+    ///   write to it.
+    package init(path: String) throws(LocalError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .missingDirectory(path: displayText(path.utf8))
+        }
+        self.path = path
+        calls = .standard
+        directory = try PrivateDirectory.open(
+            at: SystemCalls.workingDirectory,
+            PathBytes(path.utf8),
+            path: path,
+            createsIfMissing: true,
+            calls: calls
+        )
+    }
+
+    /// The content of a file; nil if there is none or if it cannot be a record.
+    package func read(_ name: String) throws(LocalError) -> [UInt8]? {
+        try check(name)
+        do throws(LocalError) {
+            let descriptor = try calls.open(
+                at: directory.descriptor,
+                PathBytes(name.utf8),
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+            let status = try file.status()
+            guard status.kind == .file, status.identity.size <= Int64(Self.maximumLength) else {
+                return nil
+            }
+            return try file.read(at: 0, length: Int(status.identity.size))
+        } catch {
+            switch error.errno {
+            case ENOENT, ELOOP, ENXIO: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Puts a file in place of an older one.
+    package func write(_ name: String, _ content: [UInt8]) throws(LocalError) {
+        try check(name)
+        try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: false)
+    }
+
+    /// Removes a file; it need not exist.
+    package func remove(_ name: String) throws(LocalError) {
+        try check(name)
+        try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+    }
+
+    /// Keeps other processes, and others in this one, from the same lock while it lives.
+    ///
+    /// - Throws: `lockHeld`.
+    package func lock(_ name: String) throws(LocalError) -> RecordLock {
+        try check(name)
+        let descriptor = try calls.open(
+            at: directory.descriptor,
+            PathBytes(name.utf8),
+            flags: SystemCalls.lockFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+        guard try calls.lockExclusively(descriptor) else {
+            throw .lockHeld(by: "another process or part of this one")
+        }
+        return RecordLock(file)
+    }
+
+    /// The names of all files that end in `suffix`, in order.
+    package func names(endingIn suffix: String) throws(LocalError) -> [String] {
+        var names: [String] = []
+        try unsafe calls.names(in: directory.descriptor) { name, _ in
+            let text = unsafe String(decoding: name, as: UTF8.self)
+            if text.hasSuffix(suffix), Self.isName(text) { names.append(text) }
+        }
+        return names.sorted()
+    }
+
+    private func check(_ name: String) throws(LocalError) {
+        guard Self.isName(name) else { throw .unusablePartial(name: displayText(name.utf8)) }
+    }
+
+    /// Letters, digits, hyphens, underscores and points, none of those first.
+    private static func isName(_ text: String) -> Bool {
+        let first = text.utf8.first
+        return first != UInt8(ascii: ".") && (1...200).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                    UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// A lock of a ``RecordDirectory``; the kernel lets go of it when its process ends.
+package final class RecordLock: Sendable {
+    private let file: OpenFile
+
+    fileprivate init(_ file: OpenFile) {
+        self.file = file
+    }
+
+    /// A child that was forked and did not exec yet shares the descriptor, so closing it would not
+    /// be enough.
+    deinit {
+        SystemCalls.unlock(file.descriptor)
+    }
+}

@@ -1,0 +1,234 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Keeps the old version of one file when something else takes its name, or when it is deleted.
+///
+/// While a new version is about to replace it, the old one gets a second name first and loses its
+/// own only by that replacement: at no moment is the path empty. File systems without second names
+/// get a rename, and a crash in between leaves the old version in its new place.
+struct OldVersionKeeper {
+    let directory: MirrorDirectory
+    let path: RelativePath
+    let parent: OpenDirectory
+    /// False if the old version must not be moved when it cannot have a second name.
+    let mayMove: Bool
+
+    init(
+        directory: MirrorDirectory,
+        path: RelativePath,
+        parent: OpenDirectory,
+        mayMove: Bool = true
+    ) {
+        self.directory = directory
+        self.path = path
+        self.parent = parent
+        self.mayMove = mayMove
+    }
+
+    /// More names than a run could need; a limit all the same.
+    static let maximumAttempts = 1000
+
+    /// Where an old version was put.
+    struct Kept {
+        fileprivate let place: OpenDirectory
+        fileprivate let name: PathBytes
+        /// Beside the original; nil in the trash.
+        let path: RelativePath?
+        /// True if the original name is free now.
+        let originalIsGone: Bool
+    }
+
+    private var calls: SystemCalls { directory.calls }
+    private var original: PathBytes { PathBytes(path.name) }
+
+    /// Keeps the file as `policy` asks; nil if it asks for nothing.
+    func keep(_ old: FileStatus, as policy: BackupPolicy) throws(LocalError) -> Kept? {
+        switch policy {
+        case .replace, .replaceHolding: nil
+        case .moveToTrash(let run): try keepInTrash(old, run: run)
+        case .keepBeside(let suffix): try keepBeside(old, suffix: suffix)
+        }
+    }
+
+    /// True if an error says that this file cannot have a second name here.
+    static func isRefusedName(_ error: LocalError) -> Bool {
+        switch error.errno {
+        case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK, EINVAL: true
+        default: false
+        }
+    }
+
+    /// Gives the file a second name in the trash of `run`.
+    func keepInTrash(_ old: FileStatus, run: String) throws(LocalError) -> Kept {
+        for attempt in 0..<Self.maximumAttempts {
+            guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
+            if let kept = try keep(old, in: place, as: original, path: nil) { return kept }
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Gives the file a second name in its own directory.
+    func keepBeside(_ old: FileStatus, suffix: String) throws(LocalError) -> Kept {
+        for attempt in 0..<Self.maximumAttempts {
+            let name = ConflictName(original: path.name, suffix: suffix, attempt: attempt)
+            let keptPath: RelativePath
+            do {
+                keptPath = try name.path(beside: path)
+            } catch {
+                throw .noFreeName(path)
+            }
+            let bytes = PathBytes(name.bytes)
+            if let kept = try keep(old, in: parent, as: bytes, path: keptPath) { return kept }
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Moves the file into the trash of `run`.
+    ///
+    /// - Throws: `targetChanged` if another file had the name by then; it has it again, or lies in
+    ///   the trash if the name was taken once more.
+    func moveToTrash(_ old: FileStatus, run: String) throws(LocalError) {
+        for attempt in 0..<Self.maximumAttempts {
+            guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
+            let moved: Bool
+            do throws(LocalError) {
+                moved = try calls.renameExclusively(
+                    from: parent.descriptor,
+                    original,
+                    to: place.descriptor,
+                    original
+                )
+            } catch {
+                throw error.naming(path)
+            }
+            guard moved else { continue }
+            let found = try? place.status(of: original)
+            if found?.isSameVersion(as: old) == true { return }
+            undo(Kept(place: place, name: original, path: nil, originalIsGone: true))
+            throw .targetChanged(path)
+        }
+        throw .noFreeName(path)
+    }
+
+    /// Removes the file for good.
+    ///
+    /// It gets the name of a temporary file first: removing a name removes whichever file has it by
+    /// then, including one that another program saved after the last check.
+    ///
+    /// - Throws: `targetChanged` as ``moveToTrash(_:run:)``.
+    func remove(_ old: FileStatus) throws(LocalError) {
+        let partials = try directory.partials
+        let name = directory.fileName(PartialName.random())
+        do throws(LocalError) {
+            guard
+                try calls.renameExclusively(
+                    from: parent.descriptor,
+                    original,
+                    to: partials.descriptor,
+                    name
+                )
+            else { throw .noFreeName(path) }
+        } catch {
+            // On another disk within the mirror there is no such place.
+            guard error.errno == EXDEV else { throw error }
+            try calls.unlink(at: parent.descriptor, original)
+            return
+        }
+        let kept = Kept(place: partials, name: name, path: nil, originalIsGone: true)
+        // What cannot be looked at is not removed either.
+        let found = try? partials.status(of: name)
+        guard found?.isSameVersion(as: old) == true else {
+            undo(kept)
+            throw .targetChanged(path)
+        }
+        do throws(LocalError) {
+            try calls.unlink(at: partials.descriptor, name)
+        } catch {
+            undo(kept)
+            throw error
+        }
+    }
+
+    /// Takes back what was kept.
+    ///
+    /// If anything fails here, the old version stays where it was kept.
+    func undo(_ kept: Kept) {
+        if kept.originalIsGone {
+            // A failure leaves it where the user finds it; the error that led here is reported.
+            _ = try? calls.renameExclusively(
+                from: kept.place.descriptor,
+                kept.name,
+                to: parent.descriptor,
+                original
+            )
+        } else {
+            // A second name that stays is harmless.
+            _ = try? calls.unlink(at: kept.place.descriptor, kept.name)
+        }
+    }
+
+    /// The directory in the trash that stands for the file's own.
+    ///
+    /// The trash of one run can already hold a file where a directory is needed now; then the run
+    /// gets a second tree.
+    private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
+        let name = TrashRun.directoryName(run: run, attempt: attempt)
+        let tree = try directory.trash.subdirectory(name, creatingWithMode: 0o700)
+        guard let parent = path.parent else { return tree }
+        do throws(LocalError) {
+            return try tree.directory(beneath: parent, creatingWithMode: 0o700)
+        } catch {
+            switch error {
+            case .parentIsFile, .symlinkInPath: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Nil if the name is taken.
+    private func keep(
+        _ old: FileStatus,
+        in place: OpenDirectory,
+        as name: PathBytes,
+        path keptPath: RelativePath?
+    ) throws(LocalError) -> Kept? {
+        do throws(LocalError) {
+            try calls.link(
+                from: parent.descriptor,
+                original,
+                to: place.descriptor,
+                name
+            )
+        } catch {
+            if error.errno == EEXIST { return nil }
+            guard mayMove, Self.isRefusedName(error) else { throw error.naming(path) }
+            return try moveAway(to: place, name, keptPath)
+        }
+        let kept = Kept(place: place, name: name, path: keptPath, originalIsGone: false)
+        guard let found = try place.status(of: name), found.isSameObject(as: old) else {
+            undo(kept)
+            throw .targetChanged(path)
+        }
+        return kept
+    }
+
+    private func moveAway(
+        to place: OpenDirectory,
+        _ name: PathBytes,
+        _ keptPath: RelativePath?
+    ) throws(LocalError) -> Kept? {
+        let moved = try calls.renameExclusively(
+            from: parent.descriptor,
+            original,
+            to: place.descriptor,
+            name
+        )
+        guard moved else { return nil }
+        return Kept(place: place, name: name, path: keptPath, originalIsGone: true)
+    }
+}

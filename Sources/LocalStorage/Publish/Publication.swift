@@ -1,0 +1,179 @@
+package import SyncModel
+
+/// A finished temporary file that is to take its place in the mirrored directory.
+package struct Publication: Sendable, Hashable {
+    package var partialName: String
+    package var path: RelativePath
+    /// The modification time that the file gets.
+    package var modified: Timestamp
+    package var expected: ExpectedTarget
+    package var backup: BackupPolicy
+    /// The permissions of the file that this is a copy of; nil for new content.
+    ///
+    /// They count where nothing is replaced.
+    package var permissions: UInt32?
+    /// Set where the temporary file has its time and the permissions of a new file already.
+    package var ready: ReadyPartial?
+
+    package init(
+        partialName: String,
+        path: RelativePath,
+        modified: Timestamp,
+        expected: ExpectedTarget,
+        backup: BackupPolicy,
+        permissions: UInt32? = nil,
+        ready: ReadyPartial? = nil
+    ) {
+        self.partialName = partialName
+        self.path = path
+        self.modified = modified
+        self.expected = expected
+        self.backup = backup
+        self.permissions = permissions
+        self.ready = ready
+    }
+}
+
+/// A temporary file that was made whole, and what it was then.
+package struct ReadyPartial: Sendable, Hashable {
+    let file: PartialName
+    package let modified: Timestamp
+    let status: FileStatus
+
+    package var name: String { file.text }
+
+    init(name: PartialName, modified: Timestamp, status: FileStatus) {
+        file = name
+        self.modified = modified
+        self.status = status
+    }
+}
+
+extension Publication {
+    /// The temporary file, if nothing needs to be done to it before it gets its name.
+    var unchangedPartial: ReadyPartial? {
+        guard let ready, ready.name == partialName, ready.modified == modified,
+            expected == .absent, permissions == nil
+        else { return nil }
+        return ready
+    }
+}
+
+/// What the plan saw at a path; anything else there belongs to the user and is not touched.
+package enum ExpectedTarget: Sendable, Hashable {
+    case absent
+    case file(FileIdentity)
+    /// Nothing, a file or a symbolic link, which is replaced as a name and not written through.
+    case anything
+}
+
+/// What becomes of the version that a new one replaces.
+package enum BackupPolicy: Sendable, Hashable {
+    case replace
+    /// Replaced only if it has this content: for a file that may have changed without a new size or
+    /// time.
+    case replaceHolding(CRC64)
+    /// Kept in the trash of this run, by its path.
+    case moveToTrash(run: String)
+    /// Kept in the same directory: `suffix` goes before the name's extension, and a number after it
+    /// if that name is taken.
+    case keepBeside(suffix: String)
+
+    var keepsOldVersion: Bool {
+        switch self {
+        case .replace, .replaceHolding: false
+        case .moveToTrash, .keepBeside: true
+        }
+    }
+}
+
+extension Publication {
+    /// True if the file that is replaced has the content that it must have, if any is asked for.
+    func mayReplace(
+        _ old: FileStatus,
+        in directory: OpenDirectory,
+        _ name: PathBytes,
+        _ calls: SystemCalls
+    ) -> Bool {
+        guard case .replaceHolding(let checksum) = backup else { return true }
+        let found = Result { () throws(LocalError) in
+            let descriptor = try calls.open(
+                at: directory.descriptor,
+                name,
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            let file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+            let range = ByteRange(offset: 0, length: old.identity.size)
+            return try file.checksum(of: range, unless: nil)
+        }
+        // What cannot be read is not replaced either.
+        if case .success(checksum) = found { return true }
+        return false
+    }
+}
+
+/// How published files are made to survive a power cut before
+/// ``MirrorDirectory/publish(_:durability:)`` returns.
+package enum PublicationDurability: Sendable, Hashable {
+    /// By one synchronization of the whole file system before and one after the renames.
+    case synchronized
+    /// By synchronizing each file and its directory, for few files on a busy disk.
+    case synchronizedEach
+    /// By synchronizing each file, and then as ``synchronized``.
+    ///
+    /// For files that were being written when the file system failed to sync: it reports that only
+    /// once, but an fsync of each file shows whether it is affected.
+    case synchronizedTwice
+}
+
+package enum PublicationOutcome: Sendable, Hashable {
+    /// The file is in its place and is this; `keptAs` is where ``BackupPolicy/keepBeside(suffix:)``
+    /// put the old version.
+    case published(FileIdentity, keptAs: RelativePath?)
+    /// Nothing is to be recorded. The target is untouched and the temporary file is still there,
+    /// unless it was the look after the rename that failed or found someone else's file; then the
+    /// next run finds by content what there is.
+    case failed(LocalError)
+}
+
+extension MirrorDirectory {
+    /// Puts finished temporary files in their places, all for the price of two synchronizations.
+    ///
+    /// The order is what a power cut needs: every content, and the second name of every old version
+    /// that is kept, is on the disk before the first rename, and every rename before this returns.
+    /// At each moment each path has its complete old or its complete new version. One item that
+    /// cannot be published does not keep the others from it.
+    ///
+    /// - Returns: One outcome for each item, in the order of `group`.
+    /// - Throws: If the disk could not be synchronized. Before the renames that leaves every target
+    ///   as it was; after them the files are in place but may not survive a power cut, so that
+    ///   nothing may be recorded of them, and the next run compares them again.
+    package func publish(
+        _ group: [Publication],
+        durability: PublicationDurability
+    ) throws(LocalError) -> [PublicationOutcome] {
+        guard !group.isEmpty else { return [] }
+        do throws(LocalError) {
+            var publisher = try Publisher(directory: self, group: group)
+            let isForEach = durability == .synchronizedEach
+            publisher.prepare(synchronizesEach: durability != .synchronized)
+            publisher.keepOldVersions()
+            guard publisher.hasPrepared else { return publisher.outcomes }
+            // A version that is kept may never have been waited for.
+            if !isForEach || publisher.hasKeptVersions {
+                do throws(LocalError) {
+                    try synchronize()
+                } catch {
+                    publisher.undo()
+                    throw error
+                }
+            }
+            publisher.commit(synchronizesEach: isForEach)
+            if !isForEach { try synchronize() }
+            return publisher.outcomes
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}

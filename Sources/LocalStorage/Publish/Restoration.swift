@@ -1,0 +1,206 @@
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What became of a file that was to come back from the trash.
+package enum RestorationOutcome: Sendable, Hashable {
+    /// It has its path; `replaced` is true if another file had it and is in the trash now.
+    case restored(replaced: Bool)
+    /// A file of the same content has the path; nothing was changed.
+    case alreadyThere
+    /// Another file has the path and was not to be replaced; nothing was changed.
+    case occupied
+}
+
+extension MirrorDirectory {
+    /// Moves a file from the trash of `run` to `target`, with its time and its mode.
+    ///
+    /// One rename, or one exchange of names, so that a kill leaves the file in the trash or at its
+    /// path, and never both sides of an exchange without a name. A file that is replaced has its
+    /// name in the trash first, durably.
+    ///
+    /// `replacing` is the run whose trash takes a file that has the path and differs; nil leaves
+    /// that one as it is. Throws `targetChanged` if one of them is written meanwhile.
+    package func restore(
+        _ path: RelativePath,
+        from run: TrashOfRun,
+        to target: RelativePath,
+        replacing: String?,
+        unless interruption: Interruption
+    ) throws(LocalError) -> RestorationOutcome {
+        do throws(LocalError) {
+            let restoration = try Restoration(
+                directory: self,
+                run: run,
+                path: path,
+                target: target
+            )
+            return try restoration.carryOut(replacing: replacing, unless: interruption)
+        } catch {
+            throw explained(error, neededBytes: nil)
+        }
+    }
+}
+
+/// Brings one file back.
+private struct Restoration {
+    let directory: MirrorDirectory
+    let run: MirrorDirectory.TrashOfRun
+    let path: RelativePath
+    let target: RelativePath
+    let place: OpenDirectory
+    let name: PathBytes
+    let old: FileStatus
+    let parent: OpenDirectory
+    let newName: PathBytes
+
+    private var calls: SystemCalls { directory.calls }
+
+    init(
+        directory: MirrorDirectory,
+        run: MirrorDirectory.TrashOfRun,
+        path: RelativePath,
+        target: RelativePath
+    ) throws(LocalError) {
+        (self.directory, self.run, self.path, self.target) = (directory, run, path, target)
+        name = PathBytes(path.name)
+        newName = PathBytes(target.name)
+        guard let place = try directory.trash.ifPresent(run.name, path.parent),
+            let old = try place.status(of: name), old.kind == .file
+        else { throw .absent(path) }
+        (self.place, self.old) = (place, old)
+        guard let parent = target.parent else {
+            self.parent = directory.root
+            return
+        }
+        self.parent = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
+    }
+
+    func carryOut(
+        replacing: String?,
+        unless interruption: Interruption
+    ) throws(LocalError) -> RestorationOutcome {
+        if try move() { return .restored(replaced: false) }
+        let present: FileStatus
+        switch try parent.status(of: newName) {
+        case let status? where status.kind == .file: present = status
+        case let status?:
+            if case .special(let kind) = status.kind { throw .targetIsSpecial(target, kind) }
+            throw .targetIsDirectory(target)
+        case nil: throw .targetChanged(target)
+        }
+        if let other = parent.nameFound(by: target.name) {
+            throw .nameTaken(target, by: displayText(other))
+        }
+        if try isEqual(to: present, unless: interruption) { return .alreadyThere }
+        guard let replacing else { return .occupied }
+        try replace(present, replacing)
+        return .restored(replaced: true)
+    }
+
+    /// Takes the free name; false if it is taken.
+    private func move() throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let isMoved = try calls.renameExclusively(
+                from: place.descriptor,
+                name,
+                to: parent.descriptor,
+                newName
+            )
+            guard isMoved else { return false }
+        } catch {
+            throw error.naming(target)
+        }
+        guard try parent.status(of: newName)?.isSameVersion(as: old) == true else {
+            throw .targetChanged(target)
+        }
+        try prune()
+        return true
+    }
+
+    private func isEqual(
+        to present: FileStatus,
+        unless interruption: Interruption
+    ) throws(LocalError) -> Bool {
+        if present.isSameObject(as: old) { return true }
+        guard present.identity.size == old.identity.size else { return false }
+        let expected = try checksum(in: place, name, old, unless: interruption)
+        return try checksum(in: parent, newName, present, unless: interruption) == expected
+    }
+
+    private func checksum(
+        in directory: OpenDirectory,
+        _ name: PathBytes,
+        _ status: FileStatus,
+        unless interruption: Interruption
+    ) throws(LocalError) -> CRC64 {
+        let flags = SystemCalls.readingFlags
+        let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0)
+        let file = OpenFile(adopting: opened, name: target.display, calls: calls)
+        guard try file.status().isSameVersion(as: status) else { throw .targetChanged(target) }
+        let range = ByteRange(offset: 0, length: status.identity.size)
+        return try file.checksum(of: range, unless: interruption)
+    }
+
+    /// Puts the file in the place of `present`, which is kept in the trash of `newRun`.
+    ///
+    /// Its second name is durable before it loses its own, and the exchange before that second
+    /// name is the only one: a power cut may keep any step without the ones before it.
+    private func replace(_ present: FileStatus, _ newRun: String) throws(LocalError) {
+        let keeper = OldVersionKeeper(directory: directory, path: target, parent: parent)
+        let kept = try keeper.keepInTrash(present, run: newRun)
+        var isExchanged = false
+        do throws(LocalError) {
+            try directory.synchronize()
+            if kept.originalIsGone {
+                guard try move() else { throw .targetChanged(target) }
+                return
+            }
+            isExchanged = try calls.exchange(
+                place.descriptor,
+                name,
+                parent.descriptor,
+                newName
+            )
+            if !isExchanged { try renameOver(present) }
+        } catch {
+            keeper.undo(kept)
+            throw error
+        }
+        guard isExchanged else { return try prune() }
+        guard try place.status(of: name)?.isSameVersion(as: present) == true else {
+            // Another program saved the file in between: it has its name again.
+            _ = try? calls.exchange(place.descriptor, name, parent.descriptor, newName)
+            keeper.undo(kept)
+            throw .targetChanged(target)
+        }
+        try directory.synchronize()
+        try calls.unlink(at: place.descriptor, name)
+        try prune()
+    }
+
+    /// Where names cannot be exchanged.
+    private func renameOver(_ present: FileStatus) throws(LocalError) {
+        guard try parent.status(of: newName)?.isSameVersion(as: present) == true else {
+            throw .targetChanged(target)
+        }
+        try calls.rename(from: place.descriptor, name, to: parent.descriptor, newName)
+    }
+
+    /// Removes the directories of the trash that are empty now.
+    private func prune() throws(LocalError) {
+        guard let trash = try directory.trashIfPresent() else { return }
+        var next = path.parent
+        while let directory = next {
+            guard let parent = try trash.ifPresent(run.name, directory.parent),
+                try calls.removeEmptyDirectory(at: parent.descriptor, PathBytes(directory.name))
+            else { return }
+            next = directory.parent
+        }
+        _ = try calls.removeEmptyDirectory(at: trash.descriptor, PathBytes(run.name))
+    }
+}

@@ -1,0 +1,188 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// An open directory; everything beneath it is reached from its descriptor, so that renaming or
+/// replacing one of its parents leads nowhere else.
+final class OpenDirectory: Sendable {
+    let descriptor: Int32
+    let calls: SystemCalls
+
+    /// Takes over `descriptor`.
+    init(adopting descriptor: Int32, calls: SystemCalls) {
+        self.descriptor = descriptor
+        self.calls = calls
+    }
+
+    deinit {
+        SystemCalls.close(descriptor)
+    }
+
+    func status() throws(LocalError) -> FileStatus {
+        try calls.status(of: descriptor)
+    }
+
+    /// What is at `name`, a single component; nil if nothing is.
+    func status(of name: PathBytes) throws(LocalError) -> FileStatus? {
+        try calls.status(at: descriptor, name)
+    }
+
+    /// The directory called `name`, a single component that is not a link.
+    func subdirectory(_ name: PathBytes) throws(LocalError) -> OpenDirectory {
+        let opened = try calls.open(
+            at: descriptor,
+            name,
+            flags: SystemCalls.directoryFlags,
+            mode: 0
+        )
+        return OpenDirectory(adopting: opened, calls: calls)
+    }
+
+    /// The directory called `name`, made with `mode` if it is absent.
+    func subdirectory(
+        _ name: PathBytes,
+        creatingWithMode mode: UInt32
+    ) throws(LocalError) -> OpenDirectory {
+        do throws(LocalError) {
+            return try subdirectory(name)
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            _ = try calls.makeDirectory(at: descriptor, name, mode: mode)
+            return try subdirectory(name)
+        }
+    }
+}
+
+extension OpenDirectory {
+    /// Writes a new private file beside an older one and renames it over that one.
+    ///
+    /// Synchronized, it survives a power cut; else the file may be old, empty or gone after one.
+    func replaceFile(
+        _ name: PathBytes,
+        _ content: [UInt8],
+        synchronizes: Bool
+    ) throws(LocalError) {
+        let temporary = PartialName.random()
+        let opened = try calls.open(
+            at: descriptor,
+            temporary.bytes,
+            flags: SystemCalls.creationFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: opened, name: temporary.text, calls: calls)
+        do throws(LocalError) {
+            try file.write(content, at: 0)
+            if synchronizes { try file.synchronize() }
+            try calls.rename(from: descriptor, temporary.bytes, to: descriptor, name)
+            if synchronizes { try calls.synchronize(descriptor) }
+        } catch {
+            // The first failure is the one to report.
+            _ = try? calls.unlink(at: descriptor, temporary.bytes)
+            throw error
+        }
+    }
+
+    /// True if this is `other` or lies beneath it, seen from here upwards.
+    ///
+    /// Nothing is opened: parents may be searched by users who may not list them.
+    func isWithin(_ other: OpenDirectory) throws(LocalError) -> Bool {
+        let goal = try other.status()
+        var status = try self.status()
+        var path: [UInt8] = []
+        while !status.isSameObject(as: goal) {
+            path += "../".utf8
+            guard let parent = try self.status(of: PathBytes(path)),
+                !parent.isSameObject(as: status)
+            else { return false }
+            status = parent
+        }
+        return true
+    }
+}
+
+// MARK: - Paths of several components
+
+extension OpenDirectory {
+    /// The directory at `path`, no component of which is a link.
+    ///
+    /// - Throws: `absent`, `parentIsFile` or `symlinkInPath` with the component that is to blame.
+    func directory(beneath path: RelativePath) throws(LocalError) -> OpenDirectory {
+        if let opened = try openAtOnce(path) { return opened }
+        return try openByComponents(path, creatingWithMode: nil)
+    }
+
+    /// The same, making the components that are absent.
+    func directory(
+        beneath path: RelativePath,
+        creatingWithMode mode: UInt32
+    ) throws(LocalError) -> OpenDirectory {
+        if let opened = try openAtOnce(path) { return opened }
+        return try openByComponents(path, creatingWithMode: mode)
+    }
+
+    /// One call for the whole path; nil if it failed for a reason that walking step by step reports
+    /// better, or avoids.
+    private func openAtOnce(_ path: RelativePath) throws(LocalError) -> OpenDirectory? {
+        do throws(LocalError) {
+            let opened = try calls.openBeneath(
+                descriptor,
+                PathBytes(path.bytes),
+                flags: SystemCalls.directoryFlags
+            )
+            guard let opened else { return nil }
+            return OpenDirectory(adopting: opened, calls: calls)
+        } catch {
+            switch error.errno {
+            case ENOENT, ENOTDIR, ELOOP, EXDEV: return nil
+            default: throw error
+            }
+        }
+    }
+
+    private func openByComponents(
+        _ path: RelativePath,
+        creatingWithMode mode: UInt32?
+    ) throws(LocalError) -> OpenDirectory {
+        let components = sequence(first: path, next: \.parent).reversed()
+        var current = self
+        for component in components {
+            let name = PathBytes(component.name)
+            // A path made from a key has no such component; it would lead out all the same.
+            guard !name.isDots else { throw .targetChanged(component) }
+            do throws(LocalError) {
+                if let mode {
+                    current = try current.subdirectory(name, creatingWithMode: mode)
+                } else {
+                    current = try current.subdirectory(name)
+                }
+            } catch {
+                throw try current.explanation(of: error, at: name, component)
+            }
+        }
+        return current
+    }
+
+    /// Why `name` in this directory could not be opened as a directory.
+    private func explanation(
+        of error: LocalError,
+        at name: PathBytes,
+        _ component: RelativePath
+    ) throws(LocalError) -> LocalError {
+        switch error.errno {
+        case ENOENT: return .absent(component)
+        case ENOTDIR, ELOOP:
+            // A link opened with O_NOFOLLOW and O_DIRECTORY is ENOTDIR on Linux, ELOOP on a Mac.
+            switch try status(of: name)?.kind {
+            case .special(.symbolicLink): return .symlinkInPath(component)
+            case .directory: return .targetChanged(component)
+            case .file, .special: return .parentIsFile(component)
+            case nil: return .absent(component)
+            }
+        default: return error
+        }
+    }
+}

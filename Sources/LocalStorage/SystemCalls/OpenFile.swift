@@ -1,0 +1,150 @@
+package import SyncModel
+
+/// An open regular file, closed when the last reference goes.
+package final class OpenFile: Sendable {
+    /// Valid as long as this object lives.
+    package let descriptor: Int32
+    /// What it is called in messages.
+    package let name: String
+    let calls: SystemCalls
+
+    /// Takes over `descriptor`.
+    init(adopting descriptor: Int32, name: String, calls: SystemCalls) {
+        self.descriptor = descriptor
+        self.name = name
+        self.calls = calls
+    }
+
+    deinit {
+        SystemCalls.close(descriptor)
+    }
+
+    func status() throws(LocalError) -> FileStatus {
+        try calls.status(of: descriptor)
+    }
+
+    /// What the file is now; compare two of these to see whether it was written in between.
+    package func identity() throws(LocalError) -> FileIdentity {
+        try status().identity
+    }
+
+    /// The bits for owner, group and others.
+    package func permissions() throws(LocalError) -> UInt32 {
+        try status().permissions & 0o777
+    }
+
+    /// Makes what was written so far survive a power cut.
+    package func synchronize() throws(LocalError) {
+        try calls.synchronize(descriptor)
+    }
+
+    /// Reads up to `length` bytes at `offset`; fewer only at the end of the file.
+    package func read(at offset: Int64, length: Int) throws(LocalError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
+        let count = try fill(&bytes, at: offset)
+        return count == length ? bytes : [UInt8](bytes[..<count])
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    package func write(_ bytes: [UInt8], at offset: Int64) throws(LocalError) {
+        let calls = calls
+        let descriptor = descriptor
+        let result = unsafe bytes.withUnsafeBytes { buffer in
+            Result { () throws(LocalError) in
+                try unsafe calls.write(descriptor, buffer, at: offset)
+            }
+        }
+        try result.get()
+    }
+
+    /// Writes all of `content` at the beginning.
+    func write(_ content: RawSpan) throws(LocalError) {
+        let calls = calls
+        let descriptor = descriptor
+        let result = unsafe content.withUnsafeBytes { buffer in
+            Result { () throws(LocalError) in
+                try unsafe calls.write(descriptor, buffer, at: 0)
+            }
+        }
+        try result.get()
+    }
+
+    private func fill(_ bytes: inout [UInt8], at offset: Int64) throws(LocalError) -> Int {
+        let calls = calls
+        let descriptor = descriptor
+        let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(LocalError) in
+                try unsafe calls.read(descriptor, into: buffer, at: offset)
+            }
+        }
+        return try result.get()
+    }
+}
+
+// MARK: - Whole contents
+
+extension OpenFile {
+    /// Large enough that the calls cost nothing, small enough for 64 at a time.
+    private static let bufferSize: Int64 = 1 << 20
+
+    /// The CRC-64 of what is in `range` on disk now.
+    func checksum(
+        of range: ByteRange,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> CRC64 {
+        var checksum = CRC64()
+        try unsafe readAll(of: range, unless: interruption) { bytes, _ in
+            unsafe checksum.update(bytes)
+        }
+        return checksum
+    }
+
+    /// Hands the bytes of `range` to `body`, piece by piece.
+    func read(
+        _ range: ByteRange,
+        unless interruption: Interruption?,
+        _ body: (RawSpan) -> Void
+    ) throws(LocalError) {
+        try unsafe readAll(of: range, unless: interruption) { bytes, _ in
+            unsafe body(bytes.bytes)
+        }
+    }
+
+    /// Copies the first `size` bytes into `destination`, which hold the CRC-64 that comes back.
+    func copyBytes(
+        into destination: OpenFile,
+        size: Int64,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> CRC64 {
+        var checksum = CRC64()
+        try unsafe readAll(of: ByteRange(offset: 0, length: size), unless: interruption) {
+            bytes,
+            offset throws(LocalError) in
+            unsafe checksum.update(bytes)
+            try unsafe calls.write(destination.descriptor, bytes, at: offset)
+        }
+        return checksum
+    }
+
+    private func readAll(
+        of range: ByteRange,
+        unless interruption: Interruption?,
+        _ body: (UnsafeRawBufferPointer, _ offset: Int64) throws(LocalError) -> Void
+    ) throws(LocalError) {
+        let capacity = Int(min(Self.bufferSize, max(range.length, 1)))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 4096)
+        defer { unsafe buffer.deallocate() }
+        var offset = range.offset
+        while offset < range.end {
+            guard interruption?.isRaised != true else { throw .interrupted }
+            let wanted = Int(min(Int64(capacity), range.end - offset))
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+            let count = try unsafe calls.read(descriptor, into: part, at: offset)
+            guard count == wanted else {
+                throw .sizeChanged(path: name, expected: range.end)
+            }
+            try unsafe body(UnsafeRawBufferPointer(part), offset)
+            offset += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+internal import CSystem
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+// The calls on an open descriptor, and those that ask for facts of the machine.
+extension SystemCalls {
+    static func close(_ descriptor: Int32) {
+        // After EINTR the descriptor is gone on Linux; closing again could hit another file.
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    /// Fills `buffer` from `offset`; less only at the end of the file.
+    func read(
+        _ descriptor: Int32,
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(LocalError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let wanted = faults?.length(buffer.count - done) ?? buffer.count - done
+            let count = try check("pread") {
+                unsafe pread(
+                    descriptor,
+                    buffer.baseAddress.map { unsafe $0 + done },
+                    wanted,
+                    off_t(offset) + off_t(done)
+                )
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func write(
+        _ descriptor: Int32,
+        _ buffer: UnsafeRawBufferPointer,
+        at offset: Int64
+    ) throws(LocalError) {
+        var done = 0
+        while done < buffer.count {
+            let wanted = faults?.length(buffer.count - done) ?? buffer.count - done
+            let count = try check("pwrite") {
+                unsafe pwrite(
+                    descriptor,
+                    buffer.baseAddress.map { unsafe $0 + done },
+                    wanted,
+                    off_t(offset) + off_t(done)
+                )
+            }
+            guard count > 0 else { throw failure("pwrite", EIO, nil) }
+            done += count
+        }
+    }
+
+    /// Two random numbers for the price of one call.
+    static func randomNumbers() -> (UInt64, UInt64) {
+        var numbers: (UInt64, UInt64) = (0, 0)
+        let code = unsafe withUnsafeMutableBytes(of: &numbers) { bytes in
+            guard let base = bytes.baseAddress else { return Int32(-1) }
+            return unsafe getentropy(base, bytes.count)
+        }
+        if code == 0 { return numbers }
+        var generator = SystemRandomNumberGenerator()
+        return (generator.next(), generator.next())
+    }
+
+    func truncate(_ descriptor: Int32, to size: Int64) throws(LocalError) {
+        try check("ftruncate") { ftruncate(descriptor, off_t(size)) }
+    }
+
+    func preallocate(_ descriptor: Int32, size: Int64) throws(LocalError) {
+        try check("fallocate") { osssync_preallocate(descriptor, size) }
+    }
+
+    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(LocalError) {
+        try check("fchmod") { fchmod(descriptor, mode_t(mode)) }
+    }
+
+    /// Follows links: only for a directory in which no other user can make one.
+    func setMode(at directory: Int32, _ name: PathBytes, _ mode: UInt32) throws(LocalError) {
+        try check("fchmodat", name) {
+            unsafe name.withPointer { unsafe fchmodat(directory, $0, mode_t(mode), 0) }
+        }
+    }
+
+    /// The time of last access becomes now.
+    func setModified(_ descriptor: Int32, _ time: Timestamp) throws(LocalError) {
+        try check("futimens") {
+            osssync_set_modified(descriptor, time.seconds, Int64(time.nanoseconds))
+        }
+    }
+
+    func synchronize(_ descriptor: Int32) throws(LocalError) {
+        try check("fsync") { fsync(descriptor) }
+    }
+
+    /// Why this user may not create files in the directory; nil if they may.
+    func writingRefusal(_ directory: Int32, _ path: String) -> LocalError? {
+        let (_, code) = attempt("faccessat") { unsafe faccessat(directory, ".", W_OK, 0) }
+        let error = SystemCallError(call: "faccessat", errno: code, path: path)
+        return error.isWriteRefused ? .systemCall(error) : nil
+    }
+
+    /// Writes out the whole file system that holds `descriptor`.
+    func synchronizeFileSystem(_ descriptor: Int32) throws(LocalError) {
+        try check("syncfs") { osssync_sync_file_system(descriptor) }
+    }
+
+    /// False if the file system cannot share blocks between these two files.
+    func clone(_ source: Int32, into destination: Int32) throws(LocalError) -> Bool {
+        let (_, code) = attempt("ioctl") { osssync_clone_file(destination, source) }
+        switch code {
+        case 0: return true
+        case EOPNOTSUPP, ENOTSUP, ENOSYS, ENOTTY, EXDEV, EINVAL, EPERM, ETXTBSY: return false
+        default: throw failure("ioctl", code, nil)
+        }
+    }
+
+    /// False if someone else has the lock.
+    func lockExclusively(_ descriptor: Int32) throws(LocalError) -> Bool {
+        let (_, code) = attempt("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+        if code == EWOULDBLOCK { return false }
+        guard code == 0 else { throw failure("flock", code, nil) }
+        return true
+    }
+
+    static func unlock(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    /// Bytes that we may use, and inodes; nil inodes where the file system does not count them.
+    func freeSpace(_ descriptor: Int32) throws(LocalError) -> (bytes: Int64, inodes: Int64?) {
+        var raw = statvfs()
+        try check("fstatvfs") { unsafe fstatvfs(descriptor, &raw) }
+        let (bytes, overflow) = UInt64(raw.f_bavail).multipliedReportingOverflow(
+            by: UInt64(raw.f_frsize)
+        )
+        return (
+            overflow ? Int64.max : Int64(clamping: bytes),
+            raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
+        )
+    }
+
+    func isNetworkFileSystem(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_is_network_file_system(descriptor) } == 1
+    }
+
+    /// False if the file system is known to give files other inode numbers from time to time.
+    func keepsInodeNumbers(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_keeps_inode_numbers(descriptor) } == 1
+    }
+
+    /// The names in a directory but "." and "..", in no order.
+    func names(
+        in directory: Int32,
+        _ body: (_ name: UnsafeBufferPointer<UInt8>, _ type: EntryType) -> Void
+    ) throws(LocalError) {
+        // A descriptor of its own: the stream closes it and moves its position.
+        let descriptor = try open(
+            at: directory,
+            PathBytes("."),
+            flags: Self.directoryFlags,
+            mode: 0
+        )
+        guard let stream = unsafe fdopendir(descriptor) else {
+            let code = errno
+            Self.close(descriptor)
+            throw failure("fdopendir", code, nil)
+        }
+        defer { unsafe closedir(stream) }
+        while true {
+            if let code = faults?.errno(for: "readdir"), code != EINTR {
+                throw failure("readdir", code, nil)
+            }
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                let code = errno
+                guard code == 0 else { throw failure("readdir", code, nil) }
+                return
+            }
+            let type = unsafe EntryType(entry.pointee.d_type)
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else {
+                preconditionFailure("d_name is a stored field")
+            }
+            let name = unsafe (UnsafeRawPointer(entry) + offset).assumingMemoryBound(
+                to: UInt8.self
+            )
+            let length = unsafe strlen(
+                UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self)
+            )
+            let isDot = unsafe name[0] == UInt8(ascii: ".")
+            if isDot, length == 1 { continue }
+            if isDot, length == 2, unsafe name[1] == UInt8(ascii: ".") { continue }
+            unsafe body(UnsafeBufferPointer(start: name, count: length), type)
+        }
+    }
+
+    /// What a directory says of an entry without a look at it.
+    enum EntryType: Sendable, Hashable {
+        case directory
+        case other
+        /// The file system does not say.
+        case unknown
+
+        init(_ raw: UInt8) {
+            switch Int(raw) {
+            case Int(DT_DIR): self = .directory
+            case Int(DT_UNKNOWN): self = .unknown
+            default: self = .other
+            }
+        }
+    }
+
+    /// Does not change while the program runs.
+    static let effectiveUser: UInt32 = geteuid()
+
+    /// This process, for the text in a lock file.
+    static var processDescription: String {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let code = unsafe buffer.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return Int32(-1) }
+            return unsafe gethostname(base.assumingMemoryBound(to: CChar.self), 255)
+        }
+        let host = code == 0 ? displayText(buffer.prefix { $0 != 0 }) : "an unknown host"
+        return "process \(getpid()) on \(host)"
+    }
+}
+
+/// The system's sentence for an error number.
+func errorText(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+        unsafe osssync_error_text(code, buffer.baseAddress, buffer.count)
+    }
+    return displayText(buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+}

@@ -1,0 +1,317 @@
+package import SyncModel
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Some consecutive entries of a walk.
+package struct WalkBatch: Sendable, Hashable {
+    /// In key order, also across batches.
+    package var entries: [LocalEntry]
+    /// In key order among themselves; each comes no later than the first entry behind it.
+    package var issues: [WalkIssue]
+    /// True if nothing follows.
+    package var isFinished: Bool
+
+    package init(entries: [LocalEntry], issues: [WalkIssue], isFinished: Bool) {
+        self.entries = entries
+        self.issues = issues
+        self.isFinished = isFinished
+    }
+}
+
+/// Every file and directory beneath the mirrored directory, in the byte order of their keys.
+///
+/// One element is looked at when it is asked for. In memory are the names of the directories from
+/// the root to the current one; open are the innermost of them. Links are not followed, nothing but
+/// directories is opened, and osssync's own state is left out.
+package final class DirectoryWalk: Sendable {
+    private let state: Mutex<State>
+
+    /// What to leave out, by path; directories are left out with all they hold, unread.
+    package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
+
+    init(root: OpenDirectory, path: String, leavingOut isExcluded: @escaping Exclusion) {
+        state = Mutex(State(root: root, path: path, isExcluded: isExcluded))
+    }
+
+    /// Up to `limit` further entries.
+    ///
+    /// - Throws: If the mirrored directory itself cannot be read; the rest becomes issues.
+    package func next(limit: Int) throws(LocalError) -> WalkBatch {
+        precondition(limit > 0, "a batch holds something")
+        return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }
+    }
+
+    /// Directories and files where other mounts begin, as far as the walk came.
+    package var mountPoints: [[UInt8]] { state.withLock { $0.mountPoints } }
+
+    /// True if a name was gone when its turn came: what it was may have another name now, at a
+    /// place that the walk had passed.
+    package var hasLostNames: Bool { state.withLock { $0.hasLostNames } }
+}
+
+extension MirrorDirectory {
+    /// A new walk from the beginning.
+    package func walk(
+        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
+    ) -> DirectoryWalk {
+        DirectoryWalk(root: root, path: path, leavingOut: isExcluded)
+    }
+}
+
+extension DirectoryWalk {
+    /// One directory that is being walked.
+    fileprivate struct Level {
+        /// Nil while deeper levels need the descriptors.
+        var directory: OpenDirectory?
+        let status: FileStatus
+        let names: DirectoryNames
+        var position = 0
+        /// True if one of the names was gone when its turn came.
+        var hasLost = false
+        /// The path with a "/" at its end; empty for the root.
+        let prefix: [UInt8]
+    }
+
+    fileprivate struct State {
+        /// Descriptors that deep trees may hold at a time.
+        static let maximumOpenLevels = 8
+
+        /// By one of them a state directory is known.
+        static let stateFiles: [StaticString] = ["marker", "config", "manifest.db"]
+
+        let root: OpenDirectory
+        /// The root's, for messages.
+        let path: String
+        let isExcluded: DirectoryWalk.Exclusion
+        var levels: [Level] = []
+        var isStarted = false
+        var mountPoints: [[UInt8]] = []
+        var hasLostNames = false
+
+        init(
+            root: OpenDirectory,
+            path: String,
+            isExcluded: @escaping DirectoryWalk.Exclusion
+        ) {
+            self.root = root
+            self.path = path
+            self.isExcluded = isExcluded
+        }
+    }
+}
+
+extension DirectoryWalk.State {
+    fileprivate mutating func next(limit: Int) throws(LocalError) -> WalkBatch {
+        var batch = WalkBatch(entries: [], issues: [], isFinished: false)
+        if !isStarted {
+            let names = try DirectoryNames(of: root)
+            levels = [
+                DirectoryWalk.Level(
+                    directory: root,
+                    status: try root.status(),
+                    names: names,
+                    prefix: []
+                )
+            ]
+            isStarted = true
+        }
+        // Issues count as well, so that a directory full of links has bounded batches, too.
+        while batch.entries.count + batch.issues.count < limit {
+            guard try step(&batch) else {
+                batch.isFinished = true
+                break
+            }
+        }
+        return batch
+    }
+
+    /// Looks at one name; false at the end.
+    private mutating func step(_ batch: inout WalkBatch) throws(LocalError) -> Bool {
+        guard let level = levels.last else { return false }
+        guard level.position < level.names.elements.count else {
+            if level.hasLost { hasLostNames = true }
+            try checkIsThere(level, &batch)
+            levels.removeLast()
+            return !levels.isEmpty
+        }
+        guard let directory = reopenedDirectory(of: level) else {
+            batch.issues.append(
+                WalkIssue(path: [UInt8](level.prefix.dropLast()), reason: .changedDuringWalk)
+            )
+            levels.removeLast()
+            return !levels.isEmpty
+        }
+        let element = level.names.elements[level.position]
+        levels[levels.count - 1].position += 1
+        let name = level.names.bytes(of: element)
+        let path = level.prefix + name
+        if RelativePath.isReserved(name) {
+            let reason = reservation(of: element, level, in: directory)
+            if let reason, !isExcluded(path, element.isDirectory) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+            }
+            return true
+        }
+        if isExcluded(path, element.isDirectory) { return true }
+        guard isValidUTF8([UInt8](name)) else {
+            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8))
+            return true
+        }
+        if element.isDirectory {
+            enter(path, level.names.name(of: element), in: directory, &batch)
+        } else {
+            inspect(at: path, level.names.name(of: element), in: directory, &batch)
+        }
+        return true
+    }
+
+    /// If their directory is gone too, names that are missing need not have been deleted; and if it
+    /// was renamed, its files have different keys.
+    private func checkIsThere(
+        _ level: DirectoryWalk.Level,
+        _ batch: inout WalkBatch
+    ) throws(LocalError) {
+        guard let path = try? RelativePath(key: ObjectKey(level.prefix)) else {
+            guard level.hasLost else { return }
+            guard try root.status().linkCount > 0 else {
+                throw .missingDirectory(path: displayText(path.utf8))
+            }
+            return
+        }
+        let around = levels.dropLast().last?.directory
+        let named = try? around?.status(of: PathBytes(path.name))
+        if named?.isSameObject(as: level.status) == true { return }
+        let found = try? root.directory(beneath: path).status()
+        if found?.isSameObject(as: level.status) == true { return }
+        batch.issues.append(WalkIssue(path: path.bytes, reason: .changedDuringWalk))
+    }
+
+    /// What a reserved name is, which is not walked in any case; nil for this mirror's own state.
+    private func reservation(
+        of element: DirectoryNames.Element,
+        _ level: DirectoryWalk.Level,
+        in directory: OpenDirectory
+    ) -> WalkIssue.Reason? {
+        let stateName = RelativePath.stateDirectoryName.utf8
+        let isState = level.names.bytes(of: element).elementsEqual(stateName)
+        if isState, level.prefix.isEmpty { return nil }
+        guard isState, element.isDirectory,
+            let state = try? directory.subdirectory(level.names.name(of: element))
+        else { return .reservedName }
+        let holdsState = Self.stateFiles.contains { name in
+            (try? state.status(of: PathBytes(name))) ?? nil != nil
+        }
+        return holdsState ? .nestedMirror : .reservedName
+    }
+
+    /// The directory of the innermost level; nil if what is there now is another one.
+    private mutating func reopenedDirectory(of level: DirectoryWalk.Level) -> OpenDirectory? {
+        if let directory = level.directory { return directory }
+        // For any failure, the caller reports a directory that changed meanwhile.
+        guard let path = try? RelativePath(key: ObjectKey(level.prefix)),
+            let directory = try? root.directory(beneath: path),
+            let status = try? directory.status(), status.isSameObject(as: level.status)
+        else { return nil }
+        levels[levels.count - 1].directory = directory
+        return directory
+    }
+
+    private mutating func lose(_ path: [UInt8], _ batch: inout WalkBatch) {
+        levels[levels.count - 1].hasLost = true
+        batch.issues.append(WalkIssue(path: path, reason: .disappeared))
+    }
+
+    private mutating func inspect(
+        at path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        do throws(LocalError) {
+            // A file that is gone by now is no entry. One that a program saves by putting a new
+            // one in its place can lack its name for a moment, so absence is seen twice.
+            var found = try directory.status(of: name)
+            if found == nil { found = try directory.status(of: name) }
+            guard let status = found else { return lose(path, &batch) }
+            switch status.kind {
+            case .file:
+                if let around = levels.last, status.isMountPoint(in: around.status) {
+                    mountPoints.append(path)
+                }
+                batch.entries.append(
+                    LocalEntry(path: ObjectKey(path), kind: .file(status.identity))
+                )
+            case .directory:
+                // Its place in the order is another one, which may have been passed.
+                batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+            case .special(.symbolicLink):
+                batch.issues.append(WalkIssue(path: path, reason: .symbolicLink))
+            case .special(let kind):
+                batch.issues.append(WalkIssue(path: path, reason: .special(kind)))
+            }
+        } catch {
+            batch.issues.append(
+                WalkIssue(path: path, reason: .unreadableEntry(errno: error.errno ?? EIO))
+            )
+        }
+    }
+
+    private mutating func enter(
+        _ path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        let prefix = path + [UInt8(ascii: "/")]
+        guard levels.count <= RelativePath.maximumDepth else {
+            batch.issues.append(WalkIssue(path: path, reason: .tooDeep))
+            return
+        }
+        do throws(LocalError) {
+            let opened = try directory.subdirectory(name)
+            let status = try opened.status()
+            let names = try DirectoryNames(of: opened)
+            batch.entries.append(
+                LocalEntry(
+                    path: ObjectKey(prefix),
+                    kind: .directory(isEmpty: names.elements.isEmpty)
+                )
+            )
+            if let around = levels.last, status.isMountPoint(in: around.status) {
+                mountPoints.append(path)
+            }
+            guard !names.elements.isEmpty else { return }
+            levels.append(
+                DirectoryWalk.Level(
+                    directory: opened,
+                    status: status,
+                    names: names,
+                    prefix: prefix
+                )
+            )
+            // Index 0 is the root, which stays open in any case.
+            let closing = levels.count - 1 - Self.maximumOpenLevels
+            if closing > 0 { levels[closing].directory = nil }
+        } catch {
+            switch error.errno {
+            case ENOENT where (try? directory.status(of: name)) == .some(nil):
+                lose(path, &batch)
+            case ENOENT, ENOTDIR, ELOOP:
+                batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+            default:
+                // It exists, and so do its files, but they are unknown.
+                batch.entries.append(
+                    LocalEntry(path: ObjectKey(prefix), kind: .directory(isEmpty: false))
+                )
+                batch.issues.append(
+                    WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
+                )
+            }
+        }
+    }
+}

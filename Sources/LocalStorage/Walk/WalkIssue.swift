@@ -1,0 +1,92 @@
+internal import SyncModel
+
+/// Something that a walk found and could not turn into an entry.
+package struct WalkIssue: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
+        /// Links are not followed.
+        case symbolicLink
+        /// Never opened.
+        case special(SpecialFileKind)
+        /// The state of a mirror that lies within this one; the path is that of its state.
+        case nestedMirror
+        /// The name is one of osssync's own.
+        case reservedName
+        /// No key can have this name.
+        case nameNotUTF8
+        /// A key would have too many segments.
+        case tooDeep
+        case unreadableDirectory(errno: Int32)
+        case unreadableEntry(errno: Int32)
+        /// It became a directory, or stopped being one, during the walk.
+        case changedDuringWalk
+        /// It was gone when its turn came: deleted, or renamed to a place that was passed.
+        case disappeared
+        /// Another mount began here in the last run, and none does now.
+        case notMounted
+    }
+
+    /// The path beneath the mirrored directory, without a "/" at its end.
+    package let path: [UInt8]
+    package let reason: Reason
+
+    package init(path: [UInt8], reason: Reason) {
+        self.path = path
+        self.reason = reason
+    }
+
+    /// True if files may exist that the walk did not see, so that no absence proves a deletion.
+    ///
+    /// Where this is false, the walk is complete but for the path and what is beneath it.
+    package var makesScanIncomplete: Bool {
+        switch reason {
+        case .symbolicLink, .special, .nestedMirror, .reservedName, .nameNotUTF8, .tooDeep,
+            .disappeared:
+            false
+        case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
+        }
+    }
+
+    /// True for what no mirror takes; with anything else something of the mirror is missing.
+    package var isLeftOutByDesign: Bool {
+        switch reason {
+        case .symbolicLink, .special, .nestedMirror, .reservedName: true
+        case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
+            .changedDuringWalk, .disappeared:
+            false
+        }
+    }
+
+    /// True for a name that no key is planned for in any case, so that it hides nothing.
+    package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
+
+    package var message: String {
+        let name = displayText(path)
+        switch reason {
+        case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
+        case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
+        case .nestedMirror:
+            let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))
+            return "'\(inner)' is a separate mirror: its '.osssync' is skipped."
+        case .reservedName:
+            return "'\(name)' has a name reserved for osssync's own files and is skipped."
+        case .nameNotUTF8:
+            return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped."
+        case .tooDeep:
+            return "'\(name)' is more than \(RelativePath.maximumDepth) directories deep"
+                + " and is skipped."
+        case .unreadableDirectory(let errno):
+            return "'\(name)' cannot be read (\(errorText(errno))); nothing is deleted in this run."
+        case .unreadableEntry(let errno):
+            return "'\(name)' cannot be examined (\(errorText(errno)));"
+                + " nothing is deleted in this run."
+        case .changedDuringWalk:
+            return "'\(name)' changed during the scan; nothing is deleted in this run."
+        case .disappeared:
+            return "'\(name)' disappeared while the directory was read."
+        case .notMounted:
+            return "'\(name)' was a mount point in the last run and is not mounted now: what is"
+                + " beneath is skipped and nothing is deleted in this run. Mount it; if it was"
+                + " removed on purpose, use --rebind."
+        }
+    }
+}

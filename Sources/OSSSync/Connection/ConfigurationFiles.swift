@@ -1,0 +1,205 @@
+internal import ObjectStorage
+internal import SyncEngine
+
+/// The configuration files of a user, by their order.
+struct ConfigurationFiles: Sendable {
+    let sources: ConfigurationSources
+    let link: LinkFile?
+    let dialect: Remote.Dialect
+    let context: CredentialsContext
+
+    private static let processTimeLimit = Duration.seconds(10)
+
+    init(_ sources: ConfigurationSources, link: LinkFile?, dialect: Remote.Dialect) {
+        self.sources = sources
+        self.link = link
+        self.dialect = dialect
+        context = CredentialsContext(
+            environment: sources.environment,
+            http: PlainRequests().send,
+            processTimeLimit: Self.processTimeLimit
+        )
+    }
+
+    var profile: String? { sources.options.profile ?? link?.profile }
+
+    /// osssync's own file of profiles.
+    var ownPath: String? {
+        sources.options.configurationFile ?? home(".config/osssync/config")
+    }
+
+    var ossutilPath: String? {
+        sources.environment["OSSUTIL_CONFIG_FILE"] ?? home(".ossutilconfig")
+    }
+
+    var aliyunPath: String? {
+        sources.environment["ALIBABA_CLOUD_CONFIG_FILE"] ?? home(".aliyun/config.json")
+    }
+
+    func home(_ name: String) -> String? {
+        sources.homeDirectory.map { $0 + "/" + name }
+    }
+
+    /// The section of a profile in osssync's own file: `[default]` or `[profile NAME]`.
+    ///
+    /// A profile that the environment names for S3 comes before any default of a file.
+    var ownSection: String {
+        if let profile { return profile == "default" ? "default" : "profile " + profile }
+        guard dialect == .s3, let named = awsProfile else { return "default" }
+        return "profile " + named
+    }
+
+    private func ownDocument() throws(CredentialsError) -> INIDocument? {
+        guard let path = ownPath else { return nil }
+        guard let file = try ConfigurationFile(path: path) else {
+            guard sources.options.configurationFile == nil else {
+                throw .invalid(source: path, reason: "there is no such file")
+            }
+            return nil
+        }
+        return try INIDocument(file)
+    }
+
+    /// What each file says of the bucket's place, the first first.
+    func locations(bucket: String) throws(SyncError) -> [LocationSettings] {
+        var locations: [LocationSettings] = []
+        if let link {
+            locations.append(
+                LocationSettings(
+                    endpoint: link.endpoint,
+                    region: link.region,
+                    addressing: link.addressing,
+                    signature: link.signature,
+                    provider: link.provider
+                )
+            )
+        }
+        do throws(CredentialsError) {
+            if let section = try ownDocument()?[section: ownSection] {
+                locations.append(
+                    LocationSettings(
+                        endpoint: section["endpoint"],
+                        region: section["region"],
+                        addressing: section["addressing"],
+                        signature: section["signature"],
+                        provider: section["provider"]
+                    )
+                )
+            }
+            locations += try toolLocations(bucket: bucket)
+        } catch {
+            throw SyncError(code: .configuration, message: error.message, underlying: error)
+        }
+        return locations
+    }
+
+    private func toolLocations(bucket: String) throws(CredentialsError) -> [LocationSettings] {
+        var locations: [LocationSettings] = []
+        switch dialect {
+        case .oss:
+            if let path = ossutilPath, let file = try ConfigurationFile(path: path) {
+                locations.append(try OssutilConfig(file).location(profile: profile, bucket: bucket))
+            }
+            if let path = aliyunPath, let file = try ConfigurationFile(path: path) {
+                locations.append(try AliyunConfig(file).location(profile: profile))
+            }
+        case .s3:
+            if let config = try awsConfig() {
+                var location = config.location
+                if ignoresAWSEndpoints(sources.environment) { location.endpoint = nil }
+                locations.append(location)
+            }
+        }
+        return locations
+    }
+
+    /// Every source of credentials in its order.
+    ///
+    /// A profile that was asked for by name comes before the environment. The files that count are
+    /// read once, so that what is wrong with them is said before anything is done.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    func credentials() throws(SyncError) -> any CredentialsProvider {
+        let environment = EnvironmentCredentials(
+            environment: sources.environment,
+            families: dialect == .s3 ? [.aws] : [.oss, .alibabaCloud]
+        )
+        let files = fileCredentials()
+        let comesFirst = sources.options.profile != nil
+        if comesFirst || !environment.isSetUp {
+            do throws(CredentialsError) {
+                try requireProfile()
+                for file in files {
+                    if try file.isSetUp() { break }
+                }
+            } catch {
+                throw SyncError(code: .configuration, message: error.message, underlying: error)
+            }
+        }
+        var chain: [any CredentialsProvider] = files
+        chain.insert(environment, at: comesFirst ? chain.endIndex : 0)
+        switch dialect {
+        case .oss: chain += alibabaCloudServices()
+        case .s3:
+            if let service = AWSServiceVariables(environment: sources.environment) {
+                chain.append(service)
+            }
+        }
+        return CredentialsChain(chain, variables: dialect == .s3 ? .aws : .oss)
+    }
+
+    private func fileCredentials() -> [any ConfiguredCredentials] {
+        var files: [any ConfiguredCredentials] = []
+        if let path = ownPath { files.append(file(path, .section(ownSection))) }
+        switch dialect {
+        case .oss:
+            if let path = ossutilPath { files.append(file(path, .ossutil)) }
+            if let path = aliyunPath { files.append(file(path, .aliyun)) }
+        case .s3: files.append(awsCredentials())
+        }
+        return files
+    }
+
+    /// Throws if the specified profile is in no file: another one would act as a different user.
+    private func requireProfile() throws(CredentialsError) {
+        let wanted = profile ?? (dialect == .s3 ? awsProfile : nil)
+        guard let wanted, wanted != "default" else { return }
+        var isFound = try ownDocument()?[section: ownSection] != nil
+        var paths = [ownPath]
+        switch dialect {
+        case .oss:
+            paths += [ossutilPath, aliyunPath]
+            if let path = ossutilPath, let file = try ConfigurationFile(path: path) {
+                isFound = try OssutilConfig(file).hasProfile(wanted) || isFound
+            }
+            if let path = aliyunPath, let file = try ConfigurationFile(path: path) {
+                isFound = try AliyunConfig(file).hasProfile(wanted) || isFound
+            }
+        case .s3:
+            paths += [awsCredentialsPath, awsConfigPath]
+            isFound = try awsConfig()?.hasProfile == true || isFound
+        }
+        guard !isFound else { return }
+        throw .noProfile(wanted, tried: paths.compactMap(\.self))
+    }
+
+    /// Sources that are asked over the network.
+    private func alibabaCloudServices() -> [any CredentialsProvider] {
+        var services: [any CredentialsProvider] = []
+        if let address = sources.environment["ALIBABA_CLOUD_CREDENTIALS_URI"], !address.isEmpty {
+            services.append(CredentialsURI(address: address, http: context.http))
+        }
+        let role = InstanceRoleCredentials.Settings(
+            environment: sources.environment,
+            roleName: nil,
+            isRequired: false
+        )
+        if let role { services.append(InstanceRoleCredentials(role, http: context.http)) }
+        return services
+    }
+
+    private func file(_ path: String, _ format: FileCredentials.Format) -> FileCredentials {
+        let profile: String? = if case .section = format { nil } else { profile }
+        return FileCredentials(path: path, format: format, profile: profile, context: context)
+    }
+}

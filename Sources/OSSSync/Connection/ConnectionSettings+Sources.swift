@@ -1,0 +1,34 @@
+internal import ObjectStorage
+
+extension ConnectionSettings {
+    /// How the host of a signed URL is reached: as the options say, over the environment's proxy.
+    ///
+    /// Configuration files and credentials are ignored: the URL contains the address and the
+    /// permission.
+    ///
+    /// - Parameters:
+    ///   - url: A whole URL.
+    ///   - sources: Where the connection is configured.
+    ///   - connectionLimit: The largest number of requests in flight.
+    /// - Throws: `SyncError` of code `configuration` for what is no URL of a host.
+    public init(
+        to url: String,
+        sources: ConfigurationSources,
+        connectionLimit: Int
+    ) throws(SyncError) {
+        let endpoint: Endpoint
+        do throws(EndpointError) {
+            endpoint = try PresignedURL(parsing: url).endpoint
+        } catch {
+            throw SyncError(code: .configuration, message: "not a signed URL: \(error.message)")
+        }
+        self.init()
+        self.connectionLimit = connectionLimit
+        if let timeout = sources.options.timeout { stallTimeout = timeout }
+        if let retries = sources.options.retries { self.retries = retries }
+        if let pause = sources.options.retryWait { longestRetryPause = pause }
+        caFile = sources.options.caFile
+        allowsInsecureHTTP = sources.options.allowsInsecureHTTP
+        proxy = ResolvedConnection.proxy(for: endpoint, bucket: nil, sources.environment)
+    }
+}

@@ -1,0 +1,187 @@
+internal import ObjectStorage
+internal import SyncEngine
+
+/// One thing that was looked at, and what to do about it.
+public struct Finding: Sendable, Hashable {
+    /// How it is.
+    public enum State: String, Sendable, Hashable {
+        /// As it should be.
+        case good
+        /// Works, but deserves a look.
+        case warning
+        /// Does not work.
+        case bad
+    }
+
+    /// What was looked at, in one or two words.
+    public let subject: String
+    /// How it is.
+    public let state: State
+    /// What was found and, if need be, what to do; safe to print, without secrets.
+    public let message: String
+}
+
+/// Looks at everything a run needs, changing nothing.
+public struct Doctor: Sendable {
+    private static let scarceBytes: Int64 = 1 << 30
+
+    private let directory: String?
+    private let sources: ConfigurationSources
+
+    /// Creates a doctor for a directory, or only for the user's configuration.
+    public init(directory: String?, sources: ConfigurationSources) {
+        self.directory = directory
+        self.sources = sources
+    }
+
+    /// Looks, and says what it found in the order of dependence.
+    public func examine() async -> [Finding] {
+        guard let directory else {
+            return await credentialsOfUser() + [
+                Finding(
+                    subject: "directory",
+                    state: .warning,
+                    message: "none was given; 'osssync doctor DIR' also checks the bucket"
+                )
+            ]
+        }
+        do {
+            let mirror = try Mirror(
+                directory: directory,
+                remote: nil,
+                allowsRebinding: false,
+                sources: sources
+            )
+            let linked = Finding(
+                subject: "configuration",
+                state: .good,
+                message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
+            )
+            let credentials = await Self.credentials(mirror.credentials)
+            return [linked, credentials] + (await bucket(mirror)) + [disk(directory)]
+        } catch {
+            let broken = Finding(subject: "configuration", state: .bad, message: error.message)
+            return [broken, disk(directory)]
+        }
+    }
+
+    /// Checks both services, because without a directory it is unknown which one is used.
+    ///
+    /// To have nothing for one of them is nothing wrong.
+    private func credentialsOfUser() async -> [Finding] {
+        var findings: [Finding] = []
+        var absences: [Finding] = []
+        for (dialect, name) in [(Remote.Dialect.oss, "OSS"), (.s3, "S3")] {
+            let (finding, isAbsence) = await credentials(for: dialect)
+            let named = Finding(
+                subject: finding.subject,
+                state: finding.state,
+                message: "\(name): \(finding.message)"
+            )
+            if isAbsence { absences.append(named) } else { findings.append(named) }
+        }
+        return findings.isEmpty ? absences : findings
+    }
+
+    private func credentials(
+        for dialect: Remote.Dialect
+    ) async -> (finding: Finding, isAbsence: Bool) {
+        let provider: any CredentialsProvider
+        do throws(SyncError) {
+            provider = try ConfigurationFiles(sources, link: nil, dialect: dialect).credentials()
+        } catch {
+            return (Finding(subject: "credentials", state: .bad, message: error.message), false)
+        }
+        var isAbsence = false
+        let finding = await Self.credentials { () throws(CredentialsError) in
+            do throws(CredentialsError) {
+                return try await provider.credentials()
+            } catch {
+                if case .none = error { isAbsence = true }
+                throw error
+            }
+        }
+        return (finding, isAbsence)
+    }
+
+    private static func credentials(
+        _ ask: () async throws(CredentialsError) -> Credentials
+    ) async -> Finding {
+        do throws(CredentialsError) {
+            let found = try await ask()
+            let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
+            return Finding(
+                subject: "credentials",
+                state: .good,
+                message: "\(kind), \(masked(found.accessKeyID))"
+            )
+        } catch {
+            return Finding(subject: "credentials", state: .bad, message: error.message)
+        }
+    }
+
+    /// The first and last characters of a key's id, which is no secret but need not be shown.
+    private static func masked(_ id: String) -> String {
+        let bytes = Array(id.utf8)
+        guard bytes.count > 8 else { return "****" }
+        return displayText(String(decoding: bytes.prefix(4), as: UTF8.self)) + "…"
+            + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
+    }
+
+    private func bucket(_ mirror: Mirror) async -> [Finding] {
+        do {
+            let client = try mirror.bucketClient()
+            try await client.checkAccess()
+            var findings = [
+                Finding(
+                    subject: "bucket",
+                    state: .good,
+                    message: "'\(mirror.remote.display)' can be listed"
+                )
+            ]
+            if let seconds = client.correctedClockSeconds {
+                findings.append(
+                    Finding(
+                        subject: "clock",
+                        state: .warning,
+                        message: "this machine's clock is \(seconds.magnitude) s "
+                            + "\(seconds > 0 ? "behind" : "ahead of") the service's; set it, "
+                            + "for example with systemd-timesyncd"
+                    )
+                )
+            } else {
+                findings.append(
+                    Finding(
+                        subject: "clock",
+                        state: .good,
+                        message: "the service accepts requests signed by it"
+                    )
+                )
+            }
+            return findings
+        } catch {
+            let request = error.requestID.map { " (request \($0))" } ?? ""
+            return [Finding(subject: "bucket", state: .bad, message: error.message + request)]
+        }
+    }
+
+    private func disk(_ directory: String) -> Finding {
+        let free = MirrorLink.freeBytes(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory
+        )
+        guard let free else {
+            return Finding(
+                subject: "disk",
+                state: .bad,
+                message: "'\(displayText(directory))' cannot be opened; check that it exists and "
+                    + "is yours"
+            )
+        }
+        return Finding(
+            subject: "disk",
+            state: free < Self.scarceBytes ? .warning : .good,
+            message: "\(free >> 20) MiB are free"
+        )
+    }
+}

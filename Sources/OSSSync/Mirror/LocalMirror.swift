@@ -1,0 +1,85 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// The directory of a mirror, for what needs no remote: its trash.
+///
+/// ```swift
+/// let mirror = LocalMirror(directory: "Photos", deviceName: "kitchen")
+/// let request = RestoreRequest(
+///     paths: ["2024"], version: .latest, target: nil, replaces: false
+/// )
+/// let report = try await mirror.restore(request) { file in show(file) }
+/// ```
+/// No request is made, and neither credentials nor a configuration are read.
+///
+/// Not guaranteed: a whole listing beside a run, which adds to the trash and empties it.
+public struct LocalMirror: Sendable {
+    /// The directory, as it was given.
+    public let directory: String
+    private let settings: LocalSettings
+
+    /// Takes a directory that is a mirror; it is opened by each call.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's path.
+    ///   - deviceName: As for ``Mirror``.
+    ///   - stateDirectory: Where the manifest is, if not in `.osssync` beneath the directory.
+    ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
+    public init(
+        directory: String,
+        deviceName: String,
+        stateDirectory: String? = nil,
+        homeDirectory: String? = nil
+    ) {
+        self.directory = directory
+        settings = LocalSettings(
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: homeDirectory,
+            environment: SystemClocks.engine(hostName: deviceName)
+        )
+    }
+
+    /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
+    ///
+    /// - Parameters:
+    ///   - age: Only what runs moved there that began at least this long ago.
+    ///   - onFile: Called with each file, the oldest run's first, from another thread; false ends
+    ///     the listing.
+    /// - Returns: How much was listed.
+    /// - Throws: `SyncError`.
+    public func trash(
+        age: Duration,
+        onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws(SyncError) -> TrashReport {
+        let trash = MirrorTrash(settings: settings)
+        return try await trash.list(age: age.components.seconds, onFile: onFile)
+    }
+
+    /// Deletes what is in the trash for good.
+    ///
+    /// - Parameter age: Only what runs moved there that began at least this long ago, by this
+    ///   machine's clock.
+    /// - Returns: How much was deleted, and what could not be.
+    /// - Throws: `SyncError`; `locked` if a run goes on.
+    public func emptyTrash(age: Duration) async throws(SyncError) -> TrashReport {
+        try await MirrorTrash(settings: settings).empty(age: age.components.seconds)
+    }
+
+    /// Moves files from the trash back into the directory, with their times and modes.
+    ///
+    /// A file that comes back is like any other: the next push uploads it if the remote does not
+    /// have it, and the next pull keeps it. Cancelling the task ends it between two files.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back, and where.
+    ///   - onFile: Called with each file from another thread.
+    /// - Returns: What came back.
+    /// - Throws: `SyncError`; `locked` if a run goes on.
+    public func restore(
+        _ request: RestoreRequest,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        try await MirrorTrash(settings: settings).restore(request, onFile: onFile)
+    }
+}

@@ -1,0 +1,364 @@
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// A directory and the remote that it is kept in step with.
+///
+/// ```swift
+/// let mirror = try Mirror(
+///     directory: "Photos", remote: Remote(parsing: "oss://media/photos"),
+///     configuration: configuration, deviceName: "kitchen"
+/// )
+/// let summary = try await mirror.push(.standard) { event in show(event) }
+/// ```
+/// A run (1) locks the directory, (2) compares both sides with the manifest of what they last had
+/// in common, and (3) transfers what differs; after an interruption the next run continues. The
+/// manifest is in `.osssync` below the directory, or in the chosen state directory.
+///
+/// Not guaranteed: two runs on one directory; the second ends with an error of code `locked`.
+public struct Mirror: Sendable {
+    /// The directory, as it was given.
+    public let directory: String
+    /// The remote.
+    public let remote: Remote
+    private let link: LinkFile?
+    /// The text of the directory's configuration, with lines that are not about the link.
+    private let linkContent: [UInt8]?
+    /// Nil for a mirror that an app configured, which needs no link.
+    private let sources: ConfigurationSources?
+    private let stateDirectory: String?
+    private let deviceName: String
+    private let connection: ResolvedConnection
+
+    /// Uses an app's configuration: reads neither the environment nor any file.
+    ///
+    /// Nothing is written, no link either, and no request is made.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's path. A pull makes its last part if it is missing.
+    ///   - remote: The remote. Another one than that of earlier runs is refused unless the options
+    ///     of a run allow it.
+    ///   - configuration: How the bucket is reached; how many requests are under way at once is
+    ///     said by the options of each run.
+    ///   - deviceName: Stands in the names of files that are kept in a conflict: letters, digits
+    ///     and hyphens.
+    ///   - stateDirectory: Where the manifest and unfinished transfers are; nil for `.osssync`
+    ///     beneath the directory.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(
+        directory: String,
+        remote: Remote,
+        configuration: StoreConfiguration,
+        deviceName: String,
+        stateDirectory: String? = nil
+    ) throws(SyncError) {
+        self.directory = directory
+        self.remote = remote
+        self.deviceName = deviceName
+        self.stateDirectory = stateDirectory
+        link = nil
+        linkContent = nil
+        sources = nil
+        connection = try ResolvedConnection(remote, configuration)
+    }
+
+    /// Reads a directory's link, or takes `remote` for one that has none.
+    ///
+    /// Nothing is written and no request is made.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's path.
+    ///   - remote: The remote, for a directory that is not linked or is to be linked anew.
+    ///   - allowsRebinding: Accepts a `remote` that is not the linked one.
+    ///   - sources: Where the connection is configured.
+    /// - Throws: `SyncError`: `configuration` if there is no link and no remote, or something in
+    ///   the configuration is unusable; `refused` if `remote` is another one than the linked.
+    public init(
+        directory: String,
+        remote: Remote?,
+        allowsRebinding: Bool,
+        sources: ConfigurationSources
+    ) throws(SyncError) {
+        let state = sources.options.stateDirectory
+        let shown = displayText(directory)
+        var link: LinkFile?
+        linkContent = try MirrorLink.read(directory: directory, stateDirectory: state)
+        if let linkContent {
+            let path = DirectoryConfiguration.path(directory: directory, stateDirectory: state)
+            link = try LinkFile(linkContent, path: path)
+        }
+        let linked: Remote?
+        if let link { linked = try Remote(parsing: link.remote) } else { linked = nil }
+        if let remote, let linked, remote != linked {
+            guard allowsRebinding else {
+                throw SyncError(
+                    code: .refused,
+                    message: "'\(shown)' is linked with '\(linked.display)', not with "
+                        + "'\(remote.display)'; nothing was changed. If the remote changed on "
+                        + "purpose, use --rebind"
+                )
+            }
+            link = nil
+        }
+        guard let chosen = remote ?? linked else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(shown)' is not linked with a remote; specify one, or run "
+                    + "'osssync init DIR REMOTE' first"
+            )
+        }
+        self.directory = directory
+        self.remote = chosen
+        self.link = link
+        self.sources = sources
+        stateDirectory = state
+        deviceName = sources.hostName
+        connection = try ResolvedConnection(chosen, link: link, sources: sources)
+    }
+
+    /// True if the directory's own configuration names this remote.
+    public var isLinked: Bool { link != nil }
+
+    /// Writes the link, making the directory if it does not exist.
+    ///
+    /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
+    ///   of a ``StoreConfiguration``, whose keys and choices no file holds.
+    public func writeLink() throws(SyncError) {
+        guard let sources else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(directory))' is reached by what the app spells, and that "
+                    + "cannot be written into a link"
+            )
+        }
+        var file = LinkFile(remote: remote, options: sources.options, previous: link)
+        file.record(connection.used)
+        try MirrorLink.write(
+            file.content(replacing: linkContent),
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+    }
+
+    /// Ends the link of a directory: files, trash and manifest stay, and so do defaults of options
+    /// in its configuration.
+    ///
+    /// - Returns: The remote that the directory was linked with.
+    /// - Throws: `SyncError`: `configuration` if the directory is not linked, `locked` while a run
+    ///   holds it.
+    public static func unlink(
+        directory: String,
+        stateDirectory: String?
+    ) throws(SyncError) -> Remote {
+        let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
+        let path = DirectoryConfiguration.path(
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        guard let content, let link = try LinkFile(content, path: path) else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(directory))' is not linked with a remote"
+            )
+        }
+        try MirrorLink.replace(
+            with: LinkFile.unlinked(content),
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        return try Remote(parsing: link.remote)
+    }
+
+    /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
+    @discardableResult
+    public func pull(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.pull, options: options, onEvent: onEvent)
+    }
+
+    /// Makes the remote have what the directory has; as ``run(_:options:onEvent:)``.
+    @discardableResult
+    public func push(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.push, options: options, onEvent: onEvent)
+    }
+
+    /// Makes both sides have what either changed since the last run; as
+    /// ``run(_:options:onEvent:)``.
+    ///
+    /// What both sides changed is a conflict. What one side removed is removed from the other only
+    /// if the options allow it and the other side did not change it.
+    @discardableResult
+    public func sync(
+        _ options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) async throws(SyncError) -> RunSummary {
+        try await run(.sync, options: options, onEvent: onEvent)
+    }
+
+    /// Makes one side what the other is, or each what the other has changed.
+    ///
+    /// A directory that belongs to a user's configuration is linked first if it is not. Cancelling
+    /// the task ends the run and keeps what the next run needs to resume.
+    ///
+    /// - Parameters:
+    ///   - direction: Which side is changed.
+    ///   - options: The choices of this run.
+    ///   - onEvent: Called from any thread during the run; the last event is the summary.
+    /// - Returns: What was done, also where items failed.
+    /// - Throws: `SyncError` if the run could not be done or ended early.
+    public func run(
+        _ direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> RunSummary {
+        if direction != .pull { try MirrorLink.require(directory: directory) }
+        if sources != nil, !isLinked, !options.isDryRun {
+            // A misspelt remote must not become the one that later runs are held to.
+            let client = try bucketClient()
+            let isEmpty = try await !client.hasObjects()
+            if isEmpty, direction == .pull || direction == .sync && !hasFiles {
+                throw await nothingThere(client)
+            }
+            try writeLink()
+        }
+        let engine = try engine(connectionLimit: options.connectionLimit)
+        return try await engine.run(direction, options: options, onEvent: onEvent)
+    }
+
+    /// True if the directory has something that a run could send.
+    private var hasFiles: Bool {
+        MirrorLink.hasFiles(directory: directory, stateDirectory: stateDirectory)
+    }
+
+    /// Why nothing is linked with a prefix that holds nothing.
+    private func nothingThere(_ client: BucketClient) async -> SyncError {
+        let address = remote.display
+        var object = address[...]
+        if object.last == "/" { object = object.dropLast() }
+        if !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast()) {
+            return SyncError(
+                code: .notFound,
+                message: "'\(object)' is an object, not a prefix; nothing was linked. "
+                    + "Download it with: osssync get \(object) FILE"
+            )
+        }
+        return SyncError(
+            code: .notFound,
+            message: "there is nothing below '\(address)'; nothing was linked. Check its name; "
+                + "'osssync init' links with a prefix that is empty on purpose"
+        )
+    }
+
+    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
+    /// nothing.
+    ///
+    /// - Throws: `SyncError`.
+    public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
+        try await status(options: options, of: [:])
+    }
+
+    /// The same for directions that have options of their own; their filters do not count.
+    ///
+    /// - Throws: `SyncError`.
+    public func status(
+        options: RunOptions,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> StatusReport {
+        try await engine(connectionLimit: options.connectionLimit)
+            .status(options: options, of: directions)
+    }
+
+    /// Deletes partial files and aborts multipart uploads, of one path or of all.
+    ///
+    /// - Throws: `SyncError`.
+    public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+        try await engine(connectionLimit: 1).cancelTransfers(path: path)
+    }
+
+    /// Reads recorded files and compares their content with the manifest.
+    ///
+    /// Downloads nothing but what it is to repair. Damaged files are compared by their content in
+    /// later runs, too, and not uploaded without force. Cancelling the task ends it between two
+    /// files.
+    ///
+    /// - Parameters:
+    ///   - options: What is verified.
+    ///   - onFinding: Called with each file or object that is not as recorded.
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`; `locked` if a run goes on.
+    public func verify(
+        _ options: VerifyOptions,
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) async throws(SyncError) -> VerifyReport {
+        try await engine(connectionLimit: RunOptions.standard.connectionLimit)
+            .verify(options, onFinding: onFinding)
+    }
+
+    /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
+    ///
+    /// - Throws: `SyncError`.
+    public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
+        try await engine(connectionLimit: 1).pastRuns(limit: limit)
+    }
+
+    /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
+    ///
+    /// Those of the last 20 runs are kept, at most 5,000 of each.
+    ///
+    /// - Parameters:
+    ///   - number: The run's number.
+    ///   - onItem: Called with each item.
+    /// - Returns: The run; nil if there is no record of it.
+    /// - Throws: `SyncError`.
+    public func pastItems(
+        ofRun number: Int64,
+        onItem: (PastItem) -> Bool
+    ) async throws(SyncError) -> PastRun? {
+        try await engine(connectionLimit: 1).pastItems(ofRun: number, onItem: onItem)
+    }
+
+    /// The bucket, for single calls.
+    public func bucketClient() throws(SyncError) -> BucketClient {
+        try BucketClient(remote: remote, connection: connection)
+    }
+
+    /// What requests would be signed with now.
+    func credentials() async throws(CredentialsError) -> Credentials {
+        try await connection.credentials.credentials()
+    }
+
+    private func engine(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
+        let (connection, prefix) = (connection, remote.prefixKey)
+        let storeObserver = StoreObserver { connection.notify($0, prefix: prefix) }
+        let store = try StoreFactory.store(
+            connection,
+            bucket: remote.bucket,
+            connectionLimit: connectionLimit,
+            observe: { storeObserver.observe($0) }
+        )
+        return MirrorEngine(
+            settings: MirrorSettings(
+                directory: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: sources?.homeDirectory,
+                prefix: remote.prefixKey,
+                identity: RemoteIdentity(
+                    dialect: remote.dialect.rawValue,
+                    endpointHost: connection.endpoint.host,
+                    bucket: remote.bucket,
+                    prefix: remote.prefix
+                ),
+                displayRemote: remote.display,
+                store: store,
+                storeObserver: storeObserver,
+                environment: SystemClocks.engine(hostName: deviceName)
+            )
+        )
+    }
+}

@@ -1,0 +1,121 @@
+/// The commands on what earlier runs did.
+extension CommandTable {
+    private static let directory = ArgumentSpecification(name: "DIR", isOptional: false)
+    private static let optionalDirectory = ArgumentSpecification(name: "DIR", isOptional: true)
+    private static let paths = ArgumentSpecification(
+        name: "PATH",
+        isOptional: false,
+        isRepeated: true
+    )
+    private static let localOptions: [Option] = [.stateDirectory, .json, .quiet, .help]
+
+    private static let optionalPaths = ArgumentSpecification(
+        name: "PATH",
+        isOptional: true,
+        isRepeated: true
+    )
+    private static let optionalRun = ArgumentSpecification(
+        name: ArgumentSpecification.runName,
+        isOptional: true
+    )
+
+    static let undo = CommandSpecification(
+        name: .undo,
+        arguments: [directory, optionalRun],
+        summary: "bring back everything that a run deleted or replaced here",
+        discussion: [
+            "Restores all that the run left in the trash: the run number RUN, or the last one that "
+                + "left anything. The same as osssync restore --run RUN DIR . (with a dot). Only "
+                + "the directory is changed.",
+            "An existing file with other content is kept and reported (exit status 1). With "
+                + "--force it goes to the trash first.",
+        ],
+        options: [.force] + localOptions,
+        examples: [("osssync undo ~/Photos", "the last pull deleted too much")],
+        optionHelp: [
+            .force: "replace existing files, which go to the trash"
+        ]
+    )
+
+    static let verify = CommandSpecification(
+        name: .verify,
+        arguments: [directory, optionalPaths],
+        summary: "read files and compare their content with the recorded checksums",
+        discussion: [
+            "Reports damage: other content, although size and modification time are the recorded "
+                + "ones. Later runs report a damaged file as well and do not upload it without "
+                + "--force, until it is repaired, edited or verified again. Files that were "
+                + "changed or deleted since the last run are counted. With PATH, relative to DIR, "
+                + "only those files and directories are read.",
+            "Exit status 1 means that something is damaged, is missing in the bucket (--remote) or "
+                + "could not be read.",
+        ],
+        options: [.remote, .budget, .repair, .stateDirectory] + commonOptions,
+        examples: [
+            ("osssync verify ~/Photos", "read everything once"),
+            ("osssync verify --budget 5% ~/Photos", "every night: all files in 20 nights"),
+            ("osssync verify --repair ~/Photos 2024", "replace damaged files by the bucket's"),
+        ]
+    )
+
+    static let log = CommandSpecification(
+        name: .log,
+        arguments: [directory, optionalRun],
+        summary: "show past runs, or the recorded items of one",
+        discussion: [
+            "Prints one line for each of the last 1,000 runs, the latest last: number, start, "
+                + "direction, outcome, duration and counts. With RUN, the number of a run, also "
+                + "its items that failed, were skipped or deleted; those of the last 20 runs are "
+                + "kept."
+        ],
+        options: [.stateDirectory] + commonOptions,
+        examples: [
+            ("osssync log ~/Photos", "when was the last backup?"),
+            ("osssync log ~/Photos 12", "what went wrong in run 12?"),
+        ]
+    )
+
+    static let trash = CommandSpecification(
+        name: .trash,
+        arguments: [optionalDirectory],
+        summary: "list or delete what runs moved to the trash",
+        discussion: [
+            "Files that a run deletes, or replaces in a conflict or with --force, are kept in "
+                + "DIR/.osssync/trash for --trash-days. Prints one line for each: size in bytes, "
+                + "time and number of the run, and path; the oldest run's first.",
+            "With --empty, they are deleted for good. Other files are not changed.",
+        ],
+        options: [.empty, .olderThan] + localOptions,
+        examples: [
+            ("osssync trash ~/Photos", "what was deleted or replaced here?"),
+            ("osssync trash --empty --older-than 3d ~/Photos", "free space, but keep three days"),
+        ],
+        optionHelp: [
+            .olderThan: "only what runs removed at least this long ago, such as 12h or 3d "
+                + "(default 0s)"
+        ]
+    )
+
+    static let restore = CommandSpecification(
+        name: .restore,
+        arguments: [directory, paths],
+        summary: "bring deleted or replaced files back from the trash",
+        discussion: [
+            "PATH is a file, or a directory of which everything in the trash comes back, relative "
+                + "to DIR; . means all of it. A file gets its path, modification time and mode "
+                + "back and leaves the trash. Nothing is downloaded.",
+            "An existing file with other content is kept and reported (exit status 1). With "
+                + "--force it goes to the trash first, from where it can be restored as well.",
+            "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
+        ],
+        options: [.run, .at, .to, .force] + localOptions,
+        examples: [
+            ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
+            ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),
+            ("osssync restore --to old.jpg ~/Photos a.jpg", "put it beside the present one"),
+        ],
+        optionHelp: [
+            .force: "replace existing files, which go to the trash"
+        ]
+    )
+}

@@ -1,0 +1,158 @@
+internal import OSSSync
+
+/// The defaults of options that `DIR/.osssync/config` has: in `[mirror]` for every command, in
+/// `[pull]`, `[push]` and `[sync]` for one.
+struct DirectoryDefaults: Sendable {
+    private static let common = "mirror"
+    private static let commands: [CommandName] = [.pull, .push, .sync]
+
+    private let path: String
+    private let common: [Default]
+    private let own: [CommandName: [Default]]
+
+    /// One line that was understood.
+    fileprivate struct Default: Sendable {
+        let option: Option
+        /// Nil for an option that takes no value.
+        let value: String?
+        /// False if an option without a value is switched off.
+        let isOn: Bool
+    }
+
+    /// Reads and checks all lines, whichever command they are for.
+    init(_ configuration: DirectoryConfiguration) throws(UsageError) {
+        path = configuration.path
+        var common: [Default] = []
+        var own: [CommandName: [Default]] = [:]
+        for section in configuration.sections {
+            let command = CommandName(rawValue: section.name)
+            guard section.name == Self.common || command.map(Self.commands.contains) == true else {
+                throw .configuration(
+                    path: displayText(path),
+                    line: section.entries.first.map { min($0.line, section.line) } ?? section.line,
+                    reason: Self.unknownSection(section.name)
+                )
+            }
+            for entry in section.entries where !entry.isOfLink {
+                let known = try Self.read(entry, path: path)
+                if section.name == Self.common { common.append(known) }
+                if let command { own[command, default: []].append(known) }
+            }
+        }
+        (self.common, self.own) = (common, own)
+    }
+
+    private static func unknownSection(_ name: String) -> String {
+        let known = "expected [mirror], [pull], [push] or [sync]"
+        return name.isEmpty
+            ? "it stands before the first section; \(known)"
+            : "unknown section [\(displayText(name))]; \(known)"
+    }
+
+    /// The options that a line can set.
+    private static let settable: [OptionSpecification] = OptionTable.rows.filter { row in
+        row.option != .help && !OptionTable.onlyTyped.contains(row.option)
+            && CommandTable.row(.pull)?.options.contains(row.option) == true
+    }
+
+    private static func read(
+        _ entry: DirectoryConfiguration.Entry,
+        path: String
+    ) throws(UsageError) -> Default {
+        func problem(_ reason: String) -> UsageError {
+            .configuration(path: displayText(path), line: entry.line, reason: reason)
+        }
+        let name = String(entry.key.lowercased().map { $0 == "_" ? "-" : $0 })
+        guard let row = settable.first(where: { $0.option.rawValue == name }) else {
+            if OptionTable.onlyTyped.contains(where: { $0.rawValue == name }) {
+                throw problem("'\(name)' can only be given on the command line")
+            }
+            let nearest = Nearest.word(to: name, among: settable.map(\.option.rawValue))
+            throw problem(
+                "unknown name '\(displayText(entry.key))'"
+                    + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+            )
+        }
+        if row.group == .connection, CommandTable.linkOptions.contains(row.option) {
+            throw problem("'\(name)' belongs in [mirror]")
+        }
+        let known: Default
+        if row.value == .none {
+            guard let isOn = switches[entry.value.lowercased()] else {
+                throw problem("'\(name)' is 'yes' or 'no'")
+            }
+            known = Default(option: row.option, value: nil, isOn: isOn)
+        } else {
+            known = Default(option: row.option, value: entry.value, isOn: true)
+        }
+        do throws(UsageError) {
+            try check(known, row)
+        } catch {
+            throw problem(error.message)
+        }
+        return known
+    }
+
+    private static let switches = [
+        "yes": true, "true": true, "on": true, "1": true,
+        "no": false, "false": false, "off": false, "0": false,
+    ]
+
+    /// Refuses a value that the command line would refuse, too.
+    private static func check(_ known: Default, _ row: OptionSpecification) throws(UsageError) {
+        if let value = known.value, !row.choices.isEmpty, !row.choices.contains(value) {
+            throw .badValue(
+                option: row.name,
+                value: displayText(value),
+                expected: "expected one of " + row.choices.joined(separator: ", ")
+            )
+        }
+        var arguments = ParsedArguments(command: .pull, positionals: [], values: [:], counts: [:])
+        arguments.add([known])
+        _ = try RunOptions(arguments)
+        var connection = ConnectionOptions()
+        try connection.setPatience(arguments)
+    }
+
+    /// True if a direction has patterns of its own, which a command on all of them cannot apply.
+    func hasOwnPatterns(_ command: CommandName) -> Bool {
+        own[command, default: []].contains { $0.option == .exclude || $0.option == .include }
+    }
+
+    /// The arguments with the defaults of what was not typed; patterns come before typed ones.
+    ///
+    /// The options and the section of `command` count, by default of the one that was typed.
+    func filling(_ typed: ParsedArguments, as command: CommandName? = nil) -> ParsedArguments {
+        let command = command ?? typed.command
+        let accepted = CommandTable.row(command)?.options ?? []
+        var filled = ParsedArguments(
+            command: typed.command,
+            positionals: typed.positionals,
+            values: [:],
+            counts: [:]
+        )
+        filled.add((common + own[command, default: []]).filter { accepted.contains($0.option) })
+        // The one typed overrides its opposite.
+        if typed.has(.verbose) { filled.counts[.quiet] = nil }
+        if typed.has(.quiet) { filled.counts[.verbose] = nil }
+        filled.values.merge(typed.values) { $1 }
+        filled.counts.merge(typed.counts) { $1 }
+        filled.patterns += typed.patterns
+        return filled
+    }
+}
+
+extension ParsedArguments {
+    fileprivate mutating func add(_ defaults: [DirectoryDefaults.Default]) {
+        for known in defaults {
+            switch (known.option, known.value) {
+            case (.exclude, let value?), (.include, let value?):
+                patterns.append(
+                    FilterArgument(excludes: known.option == .exclude, pattern: value)
+                )
+            case (_, let value?): values[known.option] = value
+            case (_, nil): counts[known.option] = known.isOn ? 1 : nil
+            }
+        }
+    }
+}

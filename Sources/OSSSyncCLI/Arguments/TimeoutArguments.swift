@@ -1,0 +1,19 @@
+internal import OSSSync
+
+extension ConnectionOptions {
+    /// Takes how long and how often requests are tried from a command line.
+    mutating func setPatience(_ arguments: ParsedArguments) throws(UsageError) {
+        let seconds = "expected a number of seconds from 0.1 to 86400, such as 30"
+        timeout = try arguments.given(.timeout, expected: seconds) { text in
+            parseSeconds(text).flatMap { $0 >= .milliseconds(100) ? $0 : nil }
+        }
+        retries = try arguments.given(.retries, expected: "expected a number from 0 to 1000") {
+            parseCount($0, in: 0...1_000)
+        }
+        retryWait = try arguments.given(
+            .retryWait,
+            expected: "expected a number of seconds from 0 to 86400, such as 20",
+            parse: parseSeconds
+        )
+    }
+}

@@ -1,0 +1,21 @@
+internal import OSSSync
+
+/// What the commands have that need no remote.
+extension CommandContext {
+    /// The paths after the directory.
+    var paths: [String] { Array(arguments.positionals.dropFirst()) }
+
+    func localMirror() throws(UsageError) -> LocalMirror {
+        LocalMirror(
+            directory: try directory(),
+            deviceName: sources.hostName,
+            stateDirectory: sources.options.stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+    }
+
+    /// `2026-01-02T03:04:05.000Z`, or as many blanks.
+    func timeText(_ seconds: Int64?) -> String {
+        seconds.map { StoreTime(secondsSince1970: $0).text } ?? String(repeating: " ", count: 24)
+    }
+}

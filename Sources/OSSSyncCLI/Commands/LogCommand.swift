@@ -1,0 +1,97 @@
+internal import OSSSync
+
+/// `osssync log`.
+struct LogCommand: Sendable {
+    private static let limit = 1_000
+
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let mirror = try Mirror(
+            directory: try context.directory(),
+            remote: nil,
+            allowsRebinding: false,
+            sources: context.sources
+        )
+        guard let text = context.positional(1) else {
+            for run in try await mirror.pastRuns(limit: Self.limit).reversed() { say(run) }
+            return .success
+        }
+        guard let number = parseCount(text, in: 1...Int.max) else {
+            throw UsageError.badArgument(
+                displayText(text),
+                expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
+            )
+        }
+        guard let run = try await mirror.pastItems(ofRun: Int64(number), onItem: say) else {
+            throw SyncError(
+                code: .notFound,
+                message: "there is no record of run \(number); 'osssync log DIR' lists them"
+            )
+        }
+        say(run)
+        return .success
+    }
+
+    private func say(_ item: PastItem) -> Bool {
+        guard context.output.isJSON else {
+            let reason = item.message.map { ": " + $0 } ?? ""
+            return context.say("\(item.state) \(item.action) \(item.key)\(reason)")
+        }
+        var line = EventJSON.line("past_item", time: WallClock.text())
+        line.add("action", item.action)
+        line.add("state", item.state)
+        line.add("key", item.key)
+        line.add("reason", ifPresent: item.message)
+        return context.say(line)
+    }
+
+    private func say(_ run: PastRun) {
+        if context.output.isJSON {
+            context.say(Self.json(run, context.timeText(run.started)))
+        } else {
+            context.say(Self.text(run, context.timeText(run.started)))
+        }
+    }
+
+    static func text(_ run: PastRun, _ time: String) -> String {
+        let number = String(run.number)
+        let gap = String(repeating: " ", count: max(0, 6 - number.utf8.count))
+        let space = String(repeating: " ", count: max(0, 4 - run.direction.utf8.count))
+        let direction = run.direction + space
+        let beginning = "\(gap)\(number)  \(time)  \(direction)"
+        guard let end = run.end else { return beginning + "  did not end" }
+        var parts = ["\(end.transferred) transferred (\(sizeText(end.bytes)))"]
+        func add(_ count: Int64, _ word: String) {
+            if count > 0 { parts.append("\(count) \(word)") }
+        }
+        add(end.deleted, "deleted")
+        add(end.renamed, "renamed")
+        add(end.conflicts, end.conflicts == 1 ? "conflict" : "conflicts")
+        add(end.skipped, "skipped")
+        add(end.failed, "failed")
+        let message = end.message.map { ": " + $0 } ?? ""
+        return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))  "
+            + parts.joined(separator: ", ") + message
+    }
+
+    private static func json(_ run: PastRun, _ time: String) -> JSONLine {
+        var line = EventJSON.line("past_run", time: WallClock.text())
+        line.add("run", run.number)
+        line.add("direction", run.direction)
+        line.add("started", time)
+        line.add("remote", run.remote)
+        guard let end = run.end else { return line }
+        line.add("outcome", end.outcome)
+        line.add("seconds", end.seconds)
+        line.add("transferred", end.transferred)
+        line.add("bytes", end.bytes)
+        line.add("deleted", end.deleted)
+        line.add("renamed", end.renamed)
+        line.add("conflicts", end.conflicts)
+        line.add("failed", end.failed)
+        line.add("skipped", end.skipped)
+        line.add("stopped", ifPresent: end.message)
+        return line
+    }
+}

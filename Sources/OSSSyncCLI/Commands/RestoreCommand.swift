@@ -1,0 +1,103 @@
+internal import OSSSync
+
+/// `osssync restore`, and `osssync undo`, which restores everything of one run.
+struct RestoreCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let isUndo = context.arguments.command == .undo
+        let paths = isUndo ? ["."] : context.paths
+        let target = context.arguments.values[.to]
+        if target != nil, paths.count > 1 {
+            throw UsageError.badArgument(
+                displayText(paths[1]),
+                expected: "with --to, only one PATH can be restored"
+            )
+        }
+        let request = RestoreRequest(
+            paths: paths,
+            version: isUndo ? try runToUndo() : try version(),
+            target: target,
+            replaces: context.arguments.has(.force)
+        )
+        let report = try await context.localMirror().restore(request) { say($0) }
+        for path in report.missing {
+            let subject = isUndo ? "what that run removed" : "'\(path)'"
+            context.complain("\(subject) is not in the trash; 'osssync trash DIR' lists what is")
+        }
+        if context.output.isJSON {
+            var line = EventJSON.line("restore", time: WallClock.text())
+            line.add("restored", report.restored)
+            line.add("bytes", report.bytes)
+            line.add("unchanged", report.unchanged)
+            line.add("kept", report.kept)
+            line.add("failed", report.failed)
+            line.add("missing", report.missing.count)
+            context.say(line)
+        } else if !context.output.isQuiet {
+            context.say(Self.text(report))
+        }
+        return report.isComplete ? .success : .incomplete
+    }
+
+    private func runToUndo() throws -> TrashVersion {
+        guard let text = context.positional(1) else { return .lastRun }
+        guard let number = parseCount(text, in: 1...Int.max) else {
+            throw UsageError.badArgument(
+                displayText(text),
+                expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
+            )
+        }
+        return .run(Int64(number))
+    }
+
+    private func version() throws -> TrashVersion {
+        let run = try context.arguments.given(
+            .run,
+            expected: "expected the number of a run, as 'osssync trash' shows it",
+            parse: { parseCount($0, in: 1...Int.max) }
+        )
+        let time = try context.arguments.given(
+            .at,
+            expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
+            parse: { parseTime($0, now: WallClock.now().seconds) }
+        )
+        switch (run, time) {
+        case (nil, nil): return .latest
+        case (let run?, nil): return .run(Int64(run))
+        case (nil, let time?): return .at(time)
+        case (.some, .some): throw UsageError.contradiction("--run", "--at")
+        }
+    }
+
+    static func text(_ report: RestoreReport) -> String {
+        let files = countText(report.restored, "file", "files")
+        var parts = ["restored \(files) (\(sizeText(report.bytes)))"]
+        if report.unchanged > 0 { parts.append("\(report.unchanged) unchanged") }
+        if report.kept > 0 { parts.append("\(report.kept) kept") }
+        if report.failed > 0 { parts.append("\(report.failed) failed") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func say(_ file: RestoredFile) {
+        if context.output.isJSON {
+            var line = EventJSON.line("restored", time: WallClock.text())
+            line.add("key", file.key)
+            line.add("path", file.target)
+            line.add("size", file.size)
+            if let run = file.run { line.add("run", run) }
+            line.add("state", file.state.rawValue)
+            line.add("reason", ifPresent: file.message)
+            context.say(line)
+            return
+        }
+        switch file.state {
+        case .restored, .replaced, .unchanged:
+            guard !context.output.isQuiet else { return }
+            let name = file.key == file.target ? file.key : "\(file.key) to \(file.target)"
+            context.say("\(file.state.rawValue) \(name)")
+        case .kept, .failed:
+            context.complain("\(file.state.rawValue) \(file.target): \(file.message ?? "")")
+        }
+    }
+}

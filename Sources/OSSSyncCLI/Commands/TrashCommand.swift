@@ -1,0 +1,51 @@
+internal import OSSSync
+
+/// `osssync trash`.
+struct TrashCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let age =
+            try context.arguments.given(
+                .olderThan,
+                expected: "expected a time, such as 90s, 12h or 7d",
+                parse: parseDuration
+            ) ?? .zero
+        let mirror = try context.localMirror()
+        let empties = context.arguments.has(.empty)
+        let report =
+            empties
+            ? try await mirror.emptyTrash(age: age)
+            : try await mirror.trash(age: age) { say($0) }
+        for failure in report.failures { context.complain(failure) }
+        if context.output.isJSON {
+            var line = EventJSON.line("trash", time: WallClock.text())
+            line.add("files", report.files)
+            line.add("bytes", report.bytes)
+            line.add("emptied", empties)
+            context.say(line)
+        } else if !context.output.isQuiet {
+            let files = countText(report.files, "file", "files")
+            let size = sizeText(report.bytes)
+            context.say(empties ? "deleted \(files) (\(size))" : "\(files) in the trash (\(size))")
+        }
+        return report.failures.isEmpty ? .success : .incomplete
+    }
+
+    private func say(_ file: TrashedFile) -> Bool {
+        if context.output.isJSON {
+            var line = EventJSON.line("trashed", time: WallClock.text())
+            line.add("key", file.key)
+            line.add("size", file.size)
+            if let run = file.run { line.add("run", run) }
+            line.add("removed", ifPresent: file.removed.map(context.timeText))
+            return context.say(line)
+        }
+        let size = String(file.size)
+        let padding = String(repeating: " ", count: max(0, 14 - size.utf8.count))
+        let run = file.run.map { "run \($0)" } ?? "-"
+        let gap = String(repeating: " ", count: max(0, 8 - run.utf8.count))
+        let time = context.timeText(file.removed)
+        return context.say("\(padding)\(size)  \(time)  \(run)\(gap)  \(file.key)")
+    }
+}

@@ -1,0 +1,88 @@
+internal import OSSSync
+
+/// `osssync verify`.
+struct VerifyCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let arguments = context.arguments
+        let options = VerifyOptions(
+            paths: context.paths,
+            budget: try arguments.given(
+                .budget,
+                expected: "expected a time, such as 30m, or a percentage, such as 5%",
+                parse: Self.budget
+            ),
+            checksRemote: arguments.has(.remote),
+            repairs: arguments.has(.repair)
+        )
+        let mirror = try Mirror(
+            directory: try context.directory(),
+            remote: nil,
+            allowsRebinding: false,
+            sources: context.sources
+        )
+        let report = try await mirror.verify(options) { say($0) }
+        if context.output.isJSON {
+            writeJSON(report)
+        } else if !context.output.isQuiet {
+            context.say(Self.text(report))
+        }
+        return report.isGood ? .success : .incomplete
+    }
+
+    static func budget(_ text: String) -> VerifyBudget? {
+        if text.last == "%" {
+            return parseCount(String(text.dropLast()), in: 1...100).map { .percent($0) }
+        }
+        return parseDuration(text).flatMap { $0 > .zero ? .time($0) : nil }
+    }
+
+    static func text(_ report: VerifyReport) -> String {
+        let files = countText(report.verified, "file", "files")
+        var parts = ["verified \(files) (\(sizeText(report.bytes)))"]
+        func add(_ count: Int, _ words: String) {
+            if count > 0 { parts.append("\(count) \(words)") }
+        }
+        add(report.damaged, "damaged")
+        add(report.repaired, "repaired")
+        add(report.remoteDamaged, "damaged in the bucket")
+        add(report.remoteMissing, "missing in the bucket")
+        add(report.remoteChanged, "changed in the bucket")
+        add(report.changed, "changed here")
+        add(report.missing, "deleted here")
+        add(report.unverifiable, "without a recorded checksum")
+        add(report.failed, "failed")
+        let rest = report.isFinished ? "" : "; the next 'verify --budget' continues"
+        return parts.joined(separator: ", ") + rest
+    }
+
+    private func say(_ finding: VerifyFinding) {
+        guard context.output.isJSON else {
+            return context.complain("\(finding.kind.rawValue) \(finding.key): \(finding.message)")
+        }
+        var line = EventJSON.line("verify_item", time: WallClock.text())
+        line.add("kind", finding.kind.rawValue)
+        line.add("key", finding.key)
+        line.add("size", finding.size)
+        line.add("message", finding.message)
+        context.say(line)
+    }
+
+    private func writeJSON(_ report: VerifyReport) {
+        var line = EventJSON.line("verify", time: WallClock.text())
+        line.add("verified", report.verified)
+        line.add("bytes", report.bytes)
+        line.add("damaged", report.damaged)
+        line.add("repaired", report.repaired)
+        line.add("remote_damaged", report.remoteDamaged)
+        line.add("remote_missing", report.remoteMissing)
+        line.add("remote_changed", report.remoteChanged)
+        line.add("changed", report.changed)
+        line.add("missing", report.missing)
+        line.add("unverifiable", report.unverifiable)
+        line.add("failed", report.failed)
+        line.add("finished", report.isFinished)
+        context.say(line)
+    }
+}

@@ -1,0 +1,180 @@
+/// The scripts that make shells complete command lines, made from the tables.
+enum ShellCompletions: String, CaseIterable, Sendable {
+    case bash
+    case zsh
+    case fish
+
+    /// The whole script.
+    var script: String {
+        let lines =
+            switch self {
+            case .bash: Self.bashLines
+            case .zsh: Self.zshLines
+            case .fish: Self.fishLines
+            }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let commands = CommandTable.rows.map(\.name.rawValue)
+    private static let topics = HelpTopic.allCases.map(\.rawValue)
+    private static let shells = allCases.map(\.rawValue)
+
+    private static func options(of row: CommandSpecification) -> [OptionSpecification] {
+        OptionTable.rows.filter { row.options.contains($0.option) }
+    }
+
+    /// What an option of a command does, on one line.
+    private static func help(
+        _ option: OptionSpecification,
+        _ command: CommandSpecification
+    ) -> String {
+        let text = command.optionHelp[option.option] ?? option.help
+        let end = text.firstIndex { $0 == ";" || $0 == "(" } ?? text.endIndex
+        let short = text[..<end]
+        return String(short.last == " " ? short.dropLast() : short)
+    }
+
+    // MARK: - bash
+
+    private static var bashLines: [String] {
+        var lines = [
+            "# bash completion for osssync; written by osssync completions bash",
+            "_osssync() {",
+            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}",
+            "    local command= word",
+            "    COMPREPLY=()",
+            "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do",
+            "        case $word in",
+            "            \(commands.joined(separator: "|"))) command=$word; break ;;",
+            "        esac",
+            "    done",
+            "    case $prev in",
+        ]
+        for row in OptionTable.rows where row.value != .none {
+            let names = ([row.name] + (row.short.map { ["-\($0)"] } ?? [])).joined(separator: "|")
+            let action =
+                if !row.choices.isEmpty {
+                    bashWords(row.choices) + "; return"
+                } else {
+                    row.takesPath ? "compopt -o default; return" : "return"
+                }
+            lines.append("        \(names)) \(action) ;;")
+        }
+        lines += [
+            "    esac",
+            "    case $command:$cur in",
+            "        :-*) \(bashWords(["--help", "--version"])) ;;",
+            "        :*) \(bashWords(commands)) ;;",
+            "        help:*) \(bashWords(commands + topics)) ;;",
+            "        completions:*) \(bashWords(shells)) ;;",
+        ]
+        for row in CommandTable.rows where !row.options.isEmpty {
+            let words = bashWords(options(of: row).map(\.name))
+            lines.append("        \(row.name.rawValue):-*) \(words) ;;")
+        }
+        return lines + [
+            "        *) compopt -o default ;;", "    esac", "}", "complete -F _osssync osssync",
+        ]
+    }
+
+    private static func bashWords(_ words: [String]) -> String {
+        "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$cur\")"
+    }
+
+    // MARK: - zsh
+
+    private static var zshLines: [String] {
+        var lines = [
+            "#compdef osssync", "# written by osssync completions zsh", "_osssync() {",
+            "    local -a commands", "    commands=(",
+        ]
+        lines += CommandTable.rows.map { row in
+            "        '\(row.name.rawValue):\(zshQuoted(row.summary))'"
+        }
+        lines += [
+            "    )", "    if (( CURRENT == 2 )); then", "        _describe command commands",
+            "        return", "    fi", "    case $words[2] in",
+        ]
+        for row in CommandTable.rows {
+            var parts = options(of: row).flatMap { zshOption($0, row) }
+            switch row.name {
+            case .help: parts.append("'2:topic:(\((commands + topics).joined(separator: " ")))'")
+            case .completions: parts.append("'2:shell:(\(shells.joined(separator: " ")))'")
+            default: parts.append("'*:file:_files'")
+            }
+            lines.append("        \(row.name.rawValue))")
+            lines.append("            _arguments -s \\")
+            lines += parts.dropLast().map { "                \($0) \\" }
+            lines += ["                \(parts[parts.count - 1])", "            ;;"]
+        }
+        return lines + ["    esac", "}", "_osssync \"$@\""]
+    }
+
+    private static func zshOption(
+        _ option: OptionSpecification,
+        _ row: CommandSpecification
+    ) -> [String] {
+        let help = zshQuoted(self.help(option, row))
+        var value = ""
+        if !option.choices.isEmpty {
+            value = ":value:(\(option.choices.joined(separator: " ")))"
+        } else if option.value != .none {
+            value = option.takesPath ? ":file:_files" : ":value: "
+        }
+        let names = [option.name] + (option.short.map { ["-\($0)"] } ?? [])
+        return names.map { "'*\($0)[\(help)]\(value)'" }
+    }
+
+    /// For single quotes, and without what `_arguments` and `_describe` part fields by.
+    private static func zshQuoted(_ text: String) -> String {
+        replacing(["'": "'\\''", "[": "\\[", "]": "\\]", ":": "\\:"], in: text)
+    }
+
+    // MARK: - fish
+
+    private static var fishLines: [String] {
+        let known = commands.joined(separator: " ")
+        var lines = [
+            "# fish completion for osssync; written by osssync completions fish",
+            "complete -c osssync -n 'not __fish_seen_subcommand_from \(known)' -f",
+        ]
+        lines += CommandTable.rows.map { row in
+            "complete -c osssync -n 'not __fish_seen_subcommand_from \(known)' "
+                + "-a \(row.name.rawValue) -d \(fishQuoted(row.summary))"
+        }
+        let words = [(CommandName.help, commands + topics), (.completions, shells)]
+        for (command, words) in words {
+            lines.append(
+                "complete -c osssync -n '__fish_seen_subcommand_from \(command.rawValue)' "
+                    + "-f -a '\(words.joined(separator: " "))'"
+            )
+        }
+        for row in CommandTable.rows {
+            lines += options(of: row).map { fishOption($0, row) }
+        }
+        return lines
+    }
+
+    private static func fishOption(
+        _ option: OptionSpecification,
+        _ row: CommandSpecification
+    ) -> String {
+        var line = "complete -c osssync -n '__fish_seen_subcommand_from \(row.name.rawValue)'"
+        if let short = option.short { line += " -s \(short)" }
+        line += " -l \(option.option.rawValue)"
+        if !option.choices.isEmpty {
+            line += " -x -a '\(option.choices.joined(separator: " "))'"
+        } else if option.value != .none {
+            line += option.takesPath ? " -r -F" : " -x"
+        }
+        return line + " -d " + fishQuoted(help(option, row))
+    }
+
+    private static func fishQuoted(_ text: String) -> String {
+        "'" + replacing(["\\": "\\\\", "'": "\\'"], in: text) + "'"
+    }
+}
+
+private func replacing(_ pairs: [Character: String], in text: String) -> String {
+    text.reduce(into: "") { $0 += pairs[$1] ?? String($1) }
+}

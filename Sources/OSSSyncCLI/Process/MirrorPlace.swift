@@ -1,0 +1,100 @@
+internal import OSSSync
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The directory that a command is about, and the path in it to which the command is limited.
+struct MirrorPlace: Sendable, Hashable {
+    /// As it was given where it is the mirror itself; else its real path.
+    let directory: String
+    /// Relative to the directory; nil for all of it.
+    let path: String?
+
+    /// The file that a directory with a link has, and the one that is in a directory whose state is
+    /// kept elsewhere.
+    private static let linkFile = "/.osssync/config"
+    private static let markerFile = "/.osssync/marker"
+
+    /// Finds the directory by what was typed and what is on the disk.
+    ///
+    /// With a REMOTE the first path is the directory itself. Without one, it may lie in a mirror.
+    /// Without any path the mirror that holds the current directory is meant, as in git.
+    ///
+    /// - Returns: Nil if no directory was given and the current one is in no mirror.
+    static func find(
+        _ arguments: ParsedArguments,
+        _ command: CommandSpecification
+    ) throws(UsageError) -> MirrorPlace? {
+        let typed = arguments.mirror
+        let file = arguments.values[.stateDirectory] == nil ? linkFile : markerFile
+        guard let first = typed.paths.first else {
+            guard let found = mirror(holding: ".", file) else { return nil }
+            return MirrorPlace(directory: found.root, path: nil)
+        }
+        let inner = typed.paths.dropFirst().first
+        if typed.remote != nil || isThere(first + file) {
+            return MirrorPlace(directory: first, path: inner)
+        }
+        guard let found = mirror(holding: first, file), let path = found.path else {
+            return MirrorPlace(directory: first, path: inner)
+        }
+        guard command.takes(ArgumentSpecification.pathName) else {
+            throw .pathWithinMirror(
+                displayText(first),
+                command: command.name,
+                mirror: displayText(found.root)
+            )
+        }
+        if let inner {
+            throw .surplusArgument(displayText(inner), command: command.name)
+        }
+        return MirrorPlace(directory: found.root, path: path)
+    }
+
+    /// The nearest directory at or above `path` that is a mirror, and the way from there.
+    ///
+    /// Links are followed first, so that ".." and the names of parents mean what they mean to the
+    /// system. Whether the state found there may be trusted is judged when it is opened.
+    private static func mirror(
+        holding path: String,
+        _ file: String
+    ) -> (root: String, path: String?)? {
+        guard let real = realPath(path) else { return nil }
+        var parts = real.split(separator: "/")
+        var below: [Substring] = []
+        while true {
+            let root = "/" + parts.joined(separator: "/")
+            if isThere((root == "/" ? "" : root) + file) {
+                return (root, below.isEmpty ? nil : below.reversed().joined(separator: "/"))
+            }
+            guard let last = parts.popLast() else { return nil }
+            below.append(last)
+        }
+    }
+
+    /// The path without links, of which the last parts need not exist.
+    private static func realPath(_ path: String) -> String? {
+        var rest = absolutePath(path).split(separator: "/")
+        var missing: [Substring] = []
+        while true {
+            let known = "/" + rest.joined(separator: "/")
+            if let pointer = unsafe realpath(known, nil) {
+                defer { unsafe free(pointer) }
+                guard let real = unsafe String(validatingCString: pointer) else { return nil }
+                return ([real == "/" ? "" : real] + missing.reversed().map(String.init))
+                    .joined(separator: "/")
+            }
+            // What ".." leads to from a place that does not exist, nobody knows.
+            guard let last = rest.popLast(), last != ".." else { return nil }
+            missing.append(last)
+        }
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+}

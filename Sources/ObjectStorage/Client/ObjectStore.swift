@@ -1,0 +1,72 @@
+package import SyncModel
+
+/// One bucket of an object store: the real client, and fakes in tests.
+///
+/// Every operation retries what is safe to repeat, and throws what is left. A cancelled task's call
+/// throws an error whose `isCancelled` is true, and touches no sink and no descriptor afterwards.
+package protocol ObjectStore: Sendable {
+    /// What the service can do and allows.
+    var dialect: StorageDialect { get }
+
+    func list(_ request: ListRequest) async throws(StorageError) -> ListPage
+    func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata
+
+    /// Stores one object, or one range of it, through `sink`.
+    ///
+    /// Retries inside, continuing after what the sink has received; the count of attempts starts
+    /// over when bytes arrived. A range answered with the whole object, another `Content-Range`,
+    /// another ETag, a short or long body and an encoding that the object does not have are errors.
+    func get(_ request: GetRequest, into sink: FileSink) async throws(StorageError)
+        -> ObjectMetadata
+
+    /// Writes one object; its CRC-64, or its MD5 where the store tells no CRC-64, is computed as it
+    /// is sent and compared with what comes back.
+    ///
+    /// `onProgress` is called on the transport's thread with numbers of bytes that sum to those
+    /// sent; a negative one takes back what a repeated attempt sends again.
+    func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult
+
+    /// Begins an upload.
+    ///
+    /// Not repeated once the request may have reached the server: an answer that is lost leaves an
+    /// upload that only the caller can tell from others'.
+    func initiateMultipartUpload(_ request: PutRequest) async throws(StorageError) -> UploadID
+    /// Sends one part; verified and reported like ``put(_:body:onProgress:)``.
+    func uploadPart(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> UploadedPart
+    func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage
+    /// Makes the object of its parts.
+    ///
+    /// Not repeated once the request may have reached the server: a lost answer is thrown as a
+    /// `.transport` error, and the caller settles by `head` whether the object exists.
+    func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult
+    /// Drops an upload and its parts; one that does not exist is dropped already.
+    func abortMultipartUpload(_ key: ObjectKey, _ upload: UploadID) async throws(StorageError)
+    func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage
+
+    func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult
+    func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError) -> UploadedPart
+
+    /// Deletes at most 1,000 objects and returns those that are not known to be deleted.
+    func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
+
+    /// The key that a link object leads to.
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey
+}

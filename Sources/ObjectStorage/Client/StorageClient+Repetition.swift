@@ -1,0 +1,258 @@
+internal import SyncModel
+internal import Synchronization
+
+extension StorageClient {
+    /// Bytes of one attempt that are worth another.
+    static let worthwhile: Int64 = 64 << 10
+
+    /// Makes attempts until one succeeds or nothing more may be tried.
+    ///
+    /// Bytes that `sink` received in an attempt make its failure count for less.
+    func repeating<Value>(
+        isRepeatable: Bool = true,
+        into sink: FileSink? = nil,
+        _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        var state = RetryState(configuration.retry)
+        var context = AttemptContext()
+        var redaction = Redaction()
+        var number = 1
+        while true {
+            let before = sink?.received ?? 0
+            do throws(StorageError) {
+                if context.probe == nil { try await awaitConnection(&context) }
+                let value = try await attempt(&context)
+                outage.answered()
+                budget.refund()
+                environment.observe(.succeeded)
+                return value
+            } catch let failure {
+                // Whatever an answer had to say passes here.
+                redaction.add(context)
+                var error = failure.redacted(by: redaction)
+                if error.isNoSuchBucket { error.bucket = configuration.bucket }
+                let gained = (sink?.received ?? 0) - before
+                // A few bytes each time would go on for ever.
+                if gained >= Self.worthwhile {
+                    state.madeProgress()
+                    budget.refund()
+                }
+                if gained > 0 || error.isAnswer { outage.answered() }
+                let isUndone = context.isLooking || error.isCertainlyUndone
+                guard !error.isOutage, isRepeatable || isUndone else {
+                    outage.abandon(context.probe)
+                    throw error
+                }
+                if try await !waitForConnection(after: error, &context) {
+                    outage.abandon(context.probe)
+                    context.probe = nil
+                    try await prepareToRepeat(after: error, number, &state, &context)
+                    number += 1
+                }
+                context.isRepetition = true
+                if !context.isLooking, error.mayHideSuccess { context.mayBeDone = true }
+                context.isLooking = false
+            }
+        }
+    }
+
+    /// Waits while another request tries for all.
+    private func awaitConnection(_ context: inout AttemptContext) async throws(StorageError) {
+        switch await outage.enter() {
+        case .giveUp(let found):
+            // It gives up with the one that tried, and does not begin to try for all itself.
+            var error = found
+            error.isOutage = true
+            throw error
+        case .takeOver(let probe): context.probe = probe
+        case .retry, .probe: break
+        }
+    }
+
+    /// True if there was no connection, and the request is to be made again now; false if the error
+    /// is one of this request alone.
+    private func waitForConnection(
+        after error: StorageError,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> Bool {
+        guard case .transport(let failure) = error.kind else { return false }
+        let isLoss = failure.retryClass == .transient
+        guard failure.retryClass == .unreachable || isLoss else { return false }
+        if isLoss, !outage.countsLoss(of: error.key) { return false }
+        context.needsFreshConnection = true
+        switch await outage.failed(error, probe: context.probe) {
+        case .giveUp:
+            var error = error
+            error.isOutage = true
+            throw error
+        case .retry:
+            context.probe = nil
+        case .takeOver(let probe):
+            context.probe = probe
+        case .probe(let probe, let attempt):
+            context.probe = probe
+            let pause = configuration.retry.outagePause(
+                beforeTry: attempt,
+                isHasty: outage.isHasty,
+                random: environment.randomUnit()
+            )
+            environment.observe(
+                .retrying(
+                    RetryNotice(
+                        error: error,
+                        attempt: attempt,
+                        limit: outage.limit - 1,
+                        pause: pause,
+                        isOutage: true
+                    )
+                )
+            )
+            guard (try? await environment.sleep(pause)) != nil else {
+                outage.abandon(probe)
+                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+            }
+            if isLoss { try await passOn(probe, error, &context) }
+        }
+        if Task.isCancelled {
+            outage.abandon(context.probe)
+            throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+        }
+        return true
+    }
+
+    /// Lets another request try in the place of one whose connection was lost.
+    private func passOn(
+        _ probe: UInt64,
+        _ error: StorageError,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) {
+        switch await outage.passOn(probe) {
+        case .giveUp(let found):
+            var error = found
+            error.isOutage = true
+            throw error
+        case .takeOver(let probe): context.probe = probe
+        case .retry, .probe: context.probe = nil
+        }
+    }
+
+    /// Throws `error` if there is to be no other attempt, and else returns when it may begin.
+    private func prepareToRepeat(
+        after error: StorageError,
+        _ number: Int,
+        _ state: inout RetryState,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) {
+        let retryClass = retryClass(of: error)
+        if case .throttled(let retryAfter) = retryClass {
+            environment.observe(.throttled(retryAfter: retryAfter))
+        }
+        if case .transport = error.kind { context.needsFreshConnection = true }
+        switch state.next(retryClass, random: environment.randomUnit()) {
+        case .giveUp:
+            if case .clockSkew = retryClass { clock.distrust() }
+            throw error
+        case .wait(let pause):
+            guard budget.spend() else { throw error }
+            environment.observe(
+                .retrying(
+                    RetryNotice(
+                        error: error,
+                        attempt: number,
+                        limit: configuration.retry.attempts - 1,
+                        pause: pause,
+                        isOutage: false
+                    )
+                )
+            )
+            guard (try? await environment.sleep(pause)) != nil else {
+                // All that ends a pause early is the task's end.
+                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+            }
+        case .correctClock(let serverTime):
+            guard let reading = context.reading else { throw error }
+            switch clock.correct(by: serverTime, after: reading) {
+            case .refused: throw error
+            case .alreadyCorrected: break
+            case .corrected(let offset):
+                environment.observe(.clockCorrected(offsetSeconds: offset))
+            }
+        case .refreshCredentials: try await refreshCredentials(after: error, context)
+        case .changeRegion(let region):
+            guard let used = context.endpoint, used.region != region else { throw error }
+            place.withLock { $0 = used.moved(to: region) }
+        }
+    }
+
+    /// A signed address that is refused has most likely expired; only whoever signed it can tell.
+    private func retryClass(of error: StorageError) -> RetryClass {
+        guard configuration.urls != nil, error.isAccessDenied else { return error.retryClass }
+        return .refreshCredentials
+    }
+
+    private func refreshCredentials(
+        after error: StorageError,
+        _ context: AttemptContext
+    ) async throws(StorageError) {
+        if let urls = configuration.urls {
+            let fresh: PresignedPair?
+            do throws(CredentialsError) {
+                if let rejected = context.urls {
+                    fresh = try await urls.renew(rejected: rejected)
+                } else {
+                    fresh = nil
+                }
+            } catch {
+                throw StorageError(
+                    kind: Task.isCancelled ? .cancelled : .credentials(error.message),
+                    operation: "renew the signed address"
+                )
+            }
+            guard fresh != nil else { throw error }
+            return
+        }
+        guard let rejected = context.credentials else { throw error }
+        let fresh: Credentials?
+        do throws(CredentialsError) {
+            fresh = try await credentials.refresh(rejected: rejected)
+        } catch {
+            throw StorageError(
+                kind: Task.isCancelled ? .cancelled : .credentials(error.message),
+                operation: "refresh credentials"
+            )
+        }
+        guard let fresh, fresh != rejected else { throw error }
+    }
+}
+
+extension StorageError {
+    /// Something answered, whatever it said.
+    fileprivate var isAnswer: Bool {
+        switch kind {
+        case .service, .integrity, .protocolViolation: true
+        case .transport(.bodyTooLong), .transport(.malformedResponse), .transport(.bodyTooShort):
+            true
+        case .transport, .credentials, .localIO, .cancelled, .invalidRequest: false
+        }
+    }
+
+    /// The connection was lost under the request.
+    var isLoss: Bool {
+        if case .transport(let failure) = kind { return failure.retryClass == .transient }
+        return false
+    }
+
+    /// The request may have had its effect, and the service did not refuse it for being busy.
+    fileprivate var mayHideSuccess: Bool {
+        if case .throttled = retryClass { return false }
+        return mayHaveReachedServer
+    }
+
+    /// The request has had no effect, or could not be made.
+    fileprivate var isCertainlyUndone: Bool {
+        switch retryClass {
+        case .throttled, .clockSkew, .refreshCredentials, .otherRegion: true
+        default: !mayHaveReachedServer
+        }
+    }
+}

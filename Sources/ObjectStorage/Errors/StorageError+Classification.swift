@@ -1,0 +1,146 @@
+internal import SyncModel
+
+extension StorageError {
+    /// The service's error code, if it answered with one.
+    package var serviceCode: String? {
+        guard case .service(_, let code) = kind else { return nil }
+        return code
+    }
+
+    /// The response's status, if the service answered with an error.
+    package var status: Int? {
+        guard case .service(let status, _) = kind else { return nil }
+        return status
+    }
+
+    /// The object does not exist; false for a missing bucket or upload.
+    package var isNotFound: Bool {
+        guard case .service(404, let code) = kind else { return false }
+        return code != "NoSuchBucket" && code != "NoSuchUpload"
+    }
+
+    package var isNoSuchBucket: Bool { serviceCode == "NoSuchBucket" }
+
+    package var isNoSuchUpload: Bool { serviceCode == "NoSuchUpload" }
+
+    /// The object is not the version that was asked for.
+    package var isPreconditionFailed: Bool {
+        switch kind {
+        case .service(412, _): true
+        case .integrity(.objectChanged), .integrity(.otherSize): true
+        default: false
+        }
+    }
+
+    /// The range begins beyond the object's end: it shrank.
+    package var isRangeNotSatisfiable: Bool { status == 416 }
+
+    package var isThrottled: Bool {
+        if case .throttled = retryClass { true } else { false }
+    }
+
+    /// The credentials or the permission were refused.
+    package var isAccessDenied: Bool {
+        switch kind {
+        case .credentials: return true
+        case .service(let status, let code):
+            guard !isArchived else { return false }
+            switch code {
+            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
+                "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "TokenRefreshRequired",
+                "RequestTimeTooSkewed", "AccessDenied", "UserDisable":
+                return true
+            default: return status == 401 || status == 403
+            }
+        default: return false
+        }
+    }
+
+    /// The bucket is elsewhere: another endpoint or region must be configured.
+    package var isElsewhere: Bool {
+        guard case .service(let status, let code) = kind else { return false }
+        if (300..<400).contains(status) { return status != 304 }
+        return code == "AuthorizationHeaderMalformed" || ec == "0002-00000226"
+    }
+
+    /// The service understood the request and rejects it: an argument is wrong, such as a storage
+    /// class that it does not support.
+    package var isRefusedAsMade: Bool {
+        guard case .service(400, let code) = kind else { return false }
+        // What answers without a code of its own is perhaps no store at all.
+        return !code.isEmpty && code != Self.unreadableCode && retryClass == .never
+    }
+
+    /// Stands in place of the service's code if its answer is no error document.
+    static let unreadableCode = "BadErrorResponse"
+
+    /// What is configured or asked for must be another: the bucket, the endpoint, or the request.
+    package var isMisconfigured: Bool {
+        if case .invalidRequest = kind { return true }
+        return isNoSuchBucket || isElsewhere || isRefusedAsMade
+    }
+
+    /// The object is in an archive class and must be restored before it can be read.
+    package var isArchived: Bool {
+        serviceCode == "InvalidObjectState"
+    }
+
+    /// The object exists although it was not to be overwritten.
+    package var isAlreadyExists: Bool {
+        switch kind {
+        case .service(409, "FileAlreadyExists"), .service(409, "ObjectAlreadyExists"): true
+        // Only S3 is given conditions for these.
+        case .service(412, _):
+            operation == "PutObject" || operation == "CompleteMultipartUpload"
+        default: false
+        }
+    }
+
+    /// The service does not support something in the request, such as a condition.
+    var isNotImplemented: Bool {
+        guard case .service(let status, let code) = kind else { return false }
+        return status == 501 || code == "NotImplemented"
+    }
+
+    /// The service says that it does not support conditional writes.
+    ///
+    /// Some call the header invalid; other
+    /// causes of such an answer must not end in an unguarded write.
+    var isConditionUnsupported: Bool {
+        if isNotImplemented { return true }
+        guard case .service(400, let code) = kind,
+            ["InvalidArgument", "InvalidRequest"].contains(code),
+            let words = serviceMessage?.lowercased().utf8
+        else { return false }
+        return words.firstIndex(ofBytes: "if-none-match".utf8) != nil
+            || words.firstIndex(ofBytes: "if-match".utf8) != nil
+    }
+
+    /// The service requires a digest of each body, as for a bucket with Object Lock.
+    var asksForDigest: Bool {
+        guard case .service(400, let code) = kind else { return false }
+        if code == "MissingContentMD5" { return true }
+        guard ["InvalidArgument", "InvalidRequest"].contains(code),
+            let words = serviceMessage?.lowercased().utf8
+        else { return false }
+        return words.firstIndex(ofBytes: "content-md5".utf8) != nil
+    }
+
+    package var isCancelled: Bool {
+        switch kind {
+        case .cancelled, .transport(.cancelled): true
+        default: false
+        }
+    }
+
+    /// The request may have had its effect although no answer came.
+    package var mayHaveReachedServer: Bool {
+        switch kind {
+        case .transport(let error): error.mayHaveReachedServer
+        case .protocolViolation, .integrity: true
+        case .service(let status, _): status >= 500 || status == 408 || status < 300
+        case .cancelled: true
+        case .credentials, .localIO, .invalidRequest: false
+        }
+    }
+}

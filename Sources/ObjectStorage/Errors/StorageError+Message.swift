@@ -1,0 +1,126 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension StorageError {
+    /// What failed, on which key, and what to do; without any secret or signed address.
+    ///
+    /// The id of the request travels beside it.
+    package var message: String {
+        var text = "there is no connection: "
+        // Which request found that out says nothing.
+        if !isOutage {
+            text = "\(operation)"
+            if let key { text += " of '\(key.display)'" }
+            text += " failed: "
+        }
+        text += reason
+        if let advice { text += ". " + advice }
+        return text
+    }
+
+    /// Why it failed, in a few words.
+    package var cause: String {
+        switch kind {
+        case .service(let status, let code):
+            "the service answered \(status)" + (code.isEmpty ? "" : " \(displayText(code.utf8))")
+        default: reason
+        }
+    }
+
+    private var reason: String {
+        switch kind {
+        case .service(let status, let code):
+            var text = "the service answered \(status)"
+            if !code.isEmpty { text += " \(displayText(code.utf8))" }
+            if let serviceMessage, !serviceMessage.isEmpty { text += " (\(serviceMessage))" }
+            if let ec { text += ", EC \(displayText(ec.utf8))" }
+            return text
+        case .transport(let error): return error.message
+        case .integrity(let failure): return failure.message
+        case .protocolViolation(let what):
+            return "the endpoint did not answer as an object store (\(what))"
+        case .credentials(let what): return what
+        case .localIO(let errno, let call): return "\(call) failed: \(Self.text(ofErrno: errno))"
+        case .cancelled: return "cancelled"
+        case .invalidRequest(let what): return what
+        }
+    }
+
+    /// What the user can do, where that is known.
+    private var advice: String? {
+        if let regionHint, status.map({ $0 < 404 }) == true {
+            return "The bucket is in the region '\(displayText(regionHint.utf8))'"
+        }
+        if let endpointHint {
+            return "Use the endpoint '\(displayText(endpointHint.utf8))'"
+        }
+        switch kind {
+        case .transport(.tlsFailed):
+            return "Nothing was sent. Check the endpoint's name and the system's certificates, or"
+                + " specify a certificate authority with --ca-file"
+        case .transport(.dnsFailed), .transport(.connectFailed):
+            return "Check the endpoint's name and the network"
+        case .transport(.proxyFailed):
+            return "Check http_proxy, https_proxy and all_proxy in the environment, and whether the"
+                + " proxy's address there has its user and password"
+        case .protocolViolation where key == nil:
+            return
+                "Check the endpoint: a web page, a login portal or a proxy may have answered in its"
+                + " place"
+        case .service(let status, let code): return serviceAdvice(status: status, code: code)
+        default: return nil
+        }
+    }
+
+    /// OSS names the region neither by a code of its own nor in the answer.
+    private func isOfOtherRegion(_ code: String) -> Bool {
+        ec == "0002-00000226" || code == "AuthorizationHeaderMalformed"
+            || serviceMessage?.utf8.starts(with: "Invalid signing region".utf8) == true
+    }
+
+    private func serviceAdvice(status: Int, code: String) -> String? {
+        if isOfOtherRegion(code) {
+            return "Requests are signed for another region than the bucket's: specify the right"
+                + " one with --region"
+        }
+        switch code {
+        case "InvalidAccessKeyId", "SignatureDoesNotMatch":
+            return "Check the access key"
+        case "SecurityTokenExpired", "InvalidSecurityToken", "ExpiredToken", "InvalidToken":
+            return "Get new temporary credentials"
+        case "RequestTimeTooSkewed": return "Set this machine's clock"
+        case "InvalidObjectState": return "Restore the object first"
+        case "NoSuchBucket":
+            let name = bucket.map { " '\(displayText($0.utf8))'" } ?? ""
+            return "There is no bucket\(name) at this endpoint: check its name and region"
+        case "PublicEndpointForbidden":
+            return "This account can read and write data only through its own domain (CNAME) or"
+                + " the internal endpoint"
+        case "SecondLevelDomainForbidden": return "Use virtual-hosted addressing"
+        case "TransferAccelerationDisabled":
+            return "Enable transfer acceleration on the bucket, or use its ordinary endpoint"
+        case "UserDisable": return "The account is blocked or has an unpaid bill"
+        case "AccessDenied": return "Check the permissions of the access key"
+        default:
+            if (300..<400).contains(status), status != 304 {
+                return "Redirects are not followed: specify the right endpoint"
+            }
+            // A refused HEAD has no document that says more.
+            if status == 401 || status == 403 {
+                return "Check the access key and its permissions"
+            }
+            return nil
+        }
+    }
+
+    /// The system's sentence for an error number.
+    private static func text(ofErrno number: Int32) -> String {
+        guard let text = unsafe strerror(number) else { return "error \(number)" }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,150 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+extension Downloader {
+    /// Fetches what remains of `range`, checkpointing on the way.
+    ///
+    /// No request asks for more than a kill may cost: what the system has received for a process
+    /// that is gone comes again, and on a fast line that is megabytes. With a gate it asks for no
+    /// more than that allows.
+    func fetch(
+        _ range: RangeProgress,
+        of object: PinnedObject,
+        into file: OpenFile,
+        checkpointing partialName: String?
+    ) async -> RangeEnd {
+        var progress = range
+        while true {
+            let rest = progress.remaining
+            let limit = context.limits.maximumUncheckpointed
+            let length = min(rest.length, gate?.nextLength(atMost: limit) ?? limit)
+            let piece = ByteRange(offset: rest.offset, length: length)
+            let end = await fetch(piece, of: progress, object, file, partialName)
+            guard case .finished(_, let checksum, _) = end else { return end }
+            progress.received += length
+            progress.checksum = checksum
+            if progress.isComplete { return end }
+        }
+    }
+
+    /// Fetches a whole small object into memory.
+    func fetch(
+        _ range: RangeProgress,
+        of object: PinnedObject,
+        holding body: FileSink
+    ) async -> RangeEnd {
+        await get(range.range, of: range, object, body)
+    }
+
+    /// Fetches `piece`, with which the missing rest of the range begins.
+    private func fetch(
+        _ piece: ByteRange,
+        of range: RangeProgress,
+        _ object: PinnedObject,
+        _ file: OpenFile,
+        _ partialName: String?
+    ) async -> RangeEnd {
+        if let gate, !gate.begin(piece.length) {
+            // The others go on until little is under way; then all of them end together.
+            await gate.untilDrained()
+            return .failed(range.index, .other(.cancelled))
+        }
+        let checkpoints = ConflatedValue<RangeProgress>()
+        let (transfer, gate) = (transfer, gate)
+        let never = Int64.max
+        let hasCheckpoint = partialName != nil
+        let sink = FileSink(
+            descriptor: file.descriptor,
+            fileOffset: piece.offset,
+            expectedLength: piece.length,
+            initialChecksum: range.checksum,
+            checkpointInterval: hasCheckpoint ? context.limits.checkpointInterval : never,
+            maximumUnacknowledged: hasCheckpoint ? context.limits.maximumUncheckpointed : never,
+            onCheckpoint: { received, checksum in
+                var progress = range
+                progress.received += received
+                progress.checksum = checksum
+                checkpoints.offer(progress)
+            },
+            onProgress: { bytes in
+                transfer.add(bytes)
+                gate?.receive(bytes)
+            }
+        )
+        async let failure = save(checkpoints, of: range, sink, partialName)
+        let started = context.environment.monotonic()
+        let end = await get(piece, of: range, object, sink)
+        gate?.end(
+            missing: piece.length - sink.received,
+            of: piece.length,
+            after: context.environment.monotonic() - started
+        )
+        checkpoints.finish()
+        if let failure = await failure { return .failed(range.index, .other(failure)) }
+        return end
+    }
+
+    private func get(
+        _ piece: ByteRange,
+        of range: RangeProgress,
+        _ object: PinnedObject,
+        _ sink: FileSink
+    ) async -> RangeEnd {
+        let request = GetRequest(
+            key: context.objectKey(key),
+            range: piece,
+            ifMatch: object.etag,
+            versionID: nil,
+            totalSize: object.size
+        )
+        do {
+            let metadata = try await context.store.get(request, into: sink)
+            return .finished(range.index, sink.checksum, metadata)
+        } catch {
+            if error.isNotFound { return .failed(range.index, .vanished) }
+            if error.isPreconditionFailed || error.isRangeNotSatisfiable {
+                return .failed(range.index, .objectChanged)
+            }
+            if case .localIO(let errno, let call) = error.kind {
+                return .failed(range.index, failure(of: call, errno, neededBytes: piece.length))
+            }
+            return .failed(range.index, .other(ItemFailure(error)))
+        }
+    }
+
+    /// The partial file could not be written.
+    private func failure(
+        of call: String,
+        _ errno: Int32,
+        neededBytes: Int64
+    ) -> RangeFailure {
+        let error = LocalError.systemCall(
+            SystemCallError(call: call, errno: errno, path: key.display)
+        )
+        let failure = ItemFailure(context.directory.explained(error, neededBytes: neededBytes))
+        return error.isMediaFailure ? .disk(failure) : .other(failure)
+    }
+
+    /// Writes the checkpoints of one stream as they come and tells the sink that they are safe.
+    private func save(
+        _ checkpoints: ConflatedValue<RangeProgress>,
+        of range: RangeProgress,
+        _ sink: FileSink,
+        _ partialName: String?
+    ) async -> ItemFailure? {
+        var failure: ItemFailure?
+        while var progress = await checkpoints.next() {
+            guard let partialName else { continue }
+            progress.bootID = context.directory.bootID
+            do {
+                try await context.records.saveRange(key, progress, partialName: partialName)
+            } catch {
+                failure = error
+            }
+            // Also after a failure: the sink must not wait for what will not come.
+            sink.acknowledge(upTo: progress.received - range.received)
+        }
+        return failure
+    }
+}

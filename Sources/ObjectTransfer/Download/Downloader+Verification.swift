@@ -1,0 +1,119 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+/// Downloads of objects without a CRC-64 of the store's: the whole file is held against what it
+/// does say.
+extension Downloader {
+    /// True if the partial file matches the headers, or cannot be verified further.
+    func isAccepted(
+        _ file: OpenFile,
+        _ object: PinnedObject,
+        _ checksum: CRC64,
+        _ attempt: inout Attempt
+    ) async throws(ItemFailure) -> Bool {
+        // Only the answer to a HEAD has every checksum that the store knows.
+        let isUnproven = attempt.metadata.map(isUnproven(_:)) ?? true
+        if isUnproven, !attempt.proving.isDescribed, let found = try await head(),
+            found.object.etag == object.etag
+        {
+            attempt.metadata = found.metadata
+        }
+        attempt.isProven = false
+        guard let metadata = attempt.metadata else { return true }
+        let verdict: DigestResult
+        do {
+            verdict = try await context.verify(
+                file,
+                checksum: checksum,
+                metadata,
+                computed: attempt.proving.progress?.result
+            )
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+        attempt.isProven = verdict == .proven
+        guard case .contentMismatch(let isSure) = verdict else { return true }
+        // The same content twice came as the store has it: then its tag is no MD5.
+        let isTwice = attempt.mismatchedChecksum == checksum
+        attempt.mismatchedChecksum = checksum
+        guard isTwice, !isSure else { return false }
+        context.observer.warned(
+            "'\(key.display)': the ETag looks like an MD5 but does not match the content, "
+                + "which was the same twice and was accepted"
+        )
+        return true
+    }
+
+    private func isUnproven(_ metadata: ObjectMetadata) -> Bool {
+        metadata.crc64 == nil && metadata.etag?.md5Digest == nil
+    }
+}
+
+// MARK: - While the object arrives
+
+extension Downloader {
+    /// What is done beside the transfer for an object without a CRC-64 of the store's.
+    struct Proving {
+        /// Set to ask the store for all that it says of the object.
+        var asks = false
+        var isAsking = false
+        /// True if `metadata` has the answer.
+        var isDescribed = false
+        var progress: DigestProgress?
+        /// What is to be read next.
+        var jobs: [DigestProgress.Job] = []
+    }
+
+    /// True if the object is whole and its digests are still under way.
+    func waitsForDigests(_ attempt: Attempt) -> Bool {
+        guard case .finish = attempt.effects.first else { return false }
+        return attempt.proving.isAsking || (attempt.proving.progress?.runningCount ?? 0) > 0
+    }
+
+    func startProving(_ group: inout TaskGroup<RangeEnd>, _ attempt: inout Attempt) {
+        if attempt.proving.asks {
+            attempt.proving.asks = false
+            attempt.proving.isAsking = true
+            let etag = attempt.object.etag
+            group.addTask {
+                let found = try? await head()
+                return .described(found?.object.etag == etag ? found?.metadata : nil)
+            }
+        }
+        guard let file = attempt.partial?.file else { return }
+        let (context, directory) = (context, context.directory)
+        for job in attempt.proving.jobs {
+            group.addTask {
+                do {
+                    try await context.reading { interruption in
+                        try directory.read(file, job.range, unless: interruption) {
+                            job.update($0)
+                        }
+                    }
+                    return .digested(job, true)
+                } catch {
+                    return .digested(job, false)
+                }
+            }
+        }
+        attempt.proving.jobs = []
+    }
+
+    /// Begins with the surest proof of those that the store offers.
+    func described(
+        _ metadata: ObjectMetadata?,
+        _ state: DownloadState,
+        _ attempt: inout Attempt
+    ) {
+        attempt.proving.isAsking = false
+        guard let metadata else { return }
+        attempt.metadata = metadata
+        attempt.proving.isDescribed = true
+        let proofs = ContentDigest.all(of: metadata, partSize: context.partSize)
+        guard metadata.crc64 == nil, let proof = proofs.first else { return }
+        var progress = DigestProgress(proof, size: attempt.object.size, ranges: state.ranges)
+        attempt.proving.jobs = progress?.begin() ?? []
+        attempt.proving.progress = progress
+    }
+}

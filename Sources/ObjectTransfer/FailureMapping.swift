@@ -1,0 +1,156 @@
+package import LocalStorage
+package import ObjectStorage
+internal import SyncModel
+
+extension ItemFailure {
+    /// What an error of the store means for the item it happened to.
+    package init(_ error: StorageError) {
+        if error.isCancelled {
+            self = .cancelled
+        } else if error.isArchived {
+            self = .needsRestore
+        } else if error.isNotFound {
+            self = .vanished
+        } else if error.isAlreadyExists {
+            self = .alreadyExists
+        } else if case .transport(.sourceChanged) = error.kind {
+            self = .sourceKeepsChanging
+        } else if case .integrity(.sourceChanged) = error.kind {
+            self = .sourceKeepsChanging
+        } else {
+            self = .storage(
+                message: error.message,
+                requestID: error.requestID,
+                stops: Self.stop(error),
+                cause: Self.cause(error)
+            )
+        }
+    }
+
+    private static func cause(_ error: StorageError) -> StorageCause {
+        if error.isAccessDenied { return .permission }
+        if error.isMisconfigured { return .usage }
+        switch (error.kind, error.retryClass) {
+        case (.integrity, _): return .corrupt
+        case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
+        case (.transport, _), (_, .transient), (_, .throttled): return .passing
+        default: return .other
+        }
+    }
+
+    /// A refused object is one item's failure; refused credentials and a dead remote are the run's.
+    private static func stop(_ error: StorageError) -> RunStop? {
+        if error.isOutage { return .unreachable }
+        return switch error.kind {
+        case .credentials: .credentials
+        case .service(_, let code):
+            switch code {
+            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
+                "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "UserDisable",
+                "RequestTimeTooSkewed":
+                .credentials
+            default: nil
+            }
+        case .transport(.tlsFailed), .transport(.dnsFailed), .transport(.connectFailed),
+            .transport(.proxyFailed):
+            .unreachable
+        default: nil
+        }
+    }
+
+    package init(_ error: LocalError) {
+        if error == .interrupted {
+            self = .cancelled
+            return
+        }
+        if case .lockHeld = error {
+            self = .held
+            return
+        }
+        if case .nameTaken = error {
+            self = .nameTaken(message: error.message)
+            return
+        }
+        if case .diskFull = error {
+            // Each item's failure: a smaller one may still fit.
+            self = .diskFull(message: error.message)
+            return
+        }
+        self = .local(message: error.message, stops: error.endsRun ? .localState : nil)
+    }
+
+    /// For a change of a file: one that is not as the plan saw it is skipped.
+    package init(ofChange error: LocalError) {
+        if case .targetChanged = error { self = .targetChanged } else { self.init(error) }
+    }
+
+    /// Maps what escapes a closure of a transfer, whose errors are untyped.
+    package init(ofTransfer error: any Error) {
+        switch error {
+        case let error as ItemFailure: self = error
+        case let error as StorageError: self.init(error)
+        case let error as LocalError: self.init(error)
+        case is CancellationError: self = .cancelled
+        default: self = .local(message: String(describing: error), stops: nil)
+        }
+    }
+}
+
+extension SyncError {
+    /// What an error of the store means for a run that cannot continue without the answer.
+    package init(_ error: StorageError) {
+        let code: Code
+        if error.isCancelled {
+            code = .cancelled
+        } else if error.key != nil, let ofObject = Code(ofObject: error) {
+            code = ofObject
+        } else if error.isAccessDenied {
+            code = .credentials
+        } else if error.isMisconfigured {
+            code = .configuration
+        } else {
+            code = .remoteUnreachable
+        }
+        self.init(
+            code: code,
+            message: error.message,
+            underlying: error,
+            requestID: error.requestID
+        )
+    }
+
+    package init(_ error: LocalError) {
+        switch error {
+        case .interrupted: self = .interrupted
+        case .lockHeld: self.init(code: .locked, message: error.message, underlying: error)
+        case .refusedDirectory: self.init(code: .refused, message: error.message, underlying: error)
+        default: self.init(code: .localState, message: error.message, underlying: error)
+        }
+    }
+
+    package static var interrupted: SyncError {
+        SyncError(
+            code: .cancelled,
+            message: "interrupted; run the same command to resume"
+        )
+    }
+}
+
+extension SyncError.Code {
+    /// What an error says of one object; nil if it says nothing of that.
+    fileprivate init?(ofObject error: StorageError) {
+        if error.isArchived {
+            self = .needsRestore
+        } else if error.isAlreadyExists {
+            self = .alreadyExists
+        } else if error.isNotFound {
+            self = .notFound
+        } else if error.isNoSuchUpload {
+            self = .cannotResume
+        } else if error.isPreconditionFailed {
+            self = .objectChanged
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package import SyncModel
+
+/// Why one item failed; the run continues.
+package enum ItemFailure: Error, Sendable, Hashable {
+    /// The object was gone when it was asked for; the next run sees that in its listing.
+    case vanished
+    /// The object was replaced again and again while it was fetched.
+    case keepsChanging(times: Int)
+    /// The content does not have the checksum the service states, twice.
+    case corrupt(expected: CRC64, found: CRC64)
+    /// The content is not what the store's own digests are of, twice.
+    case contentMismatch
+    /// The local file changed while it was read.
+    case sourceKeepsChanging
+    /// The local file changed since the plan was made.
+    case targetChanged
+    /// The content must be restored before it can be read.
+    case needsRestore
+    /// What an earlier attempt left is of no use, and nothing was to be begun again.
+    case cannotResume
+    /// The service no longer knows the multipart upload, twice.
+    case uploadVanished
+    /// The object is not what the listing said, or exists although it was absent there: another
+    /// writer created it.
+    case alreadyExists
+    /// A file was to be deleted because the listing lacked its object, which is there.
+    case objectExists
+    /// A file is there that is not to be replaced.
+    case fileExists
+    /// The disk takes the file's name and that of another file for one; the text names both.
+    case nameTaken(message: String)
+    /// The file is too large for the service.
+    case tooLarge(size: Int64, limit: Int64)
+    /// The run was interrupted.
+    case cancelled
+    /// The service refused or could not be reached; the text says what to do.
+    case storage(
+        message: String,
+        requestID: String?,
+        stops: RunStop?,
+        cause: StorageCause = .other
+    )
+    /// The disk has no room for it; the text says how much is missing.
+    case diskFull(message: String)
+    /// The disk refused; the text says what to do.
+    case local(message: String, stops: RunStop?)
+    /// Another process or part of this one has it under way.
+    case held
+    /// The checkpoint is gone, or of another transfer.
+    case checkpointGone(ObjectKey)
+    /// The manifest refused.
+    case manifest(message: String)
+
+    /// The kind of the store's failure, which decides what to do next.
+    package enum StorageCause: Sendable, Hashable {
+        /// The connection could not be made, was lost or stalled, or the service was too busy: a
+        /// later attempt may go through.
+        case passing
+        /// The credentials, the permission or the signed address were refused.
+        case permission
+        /// The request is invalid.
+        case usage
+        /// What arrived is not what was sent.
+        case corrupt
+        case other
+    }
+
+    /// What it means for the whole run, if more than this item.
+    package enum RunStop: Sendable, Hashable {
+        case credentials
+        case unreachable
+        case localState
+    }
+
+    package var stops: RunStop? {
+        switch self {
+        case .storage(_, _, let stops, _), .local(_, let stops): stops
+        case .manifest, .checkpointGone: .localState
+        default: nil
+        }
+    }
+
+    package var requestID: String? {
+        if case .storage(_, let requestID, _, _) = self { requestID } else { nil }
+    }
+
+    /// What failed and what to do, safe to print; the key stands in the event beside it.
+    package var message: String {
+        switch self {
+        case .vanished:
+            "the object was deleted after it was listed; the next run checks again"
+        case .keepsChanging(let times):
+            "the object was replaced \(times) times while it was "
+                + "fetched; the local file is untouched; run again once it stops changing"
+        case .corrupt(let expected, let found):
+            "the content has CRC-64 \(found.value), but the service reports \(expected.value), "
+                + "twice; the local file is untouched"
+        case .contentMismatch:
+            "the content did not match the service's digest, twice; the local file is "
+                + "untouched"
+        case .sourceKeepsChanging:
+            "the file is being written; it will be uploaded once it stops changing"
+        case .targetChanged:
+            "the file changed after the plan was made and was skipped; run again"
+        case .needsRestore:
+            "the object is archived and must be restored before it can be read"
+        case .cannotResume:
+            "the file was changed or replaced after the upload began; the unfinished upload was "
+                + "aborted; start again"
+        case .uploadVanished:
+            "the service dropped the unfinished upload; the next run restarts it"
+        case .alreadyExists:
+            "another writer created or changed the object after it was listed; it was not "
+                + "replaced; run again"
+        case .objectExists:
+            "the object was missing from the listing but exists in the store; the file was kept; "
+                + "run again"
+        case .fileExists:
+            "the file already exists and is not replaced"
+        case .tooLarge(let size, let limit):
+            "the file has \(size) bytes, but the service accepts at most \(limit)"
+        case .checkpointGone(let key):
+            "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
+        case .held:
+            "another transfer of the same file is in progress"
+        case .cancelled:
+            "interrupted; transferred data is kept for the next run"
+        case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
+            .nameTaken(let message), .diskFull(let message):
+            message
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package import ObjectStorage
+package import SyncModel
+
+/// A store that makes every request wait in one line for a connection.
+///
+/// A request keeps its place until the store has answered or thrown: for a download until its sink
+/// has the last byte, and over all repetitions. No caller holds a place between two requests, so a
+/// request never waits for one that is behind it in the line.
+package struct LimitedStore: ObjectStore {
+    private let store: any ObjectStore
+    private let limiter: ConnectionLimiter
+
+    package init(_ store: any ObjectStore, _ limiter: ConnectionLimiter) {
+        self.store = store
+        self.limiter = limiter
+    }
+
+    package var dialect: StorageDialect { store.dialect }
+
+    /// Waits in the line, sends the request, which moves so many bytes of content, and leaves.
+    private func limited<Value: Sendable>(
+        _ operation: String,
+        _ key: ObjectKey?,
+        bytes: Int64 = 0,
+        _ request: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        do {
+            try await limiter.acquire(bytes: bytes)
+        } catch {
+            throw StorageError(kind: .cancelled, operation: operation, key: key)
+        }
+        do throws(StorageError) {
+            let value = try await request()
+            limiter.release(bytes: bytes, isSuccess: true)
+            return value
+        } catch {
+            limiter.release(bytes: bytes, isSuccess: false)
+            throw error
+        }
+    }
+}
+
+// MARK: - Objects
+
+extension LimitedStore {
+    package func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        try await limited("ListObjectsV2", nil) { () throws(StorageError) in
+            try await store.list(request)
+        }
+    }
+
+    package func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await limited("HeadObject", key) { () throws(StorageError) in
+            try await store.head(key, versionID: versionID)
+        }
+    }
+
+    package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await limited("GetSymlink", key) { () throws(StorageError) in
+            try await store.symlinkTarget(key)
+        }
+    }
+
+    package func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await limited("GetObject", request.key, bytes: sink.expectedLength) {
+            () throws(StorageError) in
+            try await store.get(request, into: sink)
+        }
+    }
+
+    package func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult {
+        try await limited("PutObject", request.key, bytes: body.length) {
+            () throws(StorageError) in
+            try await store.put(request, body: body, onProgress: onProgress)
+        }
+    }
+
+    package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
+        try await limited("CopyObject", request.destination) { () throws(StorageError) in
+            try await store.copy(request)
+        }
+    }
+
+    package func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
+    {
+        try await limited("DeleteMultipleObjects", nil) { () throws(StorageError) in
+            try await store.delete(keys)
+        }
+    }
+}
+
+// MARK: - Uploads in parts
+
+extension LimitedStore {
+    package func initiateMultipartUpload(
+        _ request: PutRequest
+    ) async throws(StorageError) -> UploadID {
+        try await limited("InitiateMultipartUpload", request.key) { () throws(StorageError) in
+            try await store.initiateMultipartUpload(request)
+        }
+    }
+
+    package func uploadPart(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> UploadedPart {
+        try await limited("UploadPart", key, bytes: body.length) { () throws(StorageError) in
+            try await store.uploadPart(key, upload, number, body: body, onProgress: onProgress)
+        }
+    }
+
+    package func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError)
+        -> UploadedPart
+    {
+        try await limited("UploadPartCopy", request.destination) { () throws(StorageError) in
+            try await store.uploadPartCopy(request)
+        }
+    }
+
+    package func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage {
+        try await limited("ListParts", key) { () throws(StorageError) in
+            try await store.listParts(key, upload, after: after)
+        }
+    }
+
+    package func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult {
+        try await limited("CompleteMultipartUpload", request.key) { () throws(StorageError) in
+            try await store.completeMultipartUpload(request)
+        }
+    }
+
+    package func abortMultipartUpload(
+        _ key: ObjectKey,
+        _ upload: UploadID
+    ) async throws(StorageError) {
+        try await limited("AbortMultipartUpload", key) { () throws(StorageError) in
+            try await store.abortMultipartUpload(key, upload)
+        }
+    }
+
+    package func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage {
+        try await limited("ListMultipartUploads", nil) { () throws(StorageError) in
+            try await store.listMultipartUploads(request)
+        }
+    }
+}

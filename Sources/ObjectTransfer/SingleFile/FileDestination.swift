@@ -1,0 +1,30 @@
+internal import LocalStorage
+package import SyncModel
+
+/// A single file by the path that an app or a user gave, cut into its directory and its name.
+package struct FileDestination: Sendable, Hashable {
+    /// May lead over symbolic links, being the user's own word.
+    package let parent: String
+    package let name: RelativePath
+
+    /// - Throws: `SyncError` of code `configuration` for what can be no file.
+    package init(_ path: String) throws(SyncError) {
+        let bytes = [UInt8](path.utf8)
+        let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let parent = bytes[..<start]
+        do throws(UnsafeKey) {
+            name = try RelativePath(key: ObjectKey([UInt8](bytes[start...])))
+        } catch {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(bytes))' is not the path of a file"
+            )
+        }
+        self.parent = parent.isEmpty ? "." : String(decoding: parent, as: UTF8.self)
+    }
+
+    /// The directory, opened.
+    func open(_ calls: SystemCalls) throws(LocalError) -> MirrorDirectory {
+        try MirrorDirectory(ofSingleFiles: parent, calls: calls)
+    }
+}

@@ -1,0 +1,55 @@
+internal import SyncModel
+
+extension SyncError {
+    /// Why a single transfer failed; `subject` names its object or file, safe to print.
+    package init(_ failure: ItemFailure, of subject: String) {
+        let code: Code =
+            switch failure {
+            case .vanished: .notFound
+            case .keepsChanging: .objectChanged
+            case .corrupt, .contentMismatch: .corrupt
+            case .sourceKeepsChanging, .cannotResume, .uploadVanished: .cannotResume
+            case .targetChanged, .checkpointGone, .manifest: .localState
+            case .needsRestore: .needsRestore
+            case .alreadyExists, .objectExists, .fileExists, .nameTaken: .alreadyExists
+            case .tooLarge: .configuration
+            case .cancelled: .cancelled
+            case .held: .locked
+            case .local, .diskFull: .localState
+            case .storage(_, _, _, .permission): .credentials
+            case .storage(_, _, _, .usage): .configuration
+            case .storage(_, _, _, .corrupt): .corrupt
+            case .storage: .remoteUnreachable
+            }
+        self.init(
+            code: code,
+            message: "'\(subject)': \(failure.singleMessage)",
+            underlying: failure,
+            requestID: failure.requestID
+        )
+    }
+}
+
+extension ItemFailure {
+    /// What is said of a transfer that no listing came before.
+    fileprivate var singleMessage: String {
+        switch self {
+        case .vanished: "there is no such object"
+        case .alreadyExists: "the object already exists and is not replaced"
+        default: message
+        }
+    }
+
+    /// True if the store answered that it does not take the request, which had no effect then.
+    var isRefusal: Bool {
+        switch self {
+        case .storage(_, _, _, .usage), .storage(_, _, _, .permission): true
+        default: false
+        }
+    }
+
+    /// True if a later attempt may go through because the network or the service is better then.
+    package var isPassing: Bool {
+        if case .storage(_, _, _, .passing) = self { true } else { false }
+    }
+}

@@ -1,0 +1,70 @@
+/// Why a run failed or could not continue.
+///
+/// `code` decides the exit status; `message` says what failed, on what, and what to do, and holds
+/// no secret.
+public struct SyncError: Error, Sendable {
+    /// A kind of failure; the set can grow.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: Sendable, Hashable {
+            case configuration, refused, credentials, localState, remoteUnreachable, locked
+            case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
+            case cannotResume, corrupt
+        }
+        private let value: Value
+
+        /// The code's name, such as `notFound`.
+        public var description: String { String(describing: value) }
+
+        /// The arguments, a configuration file or the link of a directory is unusable.
+        public static let configuration = Code(value: .configuration)
+        /// A guard against losing data refused.
+        public static let refused = Code(value: .refused)
+        /// The service refused the credentials or the permission.
+        public static let credentials = Code(value: .credentials)
+        /// The disk, the directory or the manifest is unusable.
+        public static let localState = Code(value: .localState)
+        /// The remote could not be reached or did not answer as an object store.
+        public static let remoteUnreachable = Code(value: .remoteUnreachable)
+        /// Another run holds the directory.
+        public static let locked = Code(value: .locked)
+        /// The task was cancelled; everything needed to resume is kept.
+        public static let cancelled = Code(value: .cancelled)
+        /// A conflict ended the run, as `ConflictPolicy.fail` asks.
+        public static let conflict = Code(value: .conflict)
+        /// There is no such object.
+        public static let notFound = Code(value: .notFound)
+        /// There is an object that was not to be replaced.
+        public static let alreadyExists = Code(value: .alreadyExists)
+        /// The object is another version than the one that was asked for, or kept changing while
+        /// it was read.
+        public static let objectChanged = Code(value: .objectChanged)
+        /// The object is archived and must be restored before it can be read.
+        public static let needsRestore = Code(value: .needsRestore)
+        /// What an earlier attempt left is of no use: start again at the first byte.
+        public static let cannotResume = Code(value: .cannotResume)
+        /// What came, twice, is not the content that the store states.
+        public static let corrupt = Code(value: .corrupt)
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What failed, on what, and what to do; safe to print.
+    public let message: String
+    /// The error beneath, if there was one.
+    public let underlying: (any Error)?
+    /// The service's id of the failed request, for its support; safe to print.
+    public let requestID: String?
+
+    /// Makes an error.
+    public init(
+        code: Code,
+        message: String,
+        underlying: (any Error)? = nil,
+        requestID: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+        self.requestID = requestID
+    }
+}

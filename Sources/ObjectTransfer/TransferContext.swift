@@ -1,0 +1,121 @@
+package import LocalStorage
+package import ObjectStorage
+package import SyncModel
+
+/// What one transfer needs, whether it belongs to a mirror or is a single one.
+package struct TransferContext: Sendable {
+    package let store: LimitedStore
+    /// Put before every key; empty, or ending in "/".
+    package let prefix: ObjectKey
+    /// Holds the files, and the partial ones.
+    package let directory: MirrorDirectory
+    let records: any CheckpointStore
+    /// False if there surely are no records of earlier transfers, so that none is looked for where
+    /// this run makes none.
+    let hasRecords: Bool
+    package let environment: EngineEnvironment
+    /// The preferred size of a part or range, in bytes.
+    let partSize: Int64
+    let limits: TransferLimits
+    /// Larger objects than this get a checkpoint; smaller ones a kill may fetch again.
+    let largestUnrecorded: Int64
+    /// Opening, creating and stating files.
+    package let disk: BlockingQueue
+    /// Reading whole files for their checksums.
+    package let hashing: BlockingQueue
+    let observer: TransferObserver
+    /// The token of an upload of a key and size; no other upload has it.
+    let uploadToken: @Sendable (ObjectKey, Int64) async throws(ItemFailure) -> String
+
+    package init(
+        store: LimitedStore,
+        prefix: ObjectKey,
+        directory: MirrorDirectory,
+        records: any CheckpointStore,
+        hasRecords: Bool,
+        environment: EngineEnvironment,
+        partSize: Int64,
+        limits: TransferLimits,
+        largestUnrecorded: Int64,
+        disk: BlockingQueue,
+        hashing: BlockingQueue,
+        observer: TransferObserver,
+        uploadToken: @escaping @Sendable (ObjectKey, Int64) async throws(ItemFailure) -> String
+    ) {
+        self.store = store
+        self.prefix = prefix
+        self.directory = directory
+        self.records = records
+        self.hasRecords = hasRecords
+        self.environment = environment
+        self.partSize = partSize
+        self.limits = limits
+        self.largestUnrecorded = largestUnrecorded
+        self.disk = disk
+        self.hashing = hashing
+        self.observer = observer
+        self.uploadToken = uploadToken
+    }
+
+    /// The whole key of an object, prefix included.
+    package func objectKey(_ key: ObjectKey) -> ObjectKey {
+        ObjectKey(prefix.bytes + key.bytes)
+    }
+
+    /// Reads whole files on threads for that; `work` looks at the interruption, which is raised
+    /// when the task is cancelled, so that no run waits for the end of a large file.
+    package func reading<Value: Sendable>(
+        _ work: @escaping @Sendable (Interruption) throws -> Value
+    ) async throws -> Value {
+        let interruption = Interruption()
+        return try await withTaskCancellationHandler {
+            try await hashing.run { try work(interruption) }
+        } onCancel: {
+            interruption.raise()
+        }
+    }
+
+    /// Removes a partial file that nothing refers to; one that cannot be removed now is swept by a
+    /// later run.
+    package func removePartial(_ name: String) async {
+        let directory = directory
+        try? await disk.run { () throws(LocalError) in try directory.removePartial(name) }
+    }
+
+    /// What the store says of the object.
+    ///
+    /// - Throws: `vanished` if it is gone.
+    package func metadata(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
+        do {
+            return try await store.head(objectKey(key), versionID: nil)
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    /// The current object.
+    ///
+    /// - Throws: `vanished` if it is gone.
+    func head(
+        _ key: ObjectKey
+    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
+        let metadata = try await metadata(key)
+        guard let etag = metadata.etag else {
+            throw .storage(
+                message: "the service gave no ETag for the object",
+                requestID: metadata.requestID,
+                stops: nil
+            )
+        }
+        let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
+        return (PinnedObject(etag: etag, size: metadata.size, crc64: crc64), metadata)
+    }
+
+    /// Warns that an unneeded unfinished upload is still at the service.
+    package func warn(ofUpload key: ObjectKey, _ error: StorageError) {
+        observer.warned(
+            "an unfinished upload of '\(key.display)' could not be aborted, and its parts use "
+                + "space in the bucket: \(error.message)"
+        )
+    }
+}

@@ -1,0 +1,47 @@
+package import SyncModel
+internal import Synchronization
+
+/// Which way one object's content goes.
+package enum TransferDirection: Sendable, Hashable {
+    case download
+    case upload
+}
+
+/// One transfer under way; its bytes are counted on the transport's thread without a lock.
+package final class TransferCounter: Sendable {
+    package let direction: TransferDirection
+    package let key: ObjectKey
+    package let size: Int64
+    private let moved = Atomic<Int64>(0)
+    private let resumed = Atomic<Int64>(0)
+    /// Bytes moved for attempts that were thrown away; they count as traffic, not as progress.
+    private let discarded = Atomic<Int64>(0)
+
+    package init(_ direction: TransferDirection, key: ObjectKey, size: Int64) {
+        self.direction = direction
+        self.key = key
+        self.size = size
+    }
+
+    package func add(_ bytes: Int) {
+        moved.add(Int64(bytes), ordering: .relaxed)
+    }
+
+    package func setResumed(_ bytes: Int64) {
+        resumed.store(bytes, ordering: .relaxed)
+    }
+
+    /// The transfer starts again at its first byte.
+    package func startOver() {
+        discarded.store(moved.load(ordering: .relaxed), ordering: .relaxed)
+        resumed.store(0, ordering: .relaxed)
+    }
+
+    package var bytesMoved: Int64 { moved.load(ordering: .relaxed) }
+    package var bytesResumed: Int64 { resumed.load(ordering: .relaxed) }
+    /// Of the attempt under way, those of a checkpoint included.
+    package var bytesDone: Int64 {
+        let done = bytesMoved - discarded.load(ordering: .relaxed) + bytesResumed
+        return min(size, max(0, done))
+    }
+}

@@ -1,0 +1,93 @@
+package import ObjectStorage
+package import SyncModel
+
+/// Begins multipart uploads so that each is known to be ours, and aborts those of no use any more.
+package struct MultipartUploads: Sendable {
+    /// How much the service's clock may be behind ours when an upload's age is judged.
+    private static let clockTolerance: Int64 = 15 * 60
+
+    /// How long after ours an upload may have begun that is taken for ours: our tries at it take
+    /// less, and another writer may well begin one of the same key a day later.
+    private static let longestBeginning: Int64 = 30 * 60
+
+    /// How often an upload is begun whose answers are lost.
+    private static let attempts = 5
+
+    let context: TransferContext
+
+    package init(
+        context: TransferContext
+    ) {
+        self.context = context
+    }
+
+    /// Begins the upload of `checkpoint`, whose row is written first.
+    ///
+    /// The disk has the row before the service has the upload, and the upload's ID before its first
+    /// part: a power cut leaves no upload that nobody knows.
+    ///
+    /// A request whose answer was lost is not simply repeated, which could leave an upload that
+    /// nobody knows: what it may have begun is aborted before the next one.
+    package func initiate(
+        _ request: PutRequest,
+        _ checkpoint: UploadCheckpoint
+    ) async throws -> UploadID {
+        try await context.records.beginUpload(checkpoint)
+        var attempt = 1
+        while true {
+            do {
+                let upload = try await context.store.initiateMultipartUpload(request)
+                try await context.records.setUploadID(
+                    checkpoint.key,
+                    upload,
+                    token: checkpoint.token
+                )
+                return upload
+            } catch let error as StorageError {
+                guard error.mayHaveReachedServer, !error.isCancelled, attempt < Self.attempts
+                else { throw error }
+                try await context.environment.sleep(pause(after: attempt))
+                do {
+                    try await abortUnanswered(checkpoint)
+                } catch let error as StorageError where error.serviceCode == "AccessDenied" {
+                    // Whoever may not list uploads may still begin one.
+                }
+            }
+            attempt += 1
+        }
+    }
+
+    private func pause(after attempt: Int) -> Duration {
+        .milliseconds(100 << attempt) * context.environment.randomUnit()
+    }
+
+    /// Aborts the upload of a checkpoint; the row stays.
+    package func abort(_ checkpoint: UploadCheckpoint) async throws {
+        guard let upload = checkpoint.uploadID else {
+            try await abortUnanswered(checkpoint)
+            return
+        }
+        let objectKey = context.objectKey(checkpoint.key)
+        try await context.store.abortMultipartUpload(objectKey, upload)
+    }
+
+    /// Aborts what an InitiateMultipartUpload left whose answer was lost.
+    ///
+    /// A listing shows no metadata, so only an upload of exactly this key that began about when
+    /// ours did and has not a single part is taken for ours: nobody loses a byte by its end.
+    private func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
+        let objectKey = context.objectKey(checkpoint.key)
+        let page = try await context.store.listMultipartUploads(
+            ListUploadsRequest(prefix: objectKey)
+        )
+        for upload in page.uploads where upload.key == objectKey {
+            let earliest = checkpoint.started.seconds - Self.clockTolerance
+            let latest = checkpoint.started.seconds + Self.longestBeginning
+            guard let began = upload.initiated?.seconds, (earliest...latest).contains(began)
+            else { continue }
+            let parts = try await context.store.listParts(objectKey, upload.upload, after: nil)
+            guard parts.parts.isEmpty else { continue }
+            try await context.store.abortMultipartUpload(objectKey, upload.upload)
+        }
+    }
+}

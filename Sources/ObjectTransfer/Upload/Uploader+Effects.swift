@@ -1,0 +1,343 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+extension Uploader {
+    func perform(
+        _ effect: UploadState.Effect,
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async -> [UploadState.Effect] {
+        switch effect {
+        case .put: return await put(&state, &attempt)
+        case .initiate: return await initiate(&state, layout, &attempt)
+        case .listParts(let upload): return await listParts(upload, &state, layout, attempt)
+        case .complete(let upload, let parts):
+            return await complete(upload, parts, &state, &attempt)
+        case .confirmByHead(let expected):
+            return await confirmByHead(expected, &state, layout, &attempt)
+        case .abort(let upload):
+            do {
+                try await abort(upload)
+            } catch {
+                // The row stays, by which the next run finds what this one could not abort.
+                attempt.hasCheckpoint = false
+            }
+        case .dropCheckpoint:
+            attempt.recorded = [:]
+            guard attempt.hasCheckpoint else { return [] }
+            attempt.hasCheckpoint = false
+            // A row that stays is judged again by the next run.
+            try? await context.records.dropUpload(key)
+        case .finish(let checksum): finish(checksum, &attempt)
+        case .fail(let failure, _): attempt.result = .failure(failure)
+        case .upload, .cancelParts: break
+        }
+        return []
+    }
+
+    /// Notes what the answer to the request that made the object says.
+    private func record(_ result: PutResult, _ attempt: inout Attempt) {
+        attempt.confirmed = (result.etag, nil)
+        attempt.versionID = result.versionID
+        if let failure = result.callbackFailure {
+            attempt.callback = .failed(failure)
+        } else if let answer = result.callbackBody {
+            attempt.callback = .answered(answer)
+        }
+    }
+
+    /// What begins the object; a callback goes with the request that completes it.
+    private func request(_ attempt: Attempt, callback: UploadCallback?) -> PutRequest {
+        var metadata = details.userMetadata
+        let timeName = ModificationTime.metadataName
+        if details.keepsModificationTime,
+            !metadata.contains(where: { $0.name.lowercased() == timeName })
+        {
+            let time = ModificationTime.text(attempt.source.modified)
+            metadata.append((name: timeName, value: time))
+        }
+        metadata.append((name: Self.tokenMetadataName, value: attempt.token))
+        if let declaredChecksum = attempt.declaredChecksum {
+            let name = StorageDialect.checksumMetadataName
+            metadata.append((name: name, value: String(declaredChecksum.value)))
+        }
+        var request = PutRequest(
+            key: context.objectKey(key),
+            contentType: details.contentType ?? ContentType.guess(for: key),
+            userMetadata: metadata,
+            storageClass: details.storageClass,
+            forbidsOverwrite: isNew,
+            replaced: replaced,
+            callback: callback
+        )
+        request.existenceIsUnknown = details.existenceIsUnknown
+        request.keepsMetadata = true
+        return request
+    }
+
+    /// Reads the file for what its object's metadata must say before the first byte is sent.
+    private func declareChecksum(_ attempt: inout Attempt) async throws(ItemFailure) {
+        guard !context.store.dialect.computesChecksum else { return }
+        let (directory, file) = (context.directory, attempt.file)
+        let range = ByteRange(offset: 0, length: attempt.source.size)
+        do {
+            attempt.declaredChecksum = try await context.reading { interruption in
+                try directory.checksum(of: file, range: range, unless: interruption)
+            }
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+        guard (try? file.identity()) == attempt.source else { throw .sourceKeepsChanging }
+    }
+
+    private func put(
+        _ state: inout UploadState,
+        _ attempt: inout Attempt
+    ) async -> [UploadState.Effect] {
+        context.observer.began(transfer, false)
+        do throws(ItemFailure) {
+            try await declareChecksum(&attempt)
+        } catch {
+            return state.failed(error == .sourceKeepsChanging ? .sourceChanged : .other(error))
+        }
+        let range = ByteRange(offset: 0, length: attempt.source.size)
+        let (store, transfer) = (context.store, transfer)
+        let request = request(attempt, callback: details.callback)
+        let (file, source) = (attempt.file, attempt.source)
+        let body = RequestBody.file(
+            FileRegion(
+                descriptor: file.descriptor,
+                range: range,
+                isUnchanged: { (try? file.identity()) == source }
+            )
+        )
+        do throws(StorageError) {
+            let result = try await store.put(
+                request,
+                body: range.isEmpty ? .bytes([]) : body,
+                onProgress: { transfer.add($0) }
+            )
+            record(result, &attempt)
+            if let declaredChecksum = attempt.declaredChecksum, let sent = result.sentChecksum,
+                sent != declaredChecksum
+            {
+                return state.failed(.sourceChanged)
+            }
+            return state.finishedPut(checksum: result.crc64 ?? result.sentChecksum)
+        } catch {
+            return state.failed(failure(error, settlesAlreadyExists: true))
+        }
+    }
+
+    private func initiate(
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async -> [UploadState.Effect] {
+        if attempt.hasBegun { context.observer.startedOver(.uploadVanished) }
+        attempt.hasBegun = true
+        transfer.startOver()
+        context.observer.began(transfer, false)
+        do {
+            try await declareChecksum(&attempt)
+            let checkpoint = UploadCheckpoint(
+                key: key,
+                uploadID: nil,
+                partSize: layout.partSize,
+                source: attempt.source,
+                token: attempt.token,
+                started: context.environment.now(),
+                parts: []
+            )
+            attempt.hasCheckpoint = true
+            let uploads = MultipartUploads(context: context)
+            return state.initiated(
+                try await uploads.initiate(request(attempt, callback: nil), checkpoint)
+            )
+        } catch {
+            let failure = ItemFailure(ofTransfer: error)
+            let hasChanged = failure == .sourceKeepsChanging
+            return state.failed(hasChanged ? .sourceChanged : .other(failure))
+        }
+    }
+
+    private func complete(
+        _ upload: UploadID,
+        _ parts: [UploadedPart],
+        _ state: inout UploadState,
+        _ attempt: inout Attempt
+    ) async -> [UploadState.Effect] {
+        do {
+            guard try await isWhole(state.wholeChecksum, attempt) else {
+                return state.failed(.sourceChanged)
+            }
+        } catch {
+            return state.failed(.other(ItemFailure(ofTransfer: error)))
+        }
+        var request = CompleteRequest(
+            key: context.objectKey(key),
+            upload: upload,
+            parts: parts,
+            forbidsOverwrite: isNew,
+            replaced: replaced,
+            callback: details.callback
+        )
+        request.existenceIsUnknown = details.existenceIsUnknown
+        do {
+            let result = try await context.store.completeMultipartUpload(request)
+            record(result, &attempt)
+            guard isProven(result.etag, parts, attempt) else {
+                return state.failed(.answerLost(.uploadVanished))
+            }
+            return state.completed(checksum: result.crc64)
+        } catch {
+            if error.serviceCode == "InvalidPart" || error.serviceCode == "InvalidPartOrder" {
+                return state.failed(.partsRefused)
+            }
+            return state.failed(failure(error, settlesAlreadyExists: true))
+        }
+    }
+
+    /// True if the parts make up the file as it was at one moment.
+    ///
+    /// Parts that were read before and after a change make a file that never was. Where its times
+    /// cannot tell of a change, the file is read once more.
+    private func isWhole(_ checksum: CRC64, _ attempt: Attempt) async throws -> Bool {
+        if let declaredChecksum = attempt.declaredChecksum {
+            guard declaredChecksum == checksum else { return false }
+        } else if RecordedTime.mayHide(
+            aChangeOf: attempt.source,
+            since: attempt.start,
+            now: context.environment.now()
+        ) {
+            guard try await fileChecksum(attempt) == checksum else { return false }
+        }
+        return (try? attempt.file.identity()) == attempt.source
+    }
+
+    /// True if the answer itself shows that the object is what was sent.
+    ///
+    /// A service that computes the CRC-64 tells it. Of any other the tag must be the one that the
+    /// parts make, and the CRC-64 in the metadata the one of the file; where that is not known, the
+    /// object is asked for.
+    private func isProven(
+        _ etag: ETag,
+        _ parts: [UploadedPart],
+        _ attempt: Attempt
+    ) -> Bool {
+        guard !context.store.dialect.computesChecksum else { return true }
+        guard attempt.declaredChecksum != nil else { return false }
+        return ETag(wire: etag.text.lowercased()) == MultipartETag.tag(ofParts: parts.map(\.etag))
+    }
+
+    /// Asks for the object and compares what only the upload that made it can have.
+    private func confirmByHead(
+        _ expected: CRC64?,
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async -> [UploadState.Effect] {
+        do {
+            let metadata = try await context.store.head(context.objectKey(key), versionID: nil)
+            var isOurs =
+                metadata.userMetadata[Self.tokenMetadataName] == attempt.token
+                && metadata.size == attempt.source.size
+            if isOurs, let found = metadata.crc64, context.store.dialect.computesChecksum {
+                var sent = expected
+                if sent == nil { sent = try await fileChecksum(attempt) }
+                isOurs = found == sent
+            } else if isOurs {
+                isOurs = try await matches(metadata, layout, attempt)
+            }
+            if isOurs, let etag = metadata.etag {
+                attempt.confirmed = (etag, metadata.lastModified)
+                attempt.versionID = metadata.versionID
+                // An answer that came already, and was not proof enough, told it.
+                if details.callback != nil, attempt.callback == nil { attempt.callback = .unknown }
+                return state.settled(isOurs: true, checksum: metadata.crc64 ?? expected)
+            }
+            return state.settled(isOurs: false, checksum: nil)
+        } catch let error as StorageError where error.isNotFound {
+            return state.settled(isOurs: false, checksum: nil)
+        } catch {
+            return state.failed(.other(ItemFailure(ofTransfer: error)))
+        }
+    }
+
+    /// True unless what a store without CRC-64 says of the object shows another writer's content:
+    /// who replaces an object may keep its metadata, and with them our token.
+    private func matches(
+        _ metadata: ObjectMetadata,
+        _ layout: PartLayout,
+        _ attempt: Attempt
+    ) async throws -> Bool {
+        if let answered = attempt.confirmed?.etag { return metadata.etag == answered }
+        if let count = metadata.etag.flatMap({ MultipartETag.partCount(of: $0) }),
+            count != layout.partCount
+        {
+            return false
+        }
+        let digests = ContentDigest.computed(of: metadata, partSize: layout.partSize)
+        let (directory, file) = (context.directory, attempt.file)
+        for digest in digests {
+            let matches = try await context.reading { interruption in
+                try digest.matches(directory, file, size: metadata.size, unless: interruption)
+            }
+            if matches { return true }
+        }
+        return digests.isEmpty
+    }
+
+    /// Of the whole file, which is still the one that was sent.
+    private func fileChecksum(_ attempt: Attempt) async throws -> CRC64 {
+        let (directory, file) = (context.directory, attempt.file)
+        let range = ByteRange(offset: 0, length: attempt.source.size)
+        return try await context.reading { interruption in
+            try directory.checksum(of: file, range: range, unless: interruption)
+        }
+    }
+
+    private func finish(_ checksum: CRC64?, _ attempt: inout Attempt) {
+        guard let confirmed = attempt.confirmed else {
+            attempt.result = .failure(.uploadVanished)
+            return
+        }
+        attempt.result = .success(
+            FinishedUpload(
+                etag: confirmed.etag,
+                checksum: checksum,
+                lastModified: confirmed.lastModified,
+                source: attempt.source,
+                hasCheckpoint: attempt.hasCheckpoint,
+                versionID: attempt.versionID,
+                callback: attempt.callback
+            )
+        )
+    }
+
+    func failure(
+        _ error: StorageError,
+        settlesAlreadyExists: Bool
+    ) -> UploadState.Failure {
+        if error.isNoSuchUpload { return .noSuchUpload }
+        if error.isNotFound {
+            // S3 misses the version that was to be replaced; else the store can't hold such a key.
+            if settlesAlreadyExists, replaced != nil { return .answerLost(.alreadyExists) }
+            let message = error.message
+            return .other(.storage(message: message, requestID: error.requestID, stops: nil))
+        }
+        let failure = ItemFailure(error)
+        if failure == .sourceKeepsChanging { return .sourceChanged }
+        // A repeated request may meet the object that its own lost first attempt made.
+        if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
+        // What was asked first was not answered: nothing was sent.
+        if error.operation == "HeadObject" { return .other(failure) }
+        // The content that arrived is not the file's: no look can make it right.
+        if case .integrity = error.kind { return .other(failure) }
+        // Also an error of the server's own, which may have come after it had done its work.
+        let isLost = error.mayHaveReachedServer && !error.isCancelled
+        return isLost ? .answerLost(failure) : .other(failure)
+    }
+}

@@ -1,0 +1,106 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+extension Uploader {
+    func send(
+        _ upload: UploadID,
+        _ number: PartNumber,
+        _ range: ByteRange,
+        of file: OpenFile,
+        _ source: FileIdentity
+    ) async -> PartEnd {
+        guard (try? file.identity()) == source else { return .failed(.sourceChanged) }
+        let transfer = transfer
+        let part: UploadedPart
+        do {
+            part = try await context.store.uploadPart(
+                context.objectKey(key),
+                upload,
+                number,
+                body: .file(FileRegion(descriptor: file.descriptor, range: range)),
+                onProgress: { transfer.add($0) }
+            )
+        } catch {
+            if error.isNoSuchUpload { return .failed(.noSuchUpload) }
+            let failure = ItemFailure(error)
+            return .failed(failure == .sourceKeepsChanging ? .sourceChanged : .other(failure))
+        }
+        guard (try? file.identity()) == source, part.crc64 != nil else {
+            return .failed(.sourceChanged)
+        }
+        do {
+            try await context.records.savePart(key, part, uploadID: upload)
+        } catch {
+            return .failed(.other(error))
+        }
+        return .sent(part)
+    }
+}
+
+// MARK: - Parts of an earlier run
+
+extension Uploader {
+    func listParts(
+        _ upload: UploadID,
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: Attempt
+    ) async -> [UploadState.Effect] {
+        let (store, objectKey) = (context.store, context.objectKey(key))
+        var known: [UploadedPart] = []
+        var marker: PartNumber?
+        repeat {
+            let after = marker
+            do {
+                let page = try await store.listParts(objectKey, upload, after: after)
+                for part in page.parts {
+                    guard let part = await agreed(part, layout, attempt) else { continue }
+                    known.append(part)
+                }
+                if let next = page.next, let after, next <= after { break }
+                marker = page.next
+            } catch {
+                return state.failed(failure(error, settlesAlreadyExists: false))
+            }
+        } while marker != nil
+        // Later listings are of parts that this run has sent.
+        if transfer.bytesMoved == 0 {
+            let resumed = known.reduce(0) { $0 + $1.size }
+            transfer.setResumed(resumed)
+            context.observer.began(transfer, true)
+        }
+        return state.listed(known)
+    }
+
+    /// A listed part with its checksum, if it holds the bytes of the file as it is now.
+    private func agreed(
+        _ listed: UploadedPart,
+        _ layout: PartLayout,
+        _ attempt: Attempt
+    ) async -> UploadedPart? {
+        var part = listed
+        guard part.number.index < layout.partCount else { return nil }
+        let range = layout.range(ofPartAt: part.number.index)
+        guard part.size == range.length else { return nil }
+        let recorded = attempt.recorded[part.number]
+        if !attempt.doubtsRecordedParts, let recorded, recorded.etag == part.etag,
+            let checksum = recorded.crc64, part.crc64 == nil || part.crc64 == checksum
+        {
+            part.crc64 = checksum
+            return part
+        }
+        // Another tag than the part had when it was sent: whose part it is, nobody knows.
+        if let recorded, recorded.etag != part.etag { return nil }
+        // Sent before the row was written, or of a file that was touched since: the file itself
+        // says whether it is the same. Not every listing has checksums.
+        guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
+        let (directory, file) = (context.directory, attempt.file)
+        let ours = try? await context.reading { interruption in
+            try directory.checksum(of: file, range: range, unless: interruption)
+        }
+        guard ours == theirs else { return nil }
+        part.crc64 = theirs
+        return part
+    }
+}

@@ -1,0 +1,300 @@
+internal import LocalStorage
+internal import ObjectStorage
+package import SyncModel
+
+/// An object that is at the service and holds what the file held.
+package struct FinishedUpload: Sendable {
+    package let etag: ETag
+    package let checksum: CRC64?
+    package let lastModified: Timestamp?
+    /// The file's state whose content was sent.
+    package let source: FileIdentity
+    /// True if the row of a checkpoint must be dropped with the record.
+    package let hasCheckpoint: Bool
+    let versionID: VersionID?
+    /// What became of the callback, if one was asked for.
+    let callback: CallbackEnding?
+}
+
+/// What became of a callback of an object that is stored in any case.
+package enum CallbackEnding: Sendable, Hashable {
+    /// What the callback's server answered.
+    case answered([UInt8])
+    /// What the service said of it.
+    case failed(String)
+    /// The object was found by asking for it, after an answer that was lost.
+    case unknown
+}
+
+/// What an upload's object gets beside its content, and what is done about an earlier attempt.
+package struct UploadDetails: Sendable {
+    /// Nil: by the key's suffix.
+    var contentType: String?
+    /// The user's own, beside osssync's.
+    var userMetadata: [(name: String, value: String)] = []
+    var storageClass: StorageClass?
+    /// Notes the file's modification time in the metadata, by which a pull gives it back.
+    var keepsModificationTime = true
+    var callback: UploadCallback?
+    /// True if no listing told whether there is an object already.
+    var existenceIsUnknown = false
+    /// False: what an earlier attempt left and is of no use is an error, and not begun again.
+    var startsOver = true
+
+    /// What a run sends.
+    package static let asItIs = UploadDetails()
+}
+
+/// Sends one file; ``UploadState`` decides, this carries it out.
+///
+/// 1. `begin` continues an earlier upload whose parts still fit the file, or starts a new one.
+/// 2. Small files go in one PUT, others in parts, several at once; each is recorded when answered.
+/// 3. Complete makes the object. A lost answer is resolved by HEAD: the object's token, size and
+///    checksum show whose it is.
+///
+/// A file that changes while it is read is never made an object: `run` throws.
+///
+/// Not guaranteed: that nothing is left at the store. An upload that can't be aborted keeps its
+/// checkpoint, and the next run aborts it.
+package struct Uploader: Sendable {
+    /// The metadata that names the upload which made an object, so that a lost answer can be
+    /// settled.
+    package static let tokenMetadataName = StorageDialect.tokenMetadataName
+    package static let tokenLength = 26
+
+    let context: TransferContext
+    let key: ObjectKey
+    let path: RelativePath
+    let transfer: TransferCounter
+    /// True if the listing had no object of this key: one that exists then is somebody else's.
+    let isNew: Bool
+    /// The version that the listing had: another one is somebody else's.
+    let replaced: ETag?
+    let details: UploadDetails
+
+    package init(
+        context: TransferContext,
+        key: ObjectKey,
+        path: RelativePath,
+        transfer: TransferCounter,
+        isNew: Bool,
+        replaced: ETag?,
+        details: UploadDetails = .asItIs
+    ) {
+        self.context = context
+        self.key = key
+        self.path = path
+        self.transfer = transfer
+        self.isNew = isNew
+        self.replaced = replaced
+        self.details = details
+    }
+
+    /// What the shell knows beside the machine.
+    struct Attempt {
+        let file: OpenFile
+        let source: FileIdentity
+        /// When this run began to read the file.
+        let start: Timestamp
+        var token: String
+        /// Of the whole file, where the object's metadata must hold it because the service
+        /// computes none; nil for an upload that an earlier run began.
+        var declaredChecksum: CRC64?
+        var effects: [UploadState.Effect] = []
+        var hasCheckpoint = false
+        /// True if the file was touched since the parts of an earlier run were sent, or may have
+        /// changed unseen: only its content tells whether it was written.
+        var doubtsRecordedParts = false
+        /// Parts that the manifest knows, by number.
+        var recorded: [PartNumber: UploadedPart] = [:]
+        var confirmed: (etag: ETag, lastModified: Timestamp?)?
+        var versionID: VersionID?
+        var callback: CallbackEnding?
+        /// True once an upload was begun or gone on with.
+        var hasBegun = false
+        var result: Result<FinishedUpload, ItemFailure>?
+    }
+
+    enum PartEnd: Sendable {
+        case sent(UploadedPart)
+        case failed(UploadState.Failure)
+    }
+
+    /// Sends the file as it is now.
+    ///
+    /// - Throws: Why it could not be; a checkpoint is kept where the next run can go on from it.
+    ///   `sourceKeepsChanging` if the file changed while it was read: nothing was made of it.
+    package func run() async throws(ItemFailure) -> FinishedUpload {
+        let start = context.environment.now()
+        let (file, source) = try await open()
+        let dialect = context.store.dialect
+        let layout = PartLayout(
+            objectSize: source.size,
+            preferredPartSize: context.partSize,
+            minimumPartSize: dialect.minimumPartSize
+        )
+        guard let layout, source.size <= dialect.maximumObjectSize else {
+            throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
+        }
+        let token = try await context.uploadToken(key, source.size)
+        var attempt = Attempt(file: file, source: source, start: start, token: token)
+        var state: UploadState
+        do {
+            (state, attempt.effects) = try await begin(layout, &attempt)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+        while attempt.result == nil {
+            await runGeneration(&state, layout, &attempt)
+        }
+        guard let result = attempt.result else { throw .cancelled }
+        return try result.get()
+    }
+
+    private func open() async throws(ItemFailure) -> (OpenFile, FileIdentity) {
+        let (directory, path) = (context.directory, path)
+        do {
+            let (file, source) = try await context.disk.run { () throws(LocalError) in
+                let file = try directory.openForReading(path)
+                return (file, try file.identity())
+            }
+            if source.size == 0 { try await checkEmpty(file) }
+            return (file, source)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+    }
+
+    /// Refuses a file whose size is said to be 0 and that has content, as files of `/proc` do:
+    /// nobody can tell when all of it was read.
+    private func checkEmpty(_ file: OpenFile) async throws {
+        let content = try await context.disk.run { () throws(LocalError) in
+            try file.read(at: 0, length: 1)
+        }
+        guard try content.isEmpty || file.identity().size > 0 else {
+            throw ItemFailure.local(
+                message: "its reported size is 0, but it has content; copy it to an ordinary file"
+                    + " and send that",
+                stops: nil
+            )
+        }
+    }
+
+    /// Runs effects and parts until the end, or until every part under way must stop.
+    private func runGeneration(
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async {
+        await withTaskGroup(of: PartEnd.self) { group in
+            while attempt.result == nil {
+                guard attempt.effects.isEmpty else {
+                    let effect = attempt.effects.removeFirst()
+                    switch effect {
+                    case .upload(let upload, let number, let range):
+                        let (file, source) = (attempt.file, attempt.source)
+                        group.addTask {
+                            await send(upload, number, range, of: file, source)
+                        }
+                    case .cancelParts:
+                        group.cancelAll()
+                        while await group.next() != nil {}
+                        return
+                    default:
+                        attempt.effects += await perform(effect, &state, layout, &attempt)
+                    }
+                    continue
+                }
+                guard let end = await group.next() else {
+                    attempt.result = .failure(.cancelled)
+                    return
+                }
+                switch end {
+                case .sent(let part): attempt.effects += state.uploaded(part)
+                case .failed(let failure): attempt.effects += state.failed(failure)
+                }
+            }
+        }
+    }
+}
+
+extension Uploader {
+    /// The machine and its first effects: from a checkpoint that is still true, or from the start.
+    func begin(
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async throws -> (UploadState, [UploadState.Effect]) {
+        let isMultipart = layout.objectSize > layout.partSize
+        let streams = context.limits.streamsPerFile
+        let mayHaveRecord = context.hasRecords || isMultipart
+        if mayHaveRecord, let checkpoint = try await context.records.upload(key) {
+            let recorded = PartLayout(
+                objectSize: attempt.source.size,
+                recordedPartSize: checkpoint.partSize
+            )
+            let mayHide = RecordedTime.mayHide(
+                aChangeOf: attempt.source,
+                since: checkpoint.started,
+                now: attempt.start
+            )
+            // What the object's metadata will say of its content was true when it began.
+            let isOutdated = mayHide && !context.store.dialect.computesChecksum
+            if let recorded, recorded == layout, let upload = checkpoint.uploadID,
+                Self.isSame(checkpoint.source, attempt.source), !isOutdated
+            {
+                attempt.hasCheckpoint = true
+                attempt.doubtsRecordedParts = mayHide || checkpoint.source != attempt.source
+                attempt.token = checkpoint.token
+                for part in checkpoint.parts { attempt.recorded[part.number] = part }
+                attempt.hasBegun = true
+                var state = UploadState(
+                    layout: layout,
+                    isMultipart: true,
+                    streamLimit: streams,
+                    startsOver: details.startsOver
+                )
+                let effects = state.resume(upload)
+                return (state, effects)
+            }
+            try await discard(checkpoint)
+            // Before an upload has an ID nothing was sent that could start over.
+            if checkpoint.uploadID != nil {
+                guard details.startsOver else { throw ItemFailure.cannotResume }
+                context.observer.startedOver(.fileChanged)
+            }
+        }
+        var state = UploadState(
+            layout: layout,
+            isMultipart: isMultipart,
+            streamLimit: streams,
+            startsOver: details.startsOver
+        )
+        let effects = state.start()
+        return (state, effects)
+    }
+
+    /// True if the file is perhaps the one the upload began with.
+    private static func isSame(_ recorded: FileIdentity, _ found: FileIdentity) -> Bool {
+        recorded.size == found.size && recorded.modified == found.modified
+            && recorded.inode == found.inode
+    }
+
+    /// Aborts the upload of a checkpoint that is of no use any more, and forgets it.
+    private func discard(_ checkpoint: UploadCheckpoint) async throws {
+        do {
+            try await MultipartUploads(context: context).abort(checkpoint)
+        } catch let error as StorageError where error.serviceCode == "AccessDenied" {
+            // Whoever may not abort may still upload; the upload's own lifetime ends it.
+            context.warn(ofUpload: key, error)
+        }
+        try await context.records.dropUpload(key)
+    }
+
+    func abort(_ upload: UploadID) async throws(ItemFailure) {
+        do {
+            try await context.store.abortMultipartUpload(context.objectKey(key), upload)
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+}

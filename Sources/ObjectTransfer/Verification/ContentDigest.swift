@@ -1,0 +1,212 @@
+package import LocalStorage
+package import ObjectStorage
+package import SyncModel
+
+/// What a store without CRC-64 of its own says of an object's content, to compare a file with.
+///
+/// 1. `all` and `computed` collect it from an object's headers: a checksum, an MD5, or the ETag of
+///    a multipart upload with the part sizes that could have made it.
+/// 2. The file is read once, and the same digest is computed from it.
+/// 3. Equal means the same content. Different means other content only if `isConclusive`: an ETag
+///    may be no digest at all.
+///
+/// Not guaranteed: an answer. Some objects, such as encrypted ones, have no usable digest; then the
+/// caller has to download and compare. MD5 does not resist a malicious writer.
+enum ContentDigest: Sendable, Hashable {
+    /// The object's own, of the whole content.
+    case checksum(ObjectChecksum, [UInt8])
+    /// In lower-case hexadecimal digits. It comes from an ETag, which need not be a digest: a
+    /// difference proves nothing.
+    case md5(String)
+    /// The tag of a multipart object, if its parts had this size.
+    case parts(ETag, partSize: Int64)
+
+    /// True if a file that does not hold it has other content than the object.
+    var isConclusive: Bool {
+        switch self {
+        case .checksum: true
+        case .md5, .parts: false
+        }
+    }
+
+    /// Everything that the object's headers prove, the surest first.
+    static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentDigest] {
+        if let checksum = checksum(of: metadata) { return [checksum] }
+        if let claim = claimedDigest(of: metadata) { return [claim] }
+        return computed(of: metadata, partSize: partSize)
+    }
+
+    private static func checksum(of metadata: ObjectMetadata) -> ContentDigest? {
+        for kind in ObjectChecksum.allCases {
+            let text = metadata.checksums[kind.rawValue]
+            if let value = text.flatMap({ Base64.decode($0.utf8) }), value.count == kind.length {
+                return .checksum(kind, value)
+            }
+        }
+        return nil
+    }
+
+    /// rclone notes the MD5 of what it uploads in parts.
+    static func claimedDigest(of metadata: ObjectMetadata) -> ContentDigest? {
+        guard let text = metadata.userMetadata["md5chksum"],
+            let digest = Base64.decode(text.utf8), digest.count == 16
+        else { return nil }
+        return .md5(hexadecimalText(digest))
+    }
+
+    /// What the store itself made of the content, and not what a writer once said of it.
+    static func computed(of metadata: ObjectMetadata, partSize: Int64) -> [ContentDigest] {
+        if let checksum = checksum(of: metadata) { return [checksum] }
+        guard let etag = metadata.etag, !metadata.isEncrypted else { return [] }
+        if let digest = etag.md5Digest { return [.md5(digest)] }
+        return partSizes(of: etag, size: metadata.size, own: partSize).map {
+            .parts(etag, partSize: $0)
+        }
+    }
+
+    /// The part sizes of common tools that cut an object into as many parts as its tag says.
+    private static func partSizes(of etag: ETag, size: Int64, own: Int64) -> [Int64] {
+        guard let count = MultipartETag.partCount(of: etag), size > 0 else { return [] }
+        let mebibyte: Int64 = 1 << 20
+        let least = (size + Int64(count) - 1) / Int64(count)
+        let common = [8, 5, 16, 10, 15, 25, 32, 50, 64, 100, 128, 200, 256, 512, 1_024]
+            .map { Int64($0) * mebibyte }
+        var sizes: [Int64] = []
+        for candidate in [own] + common + [(least + mebibyte - 1) / mebibyte * mebibyte] {
+            let parts = (size - 1) / candidate + 1
+            if parts == count, !sizes.contains(candidate) { sizes.append(candidate) }
+        }
+        return Array(sizes.prefix(3))
+    }
+
+    /// Bytes of a digest.
+    var digestLength: Int {
+        switch self {
+        case .checksum(let kind, _): kind.length
+        case .md5, .parts: 16
+        }
+    }
+
+    /// Of how many bytes of content there is a digest each; the last one may be of fewer.
+    func pieceSize(of size: Int64) -> Int64 {
+        switch self {
+        case .checksum, .md5: size
+        case .parts(_, let partSize): partSize
+        }
+    }
+
+    func makeDigest() -> PieceDigest {
+        if case .checksum(let kind, _) = self { PieceDigest(kind) } else { PieceDigest(nil) }
+    }
+
+    /// True if the digests of all pieces, one after the other, are those of the object.
+    func matches(digests: [UInt8]) -> Bool {
+        switch self {
+        case .checksum(_, let expected): digests == expected
+        case .md5(let expected): hexadecimalText(digests) == expected
+        case .parts(let tag, _):
+            MultipartETag.tag(ofDigests: digests) == ETag(wire: tag.text.lowercased())
+        }
+    }
+
+    /// Reads the file's first `size` bytes; true if they are what the proof is of.
+    func matches(
+        _ directory: MirrorDirectory,
+        _ file: OpenFile,
+        size: Int64,
+        unless interruption: Interruption?
+    ) throws(LocalError) -> Bool {
+        var digests: [UInt8] = []
+        var digest = makeDigest()
+        var offset: Int64 = 0
+        repeat {
+            let length = min(pieceSize(of: size), size - offset)
+            let range = ByteRange(offset: offset, length: length)
+            try directory.read(file, range, unless: interruption) { digest.update($0) }
+            digests += digest.finish()
+            offset = range.end
+        } while offset < size
+        return matches(digests: digests)
+    }
+}
+
+/// What a file was found to be beside an object's headers.
+package enum DigestResult: Sendable, Hashable {
+    case proven
+    /// The store offers nothing to compare with.
+    case unknown
+    /// It differs from what the store says; `isSure` if that can't be a misunderstanding.
+    case contentMismatch(isSure: Bool)
+}
+
+extension TransferContext {
+    /// Holds a file with the CRC-64 `checksum` against the headers of the object it should be.
+    ///
+    /// The CRC-64 in the metadata is what the writer said: a tool that rewrites objects may have
+    /// kept it beside other content, which the other proofs then show. What was `computed` while
+    /// the object arrived is not read again.
+    func verify(
+        _ file: OpenFile,
+        checksum: CRC64,
+        _ metadata: ObjectMetadata,
+        computed: (proof: ContentDigest, matches: Bool)? = nil
+    ) async throws -> DigestResult {
+        if metadata.crc64 == checksum { return .proven }
+        let digests = ContentDigest.all(of: metadata, partSize: partSize)
+        let verdict = try await verdict(file, size: metadata.size, digests, computed: computed)
+        guard verdict != .proven, metadata.crc64 != nil else { return verdict }
+        return .contentMismatch(isSure: true)
+    }
+
+    /// True if a file that was there before has the content of the object with these headers.
+    ///
+    /// Here the metadata prove nothing of themselves: a tool that replaces an object's content and
+    /// keeps its metadata leaves the old content's checksum there, which the old file has. What the
+    /// store computed decides, and what a writer said only where the store computes nothing.
+    package func hasContent(
+        _ file: OpenFile,
+        checksum: CRC64,
+        of metadata: ObjectMetadata
+    ) async throws -> Bool {
+        try await compare(file, checksum: checksum, with: metadata) == .proven
+    }
+
+    /// The same, with what follows where it is not proven: only a digest says that contents differ.
+    package func compare(
+        _ file: OpenFile,
+        checksum: CRC64,
+        with metadata: ObjectMetadata
+    ) async throws -> DigestResult {
+        var digests = ContentDigest.computed(of: metadata, partSize: partSize)
+        if digests.isEmpty {
+            if let claimed = metadata.crc64 {
+                return claimed == checksum ? .proven : .contentMismatch(isSure: false)
+            }
+            digests = ContentDigest.claimedDigest(of: metadata).map { [$0] } ?? []
+        }
+        return try await verdict(file, size: metadata.size, digests)
+    }
+
+    /// What the first `size` bytes of a file are beside the proofs; one that matches is enough.
+    private func verdict(
+        _ file: OpenFile,
+        size: Int64,
+        _ digests: [ContentDigest],
+        computed: (proof: ContentDigest, matches: Bool)? = nil
+    ) async throws -> DigestResult {
+        let directory = directory
+        for digest in digests {
+            var matches = digest == computed?.proof ? computed?.matches : nil
+            if matches == nil {
+                matches = try await reading { interruption in
+                    try digest.matches(directory, file, size: size, unless: interruption)
+                }
+            }
+            if matches == true { return .proven }
+        }
+        if digests.contains(where: \.isConclusive) { return .contentMismatch(isSure: true) }
+        // A tag of parts that does not match only says that the parts had another size.
+        let hasDigest = digests.contains { if case .md5 = $0 { true } else { false } }
+        return hasDigest ? .contentMismatch(isSure: false) : .unknown
+    }
+}

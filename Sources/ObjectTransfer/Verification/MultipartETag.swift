@@ -1,0 +1,42 @@
+internal import ObjectStorage
+internal import SyncModel
+
+/// The ETag that S3 gives an object made of parts: the MD5 of the parts' binary MD5s, a hyphen and
+/// their number.
+enum MultipartETag {
+    /// Nil if a part's tag is no MD5, as with encryption by a key service.
+    static func tag(ofParts tags: [ETag]) -> ETag? {
+        var digests: [UInt8] = []
+        digests.reserveCapacity(tags.count * 16)
+        for tag in tags {
+            guard let digest = tag.md5Digest.flatMap(bytes(ofHexadecimal:)) else { return nil }
+            digests += digest
+        }
+        return tag(ofDigests: digests)
+    }
+
+    /// The tag of parts whose binary MD5s are joined in `digests`.
+    static func tag(ofDigests digests: [UInt8]) -> ETag {
+        ETag(wire: hexadecimalText(Digest.md5(digests)) + "-\(digests.count / 16)")
+    }
+
+    /// The number of parts that a tag says; nil for one of another form.
+    static func partCount(of tag: ETag) -> Int? {
+        let fields = tag.text.split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.count == 2, ETag(wire: fields[0]).md5Digest != nil,
+            let count = parseDecimal(fields[1].utf8), count > 0,
+            count <= PartLayout.maximumPartCount
+        else { return nil }
+        return Int(count)
+    }
+
+    private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var digits = text[...]
+        while let byte = UInt8(digits.prefix(2), radix: 16), digits.utf8.count >= 2 {
+            bytes.append(byte)
+            digits = digits.dropFirst(2)
+        }
+        return digits.isEmpty ? bytes : nil
+    }
+}

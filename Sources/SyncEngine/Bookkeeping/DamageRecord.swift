@@ -1,0 +1,39 @@
+internal import ManifestStore
+internal import SyncModel
+internal import SyncPlanner
+
+/// What `verify` leaves in the manifest: the damaged files, and where it stopped.
+enum DamageRecord {
+    private static let marks = "verify.damaged"
+    private static let position = "verify.position"
+
+    static func read(_ manifest: ManifestStore) async throws(ManifestError) -> DamageMarks {
+        try await manifest.setting(marks).map { DamageMarks(text: $0) } ?? DamageMarks()
+    }
+
+    static func write(
+        _ damaged: DamageMarks,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        let text = damaged.text
+        try await manifest.setSetting(marks, text.isEmpty ? nil : text)
+    }
+
+    /// The key of the last file that was verified with a budget; nil to begin with the first.
+    static func position(_ manifest: ManifestStore) async throws(ManifestError) -> ObjectKey? {
+        guard let text = try await manifest.setting(position) else { return nil }
+        return ObjectKey(text.utf8.split(separator: UInt8(ascii: " ")).compactMap(byte))
+    }
+
+    static func setPosition(
+        _ key: ObjectKey?,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        let text = key?.bytes.map { String($0, radix: 16) }.joined(separator: " ")
+        try await manifest.setSetting(position, text)
+    }
+
+    private static func byte(_ digits: Substring.UTF8View) -> UInt8? {
+        UInt8(String(Substring(digits)), radix: 16)
+    }
+}

@@ -1,0 +1,23 @@
+internal import ManifestStore
+
+/// Whether the manifest had anything to look up when a run began.
+///
+/// Ten thousand questions to an empty table cost as much as the files of a first run themselves.
+struct EarlierRows: Sendable {
+    /// True if a file or an object was recorded.
+    let hasEntries: Bool
+    /// True if a transfer was interrupted.
+    let hasTransfers: Bool
+
+    /// Where nobody has looked.
+    static let perhaps = EarlierRows(hasEntries: true, hasTransfers: true)
+}
+
+extension EarlierRows {
+    init(_ manifest: ManifestStore) async throws(ManifestError) {
+        hasEntries = try await !manifest.entries(after: nil, through: nil, limit: 1).isEmpty
+        let downloads = try await manifest.downloadCheckpoints(after: nil, limit: 1)
+        let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
+        hasTransfers = !downloads.isEmpty || !uploads.isEmpty
+    }
+}

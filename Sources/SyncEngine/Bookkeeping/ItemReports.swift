@@ -1,0 +1,132 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Counts and reports what was not done.
+///
+/// Apart from the executor, because what the executor uses reports, too, and must not hold it.
+struct ItemReports: Sendable {
+    let context: RunContext
+    let ledger: RunLedger
+
+    /// Counts and reports an item that was not done, and stops the run if nothing can be done.
+    func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
+        let state: ItemState
+        switch failure {
+        case .cancelled:
+            // The run's own end says so; the item is neither failed nor done.
+            ledger.countCancelled()
+            return
+        case .vanished:
+            context.tracker.count { $0.vanished += 1 }
+            ledger.countVanished()
+            state = .skipped
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
+            .tooLarge, .nameTaken:
+            context.tracker.count { $0.skipped += 1 }
+            ledger.countSkipped()
+            state = .skipped
+        case .alreadyExists:
+            context.tracker.count { $0.conflicts += 1 }
+            ledger.countFailed()
+            state = .skipped
+        case .diskFull:
+            // What has no room is no doubt of what is to go, which perhaps makes room.
+            context.tracker.count { $0.failed += 1 }
+            ledger.countShort()
+            state = .failed
+        case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
+            .checkpointGone,
+            .storage, .local,
+            .manifest, .held:
+            context.tracker.count { $0.failed += 1 }
+            ledger.countFailed()
+            state = .failed
+        }
+        context.keptItem(
+            action,
+            state,
+            key,
+            size: size,
+            message: failure.message,
+            requestID: failure.requestID
+        )
+        guard let stop = failure.stops else { return }
+        let code: SyncError.Code =
+            switch stop {
+            case .credentials: .credentials
+            case .unreachable: .remoteUnreachable
+            case .localState: .localState
+            }
+        ledger.stop(
+            SyncError(
+                code: code,
+                message: failure.message,
+                underlying: failure,
+                requestID: failure.requestID
+            )
+        )
+    }
+
+    /// Counts and reports what says nothing of any other key: it holds no deletion back.
+    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
+        context.tracker.count { $0.skipped += 1 }
+        context.keptItem(.skip, .skipped, key, size: size, message: message)
+    }
+
+    /// The same where a name is what is wrong: only what is at or beneath it is in doubt.
+    func skipName(_ key: ObjectKey, size: Int64, _ reason: SkipReason) {
+        context.tracker.count { $0.skipped += 1 }
+        ledger.countSkippedName(key)
+        var hint = ""
+        // No pattern leaves out the marker of a directory without what is in it.
+        if !reason.isOfMarker {
+            hint = FilterHint(key, isFileOnly: reason == .shadowedByDirectory)?.text ?? ""
+        }
+        context.keptItem(.skip, .skipped, key, size: size, message: reason.message + hint)
+    }
+
+    func skip(_ key: ObjectKey, size: Int64, message: String) {
+        context.tracker.count { $0.skipped += 1 }
+        ledger.countSkipped()
+        context.keptItem(.skip, .skipped, key, size: size, message: message)
+    }
+
+    /// Counts what is skipped because no option asks for it.
+    func leave(_ reason: QuietReason, _ entry: JoinedEntry, isHidden: @autoclosure () -> Bool) {
+        if reason == .unchanged { return context.tracker.count { $0.unchanged += 1 } }
+        guard reason.isDifference(of: entry), !isHidden() else { return }
+        context.tracker.count { summary in
+            switch reason {
+            case .onlyLocal: summary.onlyLocal += 1
+            case .onlyRemote: summary.onlyRemote += 1
+            case .deletedLocally: summary.deletedHere += 1
+            case .deletedRemotely: summary.deletedThere += 1
+            case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: break
+            }
+        }
+    }
+
+    /// Reports what the walk could not take.
+    ///
+    /// Links, special files and osssync's own are left out by design: they are named, and counted
+    /// at the end as what only the directory has. Anything else that the walk could not take is
+    /// missing from the mirror.
+    func report(_ issue: WalkIssue) {
+        let key = ObjectKey(issue.path)
+        switch issue.reason {
+        case .symbolicLink, .special, .nestedMirror, .reservedName:
+            context.item(.skip, .skipped, key, size: 0, message: issue.message)
+        case .disappeared: break
+        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
+            .notMounted:
+            context.tracker.count { $0.skipped += 1 }
+            var message = issue.message
+            if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
+                message += " Rename it" + hint.text + "."
+            }
+            context.keptItem(.skip, .skipped, key, size: 0, message: message)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What all items of one run share, and where they leave their results.
+///
+/// 1. `transfer` is what a transfer needs: the store, the directory, checkpoints and limits.
+/// 2. The other properties are what only a run has: its manifest, options, filter and clocks.
+/// 3. Results go to `tracker` (counts), `journal` (items worth keeping) and, through `ItemReports`,
+///    to `RunLedger`, which decides whether the run stops and whether deletions are allowed.
+///
+/// Not guaranteed: a complete journal. It is written about once a second and keeps only the first
+/// items of a run in which very many fail.
+struct RunContext: Sendable {
+    let transfer: TransferContext
+    let manifest: ManifestStore
+    /// By what the uploads of this directory's runs are known.
+    let uploads: OwnUploads
+    let emit: @Sendable (SyncEvent) -> Void
+    let limits: RunLimits
+    let tracker: ProgressTracker
+    let journal: RunJournal
+    let options: RunOptions
+    let run: RunID
+    let clocks: RunClocks
+    /// True if an earlier run met two keys that are one name on this disk: a new key's name is
+    /// looked for before its content is fetched.
+    let looksForFoldedNames: Bool
+    /// False where inode numbers do not last.
+    let judgesInodes: Bool
+    /// False if the directory is not as the last run left it.
+    let knowsDirectory: Bool
+    /// What the run skips.
+    let filter: FileFilter
+    /// False if the mirror was new when the run began.
+    let hasRows: Bool
+    /// False if nothing can be written into the directory.
+    let canFetch: Bool
+
+    var store: LimitedStore { transfer.store }
+    var prefix: ObjectKey { transfer.prefix }
+    var directory: MirrorDirectory { transfer.directory }
+    var environment: EngineEnvironment { transfer.environment }
+    var disk: BlockingQueue { transfer.disk }
+    var hashing: BlockingQueue { transfer.hashing }
+
+    /// Where this run's removed files go; with the time, by which a later run knows their age, and
+    /// because a rebuilt manifest counts its runs from 1 again.
+    var trashName: String { "\(clocks.stamp)-run-\(run.value)" }
+
+    func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
+
+    func reading<Value: Sendable>(
+        _ work: @escaping @Sendable (Interruption) throws -> Value
+    ) async throws -> Value {
+        try await transfer.reading(work)
+    }
+
+    func removePartial(_ name: String) async {
+        await transfer.removePartial(name)
+    }
+
+    func warn(ofUpload key: ObjectKey, _ error: StorageError) {
+        transfer.warn(ofUpload: key, error)
+    }
+
+    /// Reports an item that is worth keeping in the manifest, too.
+    func keptItem(
+        _ action: ItemAction,
+        _ state: ItemState,
+        _ key: ObjectKey,
+        size: Int64,
+        message: String? = nil,
+        requestID: String? = nil
+    ) {
+        journal.add(action, state, key, message)
+        item(action, state, key, size: size, message: message, requestID: requestID)
+    }
+
+    func item(
+        _ action: ItemAction,
+        _ state: ItemState,
+        _ key: ObjectKey,
+        size: Int64,
+        transferred: Int64 = 0,
+        resumed: Int64 = 0,
+        message: String? = nil,
+        requestID: String? = nil
+    ) {
+        emit(
+            .item(
+                ItemEvent(
+                    action: action,
+                    state: state,
+                    key: key.display,
+                    size: size,
+                    bytesTransferred: transferred,
+                    bytesResumed: resumed,
+                    message: message,
+                    requestID: requestID
+                )
+            )
+        )
+    }
+}

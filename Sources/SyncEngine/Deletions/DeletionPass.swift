@@ -1,0 +1,270 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Carries out the deletions that a run planned, after `DeletionGuard` has allowed them.
+///
+/// 1. `DirectoryWatch` checks that the directory is still at its path, before each batch.
+/// 2. `DeletionRecheck` asks the store again; only what is still as it was planned is deleted.
+/// 3. Objects are deleted in batches; files go to the trash if one is kept, and directories that
+///    are empty then are removed.
+///
+/// Not guaranteed: no store deletes on a condition, so an object that another writer replaces
+/// between step 2 and the request right after it is deleted.
+struct DeletionPass: Sendable {
+    /// Files whose objects are asked for side by side.
+    private static let askedAtOnce = 128
+
+    let context: RunContext
+    let executor: ItemExecutor
+    let watch: DirectoryWatch
+    /// Files that get other names instead, by the keys that they have now.
+    let renames: [ObjectKey: LocalRenames.Proven]
+
+    private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
+
+    /// Deletes objects in ascending and files in descending key order, so that what a directory
+    /// holds goes before the directory.
+    ///
+    /// Before each batch the directory itself is checked again, after the files: files that are
+    /// missing because the directory is gone were not deleted by the user.
+    func run() async throws {
+        try await watch.check()
+        try await deleteObjects()
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        if planned.local > 0 {
+            // The next run finds by the plan what a power cut leaves half done.
+            try await context.manifest.makeDurable()
+            guard try await deleteFiles() else { return }
+        }
+        try await context.manifest.clearPlannedDeletions(run: context.run)
+    }
+
+    private func deleteObjects() async throws {
+        var last: ObjectKey?
+        while true {
+            try Task.checkCancellation()
+            let batch = try await context.manifest.plannedDeletions(
+                run: context.run,
+                side: .remote,
+                after: last,
+                limit: context.limits.batch
+            )
+            guard let end = batch.last else { return }
+            last = end.key
+            try await deleteObjects(batch)
+            if let stop = executor.ledger.stop { throw stop }
+        }
+    }
+
+    private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
+        let answer = await recheck.inspect(at: batch)
+        try await context.manifest.record(answer.gone.map { .forget($0.key) })
+        if executor.ledger.stop != nil { return }
+        let batch = await missingHere(answer.unchanged)
+        let keys = batch.map { context.objectKey($0.key) }
+        guard !keys.isEmpty else { return }
+        try await watch.check()
+        let failures: [ObjectKey: StorageError]
+        do {
+            failures = try await context.store.delete(keys)
+        } catch {
+            let error = ItemFailure(error)
+            if error == .cancelled { throw CancellationError() }
+            for deletion in batch {
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, error)
+            }
+            return
+        }
+        var changes: [ManifestChange] = []
+        for deletion in batch {
+            if let error = failures[context.objectKey(deletion.key)] {
+                let failure = ItemFailure(error)
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, failure)
+                continue
+            }
+            changes.append(.forget(deletion.key))
+        }
+        try await context.manifest.record(changes)
+        for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
+            context.tracker.count { $0.deleted += 1 }
+            context.keptItem(.deleteRemote, .done, deletion.key, size: deletion.size)
+        }
+    }
+
+    /// Those of `batch` whose keys the directory still lacks; the others are reported.
+    ///
+    /// Hours may lie between the walk and the deletions. What reappeared meanwhile may be the only
+    /// copy, and the next run decides on it. What the filter hides is not part of the mirror.
+    private func missingHere(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
+        let (directory, filter) = (context.directory, context.filter)
+        let found: [ItemFailure?] = await context.disk.run {
+            batch.map { filter.excludes($0.key) ? nil : Self.obstacle($0.key, in: directory) }
+        }
+        var missing: [PlannedDeletion] = []
+        for (deletion, failure) in zip(batch, found) {
+            if let failure {
+                executor.fail(.deleteRemote, deletion.key, size: deletion.size, failure)
+            } else {
+                missing.append(deletion)
+            }
+        }
+        return missing
+    }
+
+    /// Why the key's object is not to be deleted; nil if there is nothing in its place here.
+    private static func obstacle(_ key: ObjectKey, in directory: MirrorDirectory) -> ItemFailure? {
+        do {
+            let path = try RelativePath(key: key)
+            switch try directory.identity(of: path) {
+            case .absent: return nil
+            // The directory takes the place of the file, not of its own marker.
+            case .directory: return key.isDirectoryMarker ? .targetChanged : nil
+            case .file where key.isDirectoryMarker: return nil
+            // A name that leads to another file's on this disk is still missing.
+            case .file: return try directory.nameCollision(path) == nil ? .targetChanged : nil
+            case .other: return .targetChanged
+            }
+        } catch let error as LocalError {
+            return ItemFailure(error)
+        } catch {
+            // A key that can have no file here.
+            return nil
+        }
+    }
+
+    /// False if the next run has to look after directories that could not be removed.
+    private func deleteFiles() async throws -> Bool {
+        var isComplete = true
+        var last: ObjectKey?
+        while true {
+            try Task.checkCancellation()
+            let batch = try await context.manifest.plannedDeletions(
+                run: context.run,
+                side: .local,
+                before: last,
+                limit: context.limits.batch
+            )
+            guard let end = batch.last else { return isComplete }
+            last = end.key
+            try await watch.check()
+            var forgotten: Set<ObjectKey> = []
+            var emptied: Set<RelativePath> = []
+            var renamed: [ManifestChange] = []
+            var rest = batch[...]
+            while !rest.isEmpty, !Task.isCancelled, executor.ledger.stop == nil {
+                // Few at once, so that no answer is old when its file goes.
+                let asked = [PlannedDeletion](rest.prefix(Self.askedAtOnce))
+                rest = rest.dropFirst(Self.askedAtOnce)
+                let gone = await recheck.goneThere(asked)
+                for deletion in asked {
+                    if let rename = renames[deletion.key] {
+                        guard gone.contains(deletion.key),
+                            let identity = await self.rename(deletion, rename)
+                        else {
+                            await executor.download(rename.source.entry, .replace)
+                            continue
+                        }
+                        renamed.append(.upsert(rename.row(identity)))
+                        forgotten.insert(deletion.key)
+                        if let parent = try? RelativePath(key: deletion.key).parent {
+                            emptied.insert(parent)
+                        }
+                        continue
+                    }
+                    guard gone.contains(deletion.key) else { continue }
+                    let (isSettled, parent) = await deleteFile(deletion)
+                    if isSettled { forgotten.insert(deletion.key) }
+                    if let parent { emptied.insert(parent) }
+                }
+            }
+            // The rows go last and together. One that outlives its file is harmless, the next run
+            // finds both sides without it and forgets it; and while the rows and the plan are there
+            // a killed run's empty directories are found again. A row lost in a power cut before
+            // its file would leave a file that looks like the user's own.
+            let pruner = DirectoryPruner(context: context)
+            for (path, failure) in try await pruner.prune(emptied, forgetting: forgotten) {
+                executor.fail(.deleteLocal, path.key, size: 0, failure)
+                isComplete = false
+            }
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
+            if let stop = executor.ledger.stop { throw stop }
+        }
+    }
+
+    /// Gives a file the name of the new key that has its content; nil if it keeps its own.
+    private func rename(
+        _ deletion: PlannedDeletion,
+        _ rename: LocalRenames.Proven
+    ) async -> FileIdentity? {
+        guard let expected = deletion.identity else { return nil }
+        let (directory, modified) = (context.directory, rename.modified)
+        let key = rename.source.entry.key
+        do {
+            let (old, new) = (try RelativePath(key: deletion.key), try RelativePath(key: key))
+            let identity = try await context.disk.run { () throws(LocalError) in
+                try directory.rename(old, expected: expected, to: new, modified: modified)
+            }
+            context.tracker.count { $0.renamed += 1 }
+            context.tracker.finishedItem(bytes: rename.source.object.size)
+            context.item(
+                .copyLocal,
+                .done,
+                key,
+                size: rename.source.object.size,
+                message: "renamed from '\(deletion.key.display)'"
+            )
+            return identity
+        } catch {
+            let failure =
+                (error as? LocalError).map(ItemFailure.init(ofChange:)) ?? ItemFailure(any: error)
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
+            return nil
+        }
+    }
+
+    /// Whether the row is to be forgotten, and the directory that is perhaps empty now.
+    private func deleteFile(
+        _ deletion: PlannedDeletion
+    ) async -> (isSettled: Bool, parent: RelativePath?) {
+        let directory = context.directory
+        let trashName = context.trashName
+        let keepsInTrash = context.options.trashDays > 0
+        // What failed has perhaps left its directory empty, too.
+        var parent: RelativePath?
+        do {
+            let path = try RelativePath(key: deletion.key)
+            parent = path.parent
+            if deletion.key == IgnoreFile.key {
+                try await IgnoreFile.noteRemoval(in: context.manifest)
+            }
+            let isRemoved = try await context.disk.run { () throws(LocalError) in
+                guard let identity = deletion.identity else {
+                    return try directory.removeDirectoryIfEmpty(path)
+                }
+                if keepsInTrash {
+                    try directory.moveToTrash(path, expected: identity, run: trashName)
+                } else {
+                    try directory.remove(path, expected: identity)
+                }
+                return true
+            }
+            guard isRemoved else { return (true, nil) }
+            context.tracker.count { $0.deleted += 1 }
+            context.keptItem(.deleteLocal, .done, deletion.key, size: deletion.size)
+            return (true, parent)
+        } catch let error as LocalError {
+            let failure = ItemFailure(ofChange: error)
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
+        } catch {
+            let message = (error as? UnsafeKey)?.message ?? SyncError(any: error).message
+            executor.skip(deletion.key, size: deletion.size, message: message)
+        }
+        return (false, parent)
+    }
+}

@@ -1,0 +1,80 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Removes the directories that deletions left empty, up to those that have an object of their own.
+struct DirectoryPruner: Sendable {
+    let context: RunContext
+
+    /// Removes what is empty of `emptied` and above; the rows of `forgetting` are about to go and
+    /// keep nothing.
+    ///
+    /// - Returns: Those that are perhaps empty and could not be removed, with the reasons.
+    func prune(
+        _ emptied: Set<RelativePath>,
+        forgetting: Set<ObjectKey>
+    ) async throws(ManifestError) -> [(path: RelativePath, failure: ItemFailure)] {
+        let directory = context.directory
+        var failures: [(path: RelativePath, failure: ItemFailure)] = []
+        for path in emptied {
+            var next: RelativePath? = path
+            while let parent = next {
+                if !forgetting.contains(parent.key),
+                    try await context.manifest.entry(parent.key) != nil
+                {
+                    break
+                }
+                do throws(LocalError) {
+                    let isRemoved = try await context.disk.run { () throws(LocalError) in
+                        try directory.removeDirectoryIfEmpty(parent)
+                    }
+                    guard isRemoved else { break }
+                } catch {
+                    failures.append((parent, ItemFailure(error)))
+                    break
+                }
+                next = parent.parent
+            }
+        }
+        return failures
+    }
+
+    /// Finishes what a killed run was about to do, and drops its plan.
+    ///
+    /// Of what it planned to delete, that which is gone may have left empty directories. To this
+    /// run they would look like the user's: a pull would keep them forever, a push would create
+    /// objects for them.
+    func finishEarlierRun() async throws {
+        let (directory, manifest) = (context.directory, context.manifest)
+        guard let earlier = try await manifest.lastPlannedRun(before: context.run) else { return }
+        var last: ObjectKey?
+        while true {
+            let page = try await manifest.plannedDeletions(
+                run: earlier,
+                side: .local,
+                before: last,
+                limit: context.limits.batch
+            )
+            guard let end = page.last else { break }
+            last = end.key
+            let paths = page.compactMap { deletion in
+                // A name that was unsafe then has left nothing here.
+                try? RelativePath(key: deletion.key)
+            }
+            let emptied = await context.disk.run {
+                var emptied: Set<RelativePath> = []
+                for path in paths {
+                    guard let parent = path.parent, !emptied.contains(parent) else { continue }
+                    // Where it can't be looked at, nothing is known to have been emptied.
+                    let state = try? directory.identity(of: path)
+                    if state == .absent { emptied.insert(parent) }
+                }
+                return emptied
+            }
+            // One that may not be removed now either is an empty directory from here on.
+            _ = try await prune(emptied, forgetting: [])
+        }
+        try await manifest.dropPlannedDeletions(before: context.run)
+    }
+}

@@ -1,0 +1,168 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Removes what earlier runs left and no run needs.
+struct Housekeeping: Sendable {
+    private static let checkpointsAtOnce = 100
+
+    /// Later than any trash.
+    private static let always = Timestamp(seconds: .max)
+
+    let context: RunContext
+
+    /// Before a run: what a killed one was deleting, partial files without a checkpoint, and all
+    /// trash of a run that is to keep none.
+    ///
+    /// What cannot be removed is said and tried again by the next run; this one needs nothing of
+    /// it gone.
+    func sweepBefore() async throws {
+        try await DirectoryPruner(context: context).finishEarlierRun()
+        var known: Set<String> = []
+        try await forEachDownload { known.insert($0.partialName) }
+        let directory = context.directory
+        let keepsTrash = context.options.trashDays > 0
+        let kept = known
+        warn(
+            of: await context.disk.run {
+                Self.sweep(directory, keeping: kept, keepsTrash: keepsTrash)
+            }
+        )
+    }
+
+    /// During a run: trash that is older than it is kept, once the service has said what time it
+    /// is.
+    ///
+    /// This machine's clock alone is not trusted: one run with a wrong clock would empty the trash.
+    func sweepTrash() async {
+        let days = Int64(context.options.trashDays)
+        // With no days the run has begun without trash, and what it has now is not from earlier.
+        guard days > 0 else { return }
+        await context.clocks.wait()
+        guard let now = context.clocks.earlier else { return }
+        let limit = Timestamp(seconds: now.seconds - days * 86_400)
+        let directory = context.directory
+        warn(
+            of: await context.disk.run {
+                var failures: [LocalError] = []
+                do throws(LocalError) {
+                    try directory.sweepTrash(olderThan: limit) { failures.append($0) }
+                } catch {
+                    failures.append(error)
+                }
+                return failures
+            }
+        )
+    }
+
+    private func warn(of failures: [LocalError]) {
+        guard let first = failures.first else { return }
+        let others = failures.count > 1 ? " (and \(failures.count - 1) more)" : ""
+        context.emit(
+            .warning(
+                message: "not everything that earlier runs left was removed: "
+                    + "\(first.message)\(others)"
+            )
+        )
+    }
+
+    /// Why something stays.
+    private static func sweep(
+        _ directory: MirrorDirectory,
+        keeping kept: Set<String>,
+        keepsTrash: Bool
+    ) -> [LocalError] {
+        var failures: [LocalError] = []
+        func attempt(_ work: () throws(LocalError) -> Void) {
+            do throws(LocalError) { try work() } catch { failures.append(error) }
+        }
+        attempt { () throws(LocalError) in
+            for name in try directory.partialNames() where !kept.contains(name) {
+                attempt { () throws(LocalError) in try directory.removePartial(name) }
+            }
+        }
+        attempt { () throws(LocalError) in try directory.sweepStateFiles() }
+        guard !keepsTrash else { return failures }
+        attempt { () throws(LocalError) in
+            try directory.sweepTrash(olderThan: Self.always) { failures.append($0) }
+        }
+        return failures
+    }
+
+    /// After a run in which nothing failed: a checkpoint that is still there belongs to a key that
+    /// needs no transfer any more.
+    ///
+    /// The next run may need the upload of a key that this run skips. If an abort fails, that is
+    /// reported and the next run tries again; this run still succeeds.
+    func sweepAfter(
+        _ direction: SyncDirection,
+        sparing isSpared: (ObjectKey) -> Bool
+    ) async throws {
+        if direction != .push {
+            try await forEachDownload { checkpoint in
+                guard !isSpared(checkpoint.key) else { return }
+                try await drop(checkpoint)
+            }
+        }
+        if direction != .pull {
+            try await forEachUpload { checkpoint in
+                guard !isSpared(checkpoint.key) else { return }
+                do {
+                    try await drop(checkpoint)
+                } catch let error as StorageError where !error.isCancelled {
+                    context.warn(ofUpload: checkpoint.key, error)
+                }
+            }
+        }
+    }
+
+    /// After a run without a conflict nothing needs to know what objects were found to contain.
+    func dropFetchedContents() async throws {
+        guard context.tracker.summary.conflicts == 0,
+            try await context.manifest.hasFetchedContents()
+        else { return }
+        try await context.manifest.dropFetchedContents()
+    }
+
+    func drop(_ checkpoint: DownloadCheckpoint) async throws {
+        try await context.manifest.dropDownload(checkpoint.key)
+        let directory = context.directory
+        try await context.disk.run { () throws(LocalError) in
+            try directory.removePartial(checkpoint.partialName)
+        }
+    }
+
+    func drop(_ checkpoint: UploadCheckpoint) async throws {
+        try await MultipartUploads(context: context.transfer).abort(checkpoint)
+        try await context.manifest.dropUpload(checkpoint.key)
+    }
+
+    /// In key order, a page of them in memory; `body` may drop what it is given.
+    func forEachDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
+        var last: ObjectKey?
+        while true {
+            let page = try await context.manifest.downloadCheckpoints(
+                after: last,
+                limit: Self.checkpointsAtOnce
+            )
+            guard let end = page.last else { return }
+            for checkpoint in page { try await body(checkpoint) }
+            last = end.key
+        }
+    }
+
+    func forEachUpload(_ body: (UploadCheckpoint) async throws -> Void) async throws {
+        var last: ObjectKey?
+        while true {
+            let page = try await context.manifest.uploadCheckpoints(
+                after: last,
+                limit: Self.checkpointsAtOnce
+            )
+            guard let end = page.last else { return }
+            for checkpoint in page { try await body(checkpoint) }
+            last = end.key
+        }
+    }
+}

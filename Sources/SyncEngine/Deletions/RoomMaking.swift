@@ -1,0 +1,157 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Downloads that the disk had no room for, tried once more after the run's deletions.
+///
+/// Where the room is still short, the trash of earlier runs goes, the oldest first and this run's
+/// own last, as far as that helps and no further. This run's own stays if it holds a version that
+/// a user made and this run replaced.
+struct RoomMaking: Sendable {
+    let executor: ItemExecutor
+
+    private var context: RunContext { executor.context }
+
+    func run() async throws {
+        let short = executor.ledger.takeShort()
+        guard !short.isEmpty else { return }
+        var trash = await trashOfRuns()[...]
+        for item in short {
+            try Task.checkCancellation()
+            if let stop = executor.ledger.stop { throw stop }
+            guard let object = item.entry.remote, let path = try? RelativePath(key: item.entry.key)
+            else { continue }
+            let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
+            guard let free = await freeBytes(), free.addingClamped(held) >= object.size else {
+                await executor.failForRoom(item)
+                continue
+            }
+            while let free = await freeBytes(), free < object.size, let oldest = trash.popFirst() {
+                await remove(oldest)
+            }
+            var failure = await executor.transfer(item.entry, object, path, item.backup)
+            // A quota, or a shortage that has passed, is no reason to give the trash up.
+            while case .diskFull? = failure, let free = await freeBytes(), free < object.size,
+                let oldest = trash.popFirst()
+            {
+                await remove(oldest)
+                failure = await executor.transfer(item.entry, object, path, item.backup)
+            }
+            guard let failure else { continue }
+            await executor.failForRoom(
+                RunLedger.ShortOfRoom(
+                    entry: item.entry,
+                    backup: item.backup,
+                    failure: failure
+                )
+            )
+        }
+    }
+
+    /// Says what a dry run found that the disk cannot hold, even with everything that the run
+    /// removes and all of the trash.
+    func warn() async throws {
+        var needed = executor.ledger.growth
+        guard needed > 0 else { return }
+        try await Housekeeping(context: context).forEachDownload { checkpoint in
+            needed -= InterruptedTransfer(checkpoint).bytesFinished
+        }
+        guard let free = await freeBytes(), needed > free else { return }
+        let trash = await executor.trashSize() ?? 0
+        guard needed > free.addingClamped(trash) else { return }
+        context.emit(
+            .warning(
+                message: "the disk does not have enough space for this: \(roomText(needed)) more "
+                    + "are needed and \(roomText(free)) are free"
+                    + (trash > 0 ? ", not counting \(roomText(trash)) in the trash" : "")
+            )
+        )
+    }
+
+    /// Reports them, because nothing was deleted.
+    func fail() async {
+        for item in executor.ledger.takeShort() { await executor.failForRoom(item) }
+    }
+
+    private func trashOfRuns() async -> [MirrorDirectory.TrashOfRun] {
+        let directory = context.directory
+        let runs = try? await context.disk.run { () throws(LocalError) in
+            try directory.trashOfRuns()
+        }
+        guard executor.ledger.keepsOwnTrash else { return runs ?? [] }
+        return (runs ?? []).filter { !$0.isOfRun(context.trashName) }
+    }
+
+    private func freeBytes() async -> Int64? {
+        let directory = context.directory
+        return try? await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
+    }
+
+    private func remove(_ run: MirrorDirectory.TrashOfRun) async {
+        let directory = context.directory
+        let before = await freeBytes() ?? 0
+        executor.ledger.trashSize = nil
+        do {
+            try await context.disk.run { () throws(LocalError) in try directory.remove(run) }
+        } catch {
+            let message = ItemFailure(any: error).message
+            return context.emit(
+                .warning(
+                    message: "the trash was not removed completely: "
+                        + "\(message)"
+                )
+            )
+        }
+        let gained = max(0, (await freeBytes() ?? before) - before)
+        context.emit(
+            .warning(
+                message: "removed the trash of the run \(run.display) (\(roomText(gained)))"
+                    + " to make room"
+            )
+        )
+    }
+}
+
+extension ItemExecutor {
+    /// Reports what the disk has no room for, and what else there is on it.
+    func failForRoom(_ item: RunLedger.ShortOfRoom) async {
+        let (key, size) = (item.entry.key, item.entry.remote?.size ?? 0)
+        guard case .diskFull(var message) = item.failure else {
+            return fail(.download, key, size: size, item.failure)
+        }
+        if let trash = await trashSize(), trash > 0 {
+            message += " The trash holds \(roomText(trash)), which --trash-days 0 frees."
+        }
+        let checkpoint = try? await context.manifest.downloadCheckpoint(key)
+        if checkpoint?.ranges.contains(where: { $0.received > 0 }) == true {
+            message += " The part that was downloaded is kept for the next run."
+        }
+        fail(.download, key, size: size, .diskFull(message: message))
+    }
+
+    /// What the trash holds; counted once for many items.
+    fileprivate func trashSize() async -> Int64? {
+        if let known = ledger.trashSize { return known }
+        let directory = context.directory
+        let size = try? await context.disk.run { () throws(LocalError) in
+            try directory.trashSize()
+        }
+        ledger.trashSize = size
+        return size
+    }
+}
+
+/// `999 B`, `1.0 KiB`, `12.3 MiB`.
+private func roomText(_ bytes: Int64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var (unit, divisor) = (0, Int64(1))
+    while unit < units.count - 1, bytes / divisor >= 1_024 {
+        unit += 1
+        divisor <<= 10
+    }
+    guard unit > 0 else { return "\(bytes) B" }
+    let tenths = bytes % divisor / max(1, divisor / 10)
+    return "\(bytes / divisor).\(min(9, tenths)) \(units[unit])"
+}

@@ -1,0 +1,52 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncPlanner
+
+extension ItemFailure {
+    init(_ error: ManifestError) {
+        self = .manifest(message: error.message)
+    }
+
+    /// Maps what escapes a closure, whose errors are untyped.
+    init(any error: any Error) {
+        switch error {
+        case let error as ManifestError: self.init(error)
+        case let error as SyncError: self = .local(message: error.message, stops: nil)
+        default: self.init(ofTransfer: error)
+        }
+    }
+}
+
+extension SyncError {
+    init(_ error: ManifestError) {
+        self.init(code: .localState, message: error.message, underlying: error)
+    }
+
+    private init(_ error: PlanError) {
+        let code: Code =
+            switch error {
+            case .unordered(.remote, _, _): .remoteUnreachable
+            case .unordered(.base, _, _), .unordered(.local, _, _), .kindMismatch: .localState
+            }
+        self.init(code: code, message: error.message, underlying: error)
+    }
+
+    /// Maps what escapes a group of tasks, whose errors are untyped.
+    init(any error: any Error) {
+        switch error {
+        case let error as SyncError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as LocalError: self.init(error)
+        case let error as ManifestError: self.init(error)
+        case let error as PlanError: self.init(error)
+        case let error as ItemFailure where error != .cancelled:
+            self.init(code: .localState, message: error.message, underlying: error)
+        case is CancellationError: self = .interrupted
+        case let error as ItemFailure where error == .cancelled: self = .interrupted
+        default:
+            self.init(code: .localState, message: String(describing: error), underlying: error)
+        }
+    }
+}

@@ -1,0 +1,259 @@
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
+/// matches a path decides.
+///
+/// Everything in an excluded directory is excluded, regardless of later patterns. What is excluded
+/// is treated as if it were on neither side: it is neither transferred nor compared nor deleted.
+public struct FileFilter: Sendable, Hashable {
+    private struct Rule: Sendable, Hashable {
+        let pattern: PathPattern
+        let excludes: Bool
+    }
+
+    /// Why a pattern cannot be used.
+    public struct InvalidPattern: Error, Hashable, Sendable {
+        /// What is wrong, as the end of a sentence about the pattern.
+        public let message: String
+    }
+
+    /// The last rules of a name that is fitted as a whole, in every directory.
+    private struct LastRules: Sendable, Hashable {
+        var any = -1
+        var forDirectories = -1
+    }
+
+    private var rules: [Rule] = []
+    private var rulesOfNames: [ArraySlice<UInt8>: LastRules] = [:]
+    /// Those that are held against every path.
+    private var otherRules: [Int] = []
+    /// The patterns as they were given, a line each.
+    private(set) var text: [UInt8] = []
+
+    /// Excludes nothing.
+    public init() {}
+
+    /// True if nothing can be excluded.
+    public var isEmpty: Bool { rules.isEmpty }
+
+    /// Excludes what the pattern fits, unless a later pattern includes it.
+    ///
+    /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
+    public mutating func exclude(_ pattern: String) throws(InvalidPattern) {
+        try add([UInt8](pattern.utf8), excludes: true)
+    }
+
+    /// Includes what the pattern fits, unless it lies in an excluded directory or a later pattern
+    /// excludes it.
+    ///
+    /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
+    public mutating func include(_ pattern: String) throws(InvalidPattern) {
+        try add([UInt8](pattern.utf8), excludes: false)
+    }
+
+    private mutating func add(_ pattern: [UInt8], excludes: Bool) throws(InvalidPattern) {
+        do {
+            append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
+        } catch {
+            throw InvalidPattern(message: error.message)
+        }
+        text += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
+    }
+
+    private mutating func append(_ rule: Rule) {
+        if let name = rule.pattern.literalName {
+            var last = rulesOfNames[name[...]] ?? LastRules()
+            last.forDirectories = rules.count
+            if !rule.pattern.isForDirectoriesOnly { last.any = rules.count }
+            rulesOfNames[name[...]] = last
+        } else {
+            otherRules.append(rules.count)
+        }
+        rules.append(rule)
+    }
+}
+
+extension FileFilter {
+    /// Reads an ignore file: a pattern a line, "!" before one that includes, "#" before a comment.
+    ///
+    /// - Throws: The number of the line, from 1, and what is wrong with it.
+    init(ignoreFile: [UInt8]) throws(InvalidPattern) {
+        var number = 0
+        let newline = UInt8(ascii: "\n")
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let lines = ignoreFile.starts(with: mark) ? ignoreFile.dropFirst(3) : ignoreFile[...]
+        for line in lines.split(separator: newline, omittingEmptySubsequences: false) {
+            number += 1
+            // Read as they are, such rules would hide nothing.
+            guard !line.contains(0), !line.dropLast().contains(UInt8(ascii: "\r")) else {
+                throw InvalidPattern(
+                    message: "line \(number): it is not plain text in UTF-8 with a line feed at "
+                        + "the end of each line"
+                )
+            }
+            guard let (pattern, excludes) = Self.rule(line) else { continue }
+            do throws(InvalidPattern) {
+                try add(pattern, excludes: excludes)
+            } catch {
+                throw InvalidPattern(message: "line \(number): " + error.message)
+            }
+        }
+    }
+
+    /// Nil for a line that says nothing.
+    private static func rule(_ line: ArraySlice<UInt8>) -> (pattern: [UInt8], excludes: Bool)? {
+        var line = line
+        if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        if line.first == UInt8(ascii: "#") { return nil }
+        // Blanks at the end do not count unless they are escaped.
+        while line.last == UInt8(ascii: " "), line.dropLast().last != UInt8(ascii: "\\") {
+            line = line.dropLast()
+        }
+        guard !line.isEmpty else { return nil }
+        guard line.first == UInt8(ascii: "!") else { return ([UInt8](line), true) }
+        return ([UInt8](line.dropFirst()), false)
+    }
+
+    /// These rules, followed by those of `other`, which have the last word.
+    func followed(by other: FileFilter) -> FileFilter {
+        var both = self
+        for rule in other.rules { both.append(rule) }
+        both.text += other.text
+        return both
+    }
+
+    /// True if these rules hide everything that `other` hides: they are the same rules with more
+    /// exclusions among them.
+    func surelyHides(allOf other: FileFilter) -> Bool {
+        var rest = other.rules[...]
+        for rule in rules {
+            if rule == rest.first {
+                rest = rest.dropFirst()
+            } else if !rule.excludes {
+                return false
+            }
+        }
+        return rest.isEmpty
+    }
+
+    /// True for what runs skip; the key of a directory ends with "/".
+    ///
+    /// One of several keys is asked for more cheaply through a ``FilterCursor``, with the same
+    /// answer.
+    func excludes(_ key: ObjectKey) -> Bool {
+        FilterCursor(self).classify(key) != .included
+    }
+
+    /// What the rules say of one path, given that no directory above it is excluded.
+    ///
+    /// Takes from `steps` what it costs; nil if they do not suffice.
+    fileprivate func excludes(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        steps: inout Int
+    ) -> Bool? {
+        guard let name = names.last else { return false }
+        let last = rulesOfNames[name]
+        var decisive = (isDirectory ? last?.forDirectories : last?.any) ?? -1
+        for index in otherRules.reversed() {
+            guard index > decisive else { break }
+            let fits = rules[index].pattern.matches(
+                names,
+                isDirectory: isDirectory,
+                steps: &steps
+            )
+            guard steps > 0 else { return nil }
+            if fits { decisive = index }
+        }
+        return decisive < 0 ? false : rules[decisive].excludes
+    }
+}
+
+/// Matches one key after another, and caches the results for the directories above the last one.
+///
+/// Results do not depend on earlier keys: a key costs as much as all its directories, cached or
+/// not, and one that costs too much is never matched to its end. Anyone with write access to the
+/// bucket chooses both the rules and the keys.
+final class FilterCursor: Sendable {
+    enum Verdict: Sendable, Hashable {
+        case included, excluded
+        /// The rules and the name are such that the answer takes too long.
+        case tooCostly
+    }
+
+    /// Enough for a thousand patterns of paths; a pattern without jokers costs nothing.
+    static let maximumSteps = 1 << 18
+
+    private struct Parent {
+        /// Where its name ends in the path.
+        let end: Int
+        /// Steps up to here, those of its own parents included.
+        let steps: Int
+        let verdict: Verdict
+    }
+
+    private struct State {
+        var path: [UInt8] = []
+        var parents: [Parent] = []
+    }
+
+    private let filter: FileFilter
+    private let state = Mutex(State())
+
+    init(_ filter: FileFilter) {
+        self.filter = filter
+    }
+
+    func classify(_ key: ObjectKey) -> Verdict {
+        filter.isEmpty ? .included : state.withLock { classify(key, &$0) }
+    }
+
+    private func classify(_ key: ObjectKey, _ state: inout State) -> Verdict {
+        let isDirectory = key.isDirectoryMarker
+        let bytes = isDirectory ? key.bytes.dropLast() : key.bytes[...]
+        let slash = UInt8(ascii: "/")
+        let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
+        Self.forgetOthers(than: bytes, &state)
+        if let last = state.parents.last, last.verdict != .included { return last.verdict }
+        var used = state.parents.last?.steps ?? 0
+        for depth in (state.parents.count + 1)..<max(state.parents.count + 1, names.count) {
+            let verdict = classify(names.prefix(depth), isDirectory: true, &used)
+            let end = names[depth - 1].endIndex
+            state.parents.append(Parent(end: end, steps: used, verdict: verdict))
+            if verdict != .included {
+                state.path = [UInt8](bytes[..<end])
+                return verdict
+            }
+        }
+        state.path = [UInt8](bytes[..<(state.parents.last?.end ?? 0)])
+        return classify(names[...], isDirectory: isDirectory, &used)
+    }
+
+    private func classify(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        _ used: inout Int
+    ) -> Verdict {
+        var steps = Self.maximumSteps - used
+        let excludes = filter.excludes(names, isDirectory: isDirectory, steps: &steps)
+        used = Self.maximumSteps - steps + 1
+        guard let excludes, used < Self.maximumSteps else { return .tooCostly }
+        return excludes ? .excluded : .included
+    }
+
+    /// Drops the directories that do not contain this path.
+    private static func forgetOthers(than bytes: ArraySlice<UInt8>, _ state: inout State) {
+        var common = 0
+        let limit = min(bytes.count, state.path.count)
+        while common < limit, bytes[common] == state.path[common] { common += 1 }
+        while let last = state.parents.last {
+            let isShared =
+                last.end <= common && bytes.count > last.end
+                && bytes[last.end] == UInt8(ascii: "/")
+            if isShared { return }
+            state.parents.removeLast()
+        }
+    }
+}

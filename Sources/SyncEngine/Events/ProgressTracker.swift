@@ -1,0 +1,113 @@
+package import ObjectTransfer
+package import SyncModel
+internal import Synchronization
+
+/// Counts what a run does and knows the transfers under way; written from every thread.
+package final class ProgressTracker: Sendable {
+    private static let activeLimit = 16
+
+    private struct State {
+        var summary: RunSummary
+        var isPlanComplete = false
+        var itemsPlanned = 0
+        var itemsFinished = 0
+        var bytesPlanned: Int64 = 0
+        /// Bytes of items that ended, so that the bar never runs backwards.
+        var bytesFinished: Int64 = 0
+        var nextTransfer: UInt64 = 0
+        var active: [ObjectIdentifier: (number: UInt64, transfer: TransferCounter)] = [:]
+    }
+
+    private let state: Mutex<State>
+    let direction: SyncDirection
+
+    package init(direction: SyncDirection) {
+        self.direction = direction
+        state = Mutex(State(summary: RunSummary(direction: direction)))
+    }
+
+    /// An item was planned that moves `bytes`.
+    package func planned(bytes: Int64) {
+        state.withLock { state in
+            state.itemsPlanned += 1
+            state.bytesPlanned = state.bytesPlanned.addingClamped(bytes)
+        }
+    }
+
+    package func planIsComplete() {
+        state.withLock { $0.isPlanComplete = true }
+    }
+
+    package func begin(
+        _ direction: TransferDirection,
+        key: ObjectKey,
+        size: Int64
+    ) -> TransferCounter {
+        let transfer = TransferCounter(direction, key: key, size: size)
+        state.withLock { state in
+            state.nextTransfer += 1
+            state.active[ObjectIdentifier(transfer)] = (state.nextTransfer, transfer)
+        }
+        return transfer
+    }
+
+    /// The transfer ended, well or not; its traffic counts in both cases.
+    package func end(_ transfer: TransferCounter) {
+        state.withLock { state in
+            guard state.active.removeValue(forKey: ObjectIdentifier(transfer)) != nil else {
+                return
+            }
+            state.summary.bytes += transfer.bytesMoved
+            state.summary.bytesResumed += transfer.bytesResumed
+            state.itemsFinished += 1
+            state.bytesFinished = state.bytesFinished.addingClamped(transfer.size)
+        }
+    }
+
+    /// An item of `bytes` ended without a transfer of its own.
+    package func finishedItem(bytes: Int64) {
+        state.withLock { state in
+            state.itemsFinished += 1
+            state.bytesFinished = state.bytesFinished.addingClamped(bytes)
+        }
+    }
+
+    /// A run that changes nothing would transfer an item of `bytes`.
+    package func wouldTransfer(bytes: Int64) {
+        count { summary in
+            summary.transferred += 1
+            summary.bytes = summary.bytes.addingClamped(bytes)
+        }
+    }
+
+    package func count(_ change: (inout RunSummary) -> Void) {
+        state.withLock { change(&$0.summary) }
+    }
+
+    package var summary: RunSummary { state.withLock { $0.summary } }
+
+    package func snapshot() -> RunProgress {
+        state.withLock { state in
+            let active = state.active.values.sorted { $0.number < $1.number }.map(\.transfer)
+            let moving = active.reduce(Int64(0)) { $0.addingClamped($1.bytesDone) }
+            let resumed = active.reduce(Int64(0)) { $0.addingClamped($1.bytesResumed) }
+            return RunProgress(
+                isPlanComplete: state.isPlanComplete,
+                itemsPlanned: state.itemsPlanned,
+                itemsFinished: state.itemsFinished,
+                bytesPlanned: state.bytesPlanned,
+                bytesFinished: state.bytesFinished.addingClamped(moving),
+                bytesResumed: state.summary.bytesResumed + resumed,
+                active: active.prefix(Self.activeLimit).map { transfer in
+                    ActiveTransfer(
+                        action: ItemAction(transfer.direction),
+                        key: transfer.key.display,
+                        size: transfer.size,
+                        bytesFinished: transfer.bytesDone,
+                        bytesResumed: transfer.bytesResumed
+                    )
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import SyncModel
+
+/// The options of one run, all specified by the caller: the library has no default policy.
+public struct RunOptions: Sendable, Hashable {
+    /// Nothing is transferred, written, deleted or recorded; the plan is reported as events.
+    public var isDryRun: Bool
+    /// Deletes what the manifest has, the other side lost and this side has not changed since.
+    public var deletesKnown: Bool
+    /// Also deletes what was never synced; a sync sends or fetches that instead.
+    public var deletesExtra: Bool
+    /// The limit on deletions; a percentage does not apply to 10 or fewer.
+    public var deletionLimit: DeletionLimit
+    /// Accepts an empty listing or directory where the manifest has rows.
+    public var allowsEmpty: Bool
+    /// Accepts another remote than the one the manifest was made with.
+    public var allowsRebinding: Bool
+    /// Pull: replaces local changes; the old version goes to the trash.
+    public var replacesLocalChanges: Bool
+    /// What to do when both sides changed and differ.
+    public var conflictPolicy: ConflictPolicy
+    /// Compares content where size and mtime say "unchanged".
+    public var comparesContent: Bool
+    /// The largest number of requests in flight.
+    ///
+    /// A run begins with 16 of them at most, and with more as long as that is faster.
+    public var connectionLimit: Int
+    /// The preferred size of a part or range, in bytes.
+    public var partSize: Int64
+    /// How long the trash keeps what runs removed, in days; 0 removes at once.
+    public var trashDays: Int
+    /// What to skip, in addition to the mirror's `.osssyncignore`; nothing unless set.
+    public var filter = FileFilter()
+    /// Deletes what the filter hides on the side that is changed, if it is recorded and unchanged.
+    ///
+    /// False unless set; requires ``deletesKnown`` as well. A sync never deletes what is excluded.
+    public var deletesExcluded = false
+
+    /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
+    /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every
+    /// file on the disk, seven days of trash.
+    public static let standard = RunOptions(
+        isDryRun: false,
+        deletesKnown: false,
+        deletesExtra: false,
+        deletionLimit: .percent(50),
+        allowsEmpty: false,
+        allowsRebinding: false,
+        replacesLocalChanges: false,
+        conflictPolicy: .keepBoth,
+        comparesContent: false,
+        connectionLimit: 128,
+        partSize: 8 << 20,
+        trashDays: 7
+    )
+
+    /// Creates the options of one run; all options are required.
+    public init(
+        isDryRun: Bool,
+        deletesKnown: Bool,
+        deletesExtra: Bool,
+        deletionLimit: DeletionLimit,
+        allowsEmpty: Bool,
+        allowsRebinding: Bool,
+        replacesLocalChanges: Bool,
+        conflictPolicy: ConflictPolicy,
+        comparesContent: Bool,
+        connectionLimit: Int,
+        partSize: Int64,
+        trashDays: Int
+    ) {
+        self.isDryRun = isDryRun
+        self.deletesKnown = deletesKnown
+        self.deletesExtra = deletesExtra
+        self.deletionLimit = deletionLimit
+        self.allowsEmpty = allowsEmpty
+        self.allowsRebinding = allowsRebinding
+        self.replacesLocalChanges = replacesLocalChanges
+        self.conflictPolicy = conflictPolicy
+        self.comparesContent = comparesContent
+        self.connectionLimit = connectionLimit
+        self.partSize = partSize
+        self.trashDays = trashDays
+    }
+}

@@ -1,0 +1,103 @@
+/// What one direction would do, counted without doing or reading anything.
+public struct PlannedWork: Sendable, Hashable {
+    /// Files to download or objects to upload.
+    public var transfers = 0
+    /// Bytes that those have.
+    public var bytes: Int64 = 0
+    /// Files or objects to delete, as far as the options ask for it.
+    public var deletions = 0
+    /// Items whose content must be compared before it is known what to do; usually nothing.
+    public var comparisons = 0
+    /// Items changed on both sides.
+    public var conflicts = 0
+    /// Items that would be skipped as unsafe or impossible.
+    public var skipped = 0
+    /// Local changes that a pull would keep.
+    public var localChanges = 0
+    /// Items that need nothing.
+    public var unchanged = 0
+
+    /// Makes empty work.
+    public init() {}
+
+    /// True if a run would have nothing to do.
+    public var isEmpty: Bool {
+        transfers == 0 && deletions == 0 && comparisons == 0 && conflicts == 0 && skipped == 0
+    }
+}
+
+/// A transfer that a run left unfinished and the next one resumes.
+public struct InterruptedTransfer: Sendable, Hashable {
+    /// Download or upload.
+    public var action: ItemAction
+    /// The key, safe to print.
+    public var key: String
+    /// The size in bytes of the whole.
+    public var size: Int64
+    /// Bytes that need not be moved again.
+    public var bytesFinished: Int64
+}
+
+/// What differs between the two sides and what the last run left, regardless of what a run would do
+/// about it.
+public struct Differences: Sendable, Hashable {
+    /// What only the directory has, symbolic links and special files included.
+    public var onlyLocal = 0
+    /// What only the remote has.
+    public var onlyRemote = 0
+    /// Files that were changed since the last run.
+    public var localChanges = 0
+    /// Objects that were changed since the last run.
+    public var remoteChanges = 0
+    /// What was deleted in the directory and is in the remote.
+    public var deletedHere = 0
+    /// What was deleted in the remote and is in the directory.
+    public var deletedThere = 0
+    /// Names that the filters leave out, of objects and of files; an excluded directory is one.
+    public var excluded = 0
+    /// Names on both sides that may differ, which only reading them can show: those that were never
+    /// recorded, and files whose time changed.
+    public var unknown = 0
+
+    /// Makes no differences.
+    public init() {}
+
+    /// True if nothing differs or may differ; what is excluded does not count.
+    public var isEmpty: Bool {
+        onlyLocal == 0 && onlyRemote == 0 && localChanges == 0 && remoteChanges == 0
+            && deletedHere == 0 && deletedThere == 0 && unknown == 0
+    }
+}
+
+/// What pull, push and sync would do, and what was interrupted.
+public struct StatusReport: Sendable, Hashable {
+    /// What a pull would do.
+    public var pull: PlannedWork
+    /// What a push would do.
+    public var push: PlannedWork
+    /// What a sync would do.
+    public var sync: PlannedWork
+    /// What differs.
+    public var differences: Differences
+    /// Transfers that the next run resumes, at most 1,000.
+    public var interrupted: [InterruptedTransfer]
+    /// Files that the manifest records.
+    public var recorded: Int
+    /// What leaves open whether something differs, safe to print; at most 100.
+    public var issues: [String]
+    /// What else is to be known, safe to print; it makes no difference.
+    public var warnings: [String]
+
+    /// True if both sides are equal, but for what the filters leave out.
+    public var isInStep: Bool { differences.isEmpty && issues.isEmpty && sync.skipped == 0 }
+}
+
+/// What dropping checkpoints removed.
+public struct CancelReport: Sendable, Hashable {
+    /// Unfinished downloads whose partial files were deleted.
+    public var downloadsDropped = 0
+    /// Multipart uploads that were aborted.
+    public var uploadsAborted = 0
+    /// Bytes of transfers that are lost by it.
+    public var bytesDropped: Int64 = 0
+}

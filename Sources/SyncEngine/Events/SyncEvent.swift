@@ -1,0 +1,302 @@
+public import SyncModel
+
+/// What a run does to one key.
+public enum ItemAction: String, Sendable, Hashable {
+    /// The object's content goes to the file.
+    case download
+    /// The file's content goes to the object.
+    case upload
+    /// The file is removed, to the trash.
+    case deleteLocal = "delete-local"
+    /// The object is deleted.
+    case deleteRemote = "delete-remote"
+    /// Content that is here already is copied or renamed instead of downloaded.
+    case copyLocal = "copy-local"
+    /// Content that is in the bucket already is copied there instead of uploaded.
+    case copyRemote = "copy-remote"
+    /// Both sides have the same content; the manifest learns it.
+    case adopt
+    /// Both sides lost it; the manifest forgets it.
+    case forget
+    /// The two sides disagree and the policy says what happens.
+    case conflict
+    /// Nothing is done, for a stated reason.
+    case skip
+}
+
+/// How far an item is.
+public enum ItemState: String, Sendable, Hashable {
+    /// Planned, in a dry run.
+    case planned
+    /// The transfer began at its first byte.
+    case started
+    /// The transfer resumes from a checkpoint.
+    case resumed
+    /// Finished and recorded.
+    case done
+    /// Ended with an error.
+    case failed
+    /// Skipped, for a stated reason.
+    case skipped
+}
+
+/// One step of one item.
+public struct ItemEvent: Sendable, Hashable {
+    /// What the run does to it.
+    public var action: ItemAction
+    /// How far it is.
+    public var state: ItemState
+    /// The key relative to the remote's prefix, escaped so that it is safe to print.
+    public var key: String
+    /// The size in bytes of the content concerned.
+    public var size: Int64
+    /// Bytes moved over the network for this item in this run, so far.
+    public var bytesTransferred: Int64
+    /// Bytes that a checkpoint spared.
+    public var bytesResumed: Int64
+    /// What went wrong or why nothing was done, and what to do; safe to print.
+    public var message: String?
+    /// The service's id of the failed request, for its support; safe to print.
+    public var requestID: String?
+
+    /// Makes an event.
+    public init(
+        action: ItemAction,
+        state: ItemState,
+        key: String,
+        size: Int64,
+        bytesTransferred: Int64,
+        bytesResumed: Int64,
+        message: String?,
+        requestID: String?
+    ) {
+        self.action = action
+        self.state = state
+        self.key = key
+        self.size = size
+        self.bytesTransferred = bytesTransferred
+        self.bytesResumed = bytesResumed
+        self.message = message
+        self.requestID = requestID
+    }
+}
+
+/// How far a run is; totals grow while the plan is still being made.
+public struct RunProgress: Sendable, Hashable {
+    /// True once every listing has been read to its end.
+    public var isPlanComplete: Bool
+    /// Items to do, as far as known.
+    public var itemsPlanned: Int
+    /// Items finished, failed or skipped.
+    public var itemsFinished: Int
+    /// Bytes to move, as far as known.
+    public var bytesPlanned: Int64
+    /// Bytes moved or spared by checkpoints.
+    public var bytesFinished: Int64
+    /// Bytes that checkpoints spared.
+    public var bytesResumed: Int64
+    /// The transfers under way, the longest running first; at most 16.
+    public var active: [ActiveTransfer]
+
+    /// Makes a progress report.
+    public init(
+        isPlanComplete: Bool,
+        itemsPlanned: Int,
+        itemsFinished: Int,
+        bytesPlanned: Int64,
+        bytesFinished: Int64,
+        bytesResumed: Int64,
+        active: [ActiveTransfer]
+    ) {
+        self.isPlanComplete = isPlanComplete
+        self.itemsPlanned = itemsPlanned
+        self.itemsFinished = itemsFinished
+        self.bytesPlanned = bytesPlanned
+        self.bytesFinished = bytesFinished
+        self.bytesResumed = bytesResumed
+        self.active = active
+    }
+}
+
+/// One transfer under way.
+public struct ActiveTransfer: Sendable, Hashable {
+    /// Download or upload.
+    public var action: ItemAction
+    /// The key, safe to print.
+    public var key: String
+    /// The size in bytes of the whole.
+    public var size: Int64
+    /// Bytes that are where they belong, those of checkpoints included.
+    public var bytesFinished: Int64
+    /// Bytes that a checkpoint spared.
+    public var bytesResumed: Int64
+
+    /// Makes a report of one transfer.
+    public init(
+        action: ItemAction,
+        key: String,
+        size: Int64,
+        bytesFinished: Int64,
+        bytesResumed: Int64
+    ) {
+        self.action = action
+        self.key = key
+        self.size = size
+        self.bytesFinished = bytesFinished
+        self.bytesResumed = bytesResumed
+    }
+}
+
+/// What happened in a whole run.
+public struct RunSummary: Sendable, Hashable {
+    /// The run's number in the manifest; 0 for a dry run.
+    public var runID: Int64 = 0
+    /// The way it went.
+    public var direction: SyncDirection
+    /// Files downloaded or objects uploaded.
+    public var transferred = 0
+    /// Bytes moved over the network as content.
+    public var bytes: Int64 = 0
+    /// Bytes that checkpoints spared.
+    public var bytesResumed: Int64 = 0
+    /// Files or objects deleted.
+    public var deleted = 0
+    /// Items made from content that was there already.
+    public var renamed = 0
+    /// Items found equal on both sides and recorded.
+    public var adopted = 0
+    /// Items that needed nothing.
+    public var unchanged = 0
+    /// Items changed on both sides.
+    public var conflicts = 0
+    /// Items that ended with an error.
+    public var failed = 0
+    /// Items skipped as unsafe or impossible.
+    public var skipped = 0
+    /// Objects that were gone when they were asked for, though the listing had them.
+    public var vanished = 0
+    /// Local changes that a pull kept.
+    public var localChanges = 0
+    /// Files whose content is not the recorded one though their size and time are, found by
+    /// comparing content; they were left as they are.
+    public var damaged = 0
+    /// What only the directory has and was left there, ``notMirrored`` included.
+    public var onlyLocal = 0
+    /// Of those, what no run sends: symbolic links, special files, reserved names.
+    public var notMirrored = 0
+    /// What only the remote has and was left there.
+    public var onlyRemote = 0
+    /// What was deleted in the directory and kept in the remote.
+    public var deletedHere = 0
+    /// What was deleted in the remote and kept in the directory.
+    public var deletedThere = 0
+    /// Names that the filters left out, of objects and of files; an excluded directory is one.
+    public var excluded = 0
+    /// True if files or directories went away while the directory was read: under another name they
+    /// may be there unseen, which the next run finds.
+    public var directoryChanged = false
+    /// How long the run took.
+    public var seconds: Double = 0
+    /// HTTP requests sent, retries included.
+    public var requests = 0
+    /// Failed requests that were retried.
+    public var retries = 0
+    /// Answers that asked for fewer requests.
+    public var throttled = 0
+    /// Why deletions were held back, nil if they were not; safe to print.
+    public var deletionsHeldBack: String?
+
+    /// Why the run ended before everything was done, nil if it did not; safe to print.
+    public var stopped: String?
+    /// Items under way when a run ended early; what was transferred of them is kept.
+    public var interrupted = 0
+    /// Items that a run which ended early had planned and not begun; its deletions, which come
+    /// last, are not among them.
+    public var notTried = 0
+    /// False if the run ended before it had planned everything, so that there is more to do.
+    public var isPlanComplete = true
+
+    /// Makes an empty summary.
+    public init(direction: SyncDirection) {
+        self.direction = direction
+    }
+
+    /// True if everything that was asked for is done.
+    ///
+    /// What vanished from the remote is what a pull would not have fetched a moment later; a push
+    /// would have sent it.
+    public var isComplete: Bool {
+        stopped == nil && failed == 0 && conflicts == 0 && skipped == 0 && damaged == 0
+            && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
+    }
+
+    /// True if both sides are equal now, but for what the filters leave out.
+    ///
+    /// A complete run need not leave them so: without being asked to, it deletes nothing, a pull
+    /// sends nothing, and a push fetches nothing. The counts say what differs.
+    public var isInStep: Bool {
+        isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
+            && deletedHere == 0 && deletedThere == 0 && !directoryChanged
+    }
+}
+
+/// A failed request that is retried after a pause.
+public struct RetryEvent: Sendable, Hashable {
+    /// The request, as the service calls it.
+    public var operation: String
+    /// The key relative to the remote's prefix, safe to print; nil for a listing.
+    public var key: String?
+    /// Which repetition it is, from 1.
+    public var attempt: Int
+    /// How many repetitions there may be.
+    public var limit: Int
+    /// The pause before it, in seconds.
+    public var wait: Double
+    /// Why the request failed, safe to print.
+    public var cause: String
+    /// True if there is no connection, so that all requests wait for this one.
+    public var isOutage: Bool
+
+    package init(
+        operation: String,
+        key: String?,
+        attempt: Int,
+        limit: Int,
+        wait: Double,
+        cause: String,
+        isOutage: Bool
+    ) {
+        self.operation = operation
+        self.key = key
+        self.attempt = attempt
+        self.limit = limit
+        self.wait = wait
+        self.cause = cause
+        self.isOutage = isOutage
+    }
+}
+
+/// What a run reports to its caller.
+///
+/// A run reports in three steps:
+/// 1. `started`, once the directory and the manifest are open.
+/// 2. `item` for each step of a transfer, a deletion or a skip, between them `progress`, `warning`
+///    and `retry`.
+/// 3. `finished` with the summary, as the last event, also if the run ends early.
+///
+/// Not guaranteed: an order among the events of different items, or one thread. A run that can't be
+/// started, and a dry run that fails, throw without `finished`.
+public enum SyncEvent: Sendable {
+    /// The run began; both texts are safe to print.
+    case started(direction: SyncDirection, directory: String, remote: String)
+    /// One step of one item.
+    case item(ItemEvent)
+    /// How far the run is; at most a few times a second.
+    case progress(RunProgress)
+    /// Something the user should know that is no failure.
+    case warning(message: String)
+    /// A request failed and is retried.
+    case retry(RetryEvent)
+    /// The end.
+    case finished(RunSummary)
+}

@@ -1,0 +1,109 @@
+/// One file in the trash.
+public struct TrashedFile: Sendable, Hashable {
+    /// The path that it had, safe to print.
+    public var key: String
+    /// Bytes.
+    public var size: Int64
+    /// The number of the run that removed or replaced it; nil if no run did.
+    public var run: Int64?
+    /// When that run began, in seconds since 1970 UTC; nil if that is not known.
+    public var removed: Int64?
+}
+
+/// How much is in the trash, or was removed from it.
+public struct TrashReport: Sendable, Hashable {
+    /// Files.
+    public var files = 0
+    /// Bytes of them.
+    public var bytes: Int64 = 0
+    /// What could not be removed and why, safe to print.
+    public var failures: [String] = []
+
+    /// Makes an empty report.
+    public init() {}
+}
+
+/// Which version of a file in the trash is meant.
+public enum TrashVersion: Sendable, Hashable {
+    /// The one that was removed last.
+    case latest
+    /// The one that the last run removed of which the trash has anything.
+    case lastRun
+    /// The one that the run of this number removed.
+    case run(Int64)
+    /// The one that was there at this time, in seconds since 1970 UTC: the first that was removed
+    /// since then.
+    case at(Int64)
+}
+
+/// What is to come back from the trash.
+public struct RestoreRequest: Sendable, Hashable {
+    /// Files and directories beneath the mirror's directory; "." means all.
+    public var paths: [String]
+    /// Which version of each.
+    public var version: TrashVersion
+    /// Where it goes beneath the mirror's directory, for a single path; nil for where it was.
+    public var target: String?
+    /// True if a file that is there and differs goes to the trash first; without that it stays.
+    public var replaces: Bool
+
+    /// Makes a request.
+    public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
+        self.paths = paths
+        self.version = version
+        self.target = target
+        self.replaces = replaces
+    }
+}
+
+/// What became of one file that was to come back from the trash.
+public struct RestoredFile: Sendable, Hashable {
+    /// How it ended.
+    public enum State: String, Sendable, Hashable {
+        /// It has its path, which was free.
+        case restored
+        /// It has its path; the file that was there is in the trash.
+        case replaced
+        /// A file of the same content is there already.
+        case unchanged
+        /// Another file is there and was kept.
+        case kept
+        /// It could not be restored.
+        case failed
+    }
+
+    /// The path that it had, safe to print.
+    public var key: String
+    /// The path that it has or was to have, safe to print.
+    public var target: String
+    /// Bytes.
+    public var size: Int64
+    /// The run that removed it.
+    public var run: Int64?
+    /// How it ended.
+    public var state: State
+    /// Why it was not restored, safe to print.
+    public var message: String?
+}
+
+/// What came back from the trash.
+public struct RestoreReport: Sendable, Hashable {
+    /// Files that have their paths again, those that replaced another among them.
+    public var restored = 0
+    /// Bytes of them.
+    public var bytes: Int64 = 0
+    /// Files that were there with the same content.
+    public var unchanged = 0
+    /// Files that were not restored, because another one is there.
+    public var kept = 0
+    /// Files that could not be restored.
+    public var failed = 0
+    /// Paths of the request of which the trash has nothing, safe to print.
+    public var missing: [String] = []
+
+    /// Makes an empty report.
+    public init() {}
+
+    /// True if everything that was asked for is there.
+    public var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }
+}

@@ -1,0 +1,138 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Finishes at once what needs neither network nor reading, and queues the rest for the workers.
+///
+/// Rows and planned deletions are written in batches: a run that finds ten million unchanged keys
+/// writes nothing, one that deletes a million waits for a few thousand transactions.
+struct Dispatcher {
+    let executor: ItemExecutor
+    /// Nil where only directories are made.
+    let queue: WorkQueue<ItemExecutor.Work>?
+    private var changes: [ManifestChange] = []
+    private var deletions: [PlannedDeletion] = []
+    private var hasMadeDirectories = false
+
+    init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
+        self.executor = executor
+        self.queue = queue
+    }
+
+    private var context: RunContext { executor.context }
+
+    mutating func dispatch(_ item: PlannedItem) async throws {
+        let entry = item.entry
+        let decision = item.decision
+        switch decision {
+        case .nothing(let reason):
+            executor.leave(reason, entry)
+        case .forget, .deleteLocal, .deleteRemote:
+            try await drop(item)
+        case .makeDirectory:
+            try await makeDirectory(entry)
+        case .adopt where entry.key.isDirectoryMarker:
+            try await recordDirectory(entry)
+        case .downloadAfterDeletions:
+            leaveForLater(item)
+        case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
+            // It is asked for, which the plan does not wait for.
+            try await queue?.push(ItemExecutor.Work(entry: entry, decision: decision), .small)
+        case .keepLocalChange, .skip:
+            await executor.carryOut(decision, entry)
+        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
+            let work = ItemExecutor.Work(entry: entry, decision: decision)
+            executor.countAsPlanned(work)
+            try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
+        }
+    }
+
+    /// Keeps an item until the deletions were carried out.
+    ///
+    /// What there is no room for in memory is left to the next run, and is no doubt for the
+    /// deletions of this one, which would never come else.
+    private func leaveForLater(_ item: PlannedItem) {
+        let obstacle: SkipReason =
+            if case .awaiting(let file) = item.place {
+                .blockedByFile(file)
+            } else {
+                .shadowedByDirectory
+            }
+        guard !executor.ledger.deferDownload(item.entry, behind: obstacle) else { return }
+        executor.skipWithoutDoubt(
+            item.entry.key,
+            size: item.entry.remote?.size ?? 0,
+            message: "too many files become directories, or directories files, in this run; run "
+                + "again"
+        )
+    }
+
+    private mutating func drop(_ item: PlannedItem) async throws {
+        if case .forget = item.decision {
+            changes.append(.forget(item.entry.key))
+        } else if let deletion = item.decision.plannedDeletion(of: item.entry) {
+            deletions.append(deletion)
+        }
+        if changes.count + deletions.count >= context.limits.batch { try await flush() }
+    }
+
+    /// Writes what was batched.
+    mutating func flush() async throws {
+        if hasMadeDirectories {
+            // A row whose directory a power cut took would look like a deletion by the user.
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+        }
+        hasMadeDirectories = false
+        if !changes.isEmpty { try await context.manifest.record(changes) }
+        changes = []
+        if !deletions.isEmpty {
+            try await context.manifest.planDeletions(deletions, run: context.run)
+        }
+        deletions = []
+    }
+
+    /// Makes the directory that a marker stands for.
+    mutating func makeDirectory(_ entry: JoinedEntry) async throws {
+        do {
+            let path = try RelativePath(key: entry.key)
+            let directory = context.directory
+            try await context.disk.run { () throws(LocalError) in
+                try directory.makeDirectory(path)
+            }
+            hasMadeDirectories = true
+        } catch let error as LocalError {
+            executor.fail(.download, entry.key, size: 0, ItemFailure(error))
+            return
+        } catch let error as UnsafeKey {
+            executor.skip(entry.key, size: 0, message: error.message)
+            return
+        }
+        try await recordDirectory(entry)
+    }
+
+    /// The directory and its marker are both there.
+    private mutating func recordDirectory(_ entry: JoinedEntry) async throws {
+        guard let object = entry.remote else { return }
+        changes.append(
+            .upsert(
+                ManifestEntry(
+                    marker: entry.key,
+                    etag: object.etag,
+                    lastModified: object.lastModified,
+                    storageClass: object.storageClass
+                )
+            )
+        )
+        if entry.local == nil {
+            context.tracker.count { $0.transferred += 1 }
+            context.item(.download, .done, entry.key, size: 0)
+        } else {
+            context.tracker.count { $0.adopted += 1 }
+            context.item(.adopt, .done, entry.key, size: 0)
+        }
+        if changes.count >= context.limits.batch { try await flush() }
+    }
+}

@@ -1,0 +1,257 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension ItemExecutor {
+    /// How often a file that changes while it is read is tried.
+    private static let sourceAttempts = 3
+
+    /// The file's content goes to the object: from an object that has it already, else by upload.
+    func upload(_ entry: JoinedEntry) async {
+        guard let file = entry.local?.identity else { return }
+        let path: RelativePath
+        do {
+            path = try RelativePath(key: entry.key)
+        } catch {
+            skip(entry.key, size: file.size, message: error.message)
+            return
+        }
+        var replaced = entry.remote?.etag
+        if entry.remote == nil, mayHaveCopies(file.size) {
+            switch await copyRemote(entry, file, path) {
+            case .settled: return
+            case .outdated(let copy): replaced = copy
+            case .none: break
+            }
+        }
+        let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
+        defer { context.tracker.end(transfer) }
+        for attempt in 1...Self.sourceAttempts {
+            let start = context.environment.now()
+            let uploader = Uploader(
+                context: context.transfer,
+                key: entry.key,
+                path: path,
+                transfer: transfer,
+                isNew: replaced == nil,
+                replaced: replaced
+            )
+            do {
+                let finished = try await uploader.run()
+                await recordUpload(entry, finished, transfer, readSince: start)
+                return
+            } catch {
+                if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
+                    transfer.startOver()
+                    continue
+                }
+                fail(.upload, entry.key, size: file.size, Self.explained(error))
+                return
+            }
+        }
+    }
+
+    /// A local file that vanished since the walk is a change like any other.
+    private static func explained(_ failure: ItemFailure) -> ItemFailure {
+        failure == .vanished ? .sourceKeepsChanging : failure
+    }
+
+    private func recordUpload(
+        _ entry: JoinedEntry,
+        _ finished: FinishedUpload,
+        _ transfer: TransferCounter,
+        readSince start: Timestamp
+    ) async {
+        let row = ManifestEntry(
+            key: entry.key,
+            size: finished.source.size,
+            etag: finished.etag,
+            crc64: finished.checksum,
+            lastModified: finished.lastModified,
+            storageClass: entry.remote?.storageClass ?? .standard,
+            localModified: recordedTime(finished.source, since: start),
+            inode: finished.source.inode
+        )
+        var changes: [ManifestChange] = [.upsert(row)]
+        if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
+        await record(changes, .upload, entry)
+        context.tracker.count { $0.transferred += 1 }
+        context.item(
+            .upload,
+            .done,
+            entry.key,
+            size: finished.source.size,
+            transferred: transfer.bytesMoved,
+            resumed: transfer.bytesResumed
+        )
+    }
+
+    /// An empty directory becomes a marker: an empty object whose key ends in "/".
+    func uploadMarker(_ entry: JoinedEntry) async {
+        let request = PutRequest(
+            key: context.objectKey(entry.key),
+            contentType: ShortenedMarkers.contentType,
+            userMetadata: [],
+            storageClass: nil,
+            forbidsOverwrite: true,
+            callback: nil
+        )
+        do {
+            let tag = try await putMarker(entry, request)
+            let row = ManifestEntry(marker: entry.key, etag: tag)
+            await record([.upsert(row)], .upload, entry)
+            await noticeMarkerName(entry)
+            context.tracker.count { $0.transferred += 1 }
+            context.tracker.finishedItem(bytes: 0)
+            context.item(.upload, .done, entry.key, size: 0)
+        } catch {
+            context.tracker.finishedItem(bytes: 0)
+            fail(.upload, entry.key, size: 0, error)
+        }
+    }
+}
+
+extension ItemExecutor {
+    /// The tag of the marker, which may be there already.
+    ///
+    /// Another writer created it then, or a request whose response was lost. One with content
+    /// belongs to another writer.
+    private func putMarker(
+        _ entry: JoinedEntry,
+        _ request: PutRequest
+    ) async throws(ItemFailure) -> ETag {
+        do {
+            return try await context.store.put(request, body: .bytes([]), onProgress: { _ in }).etag
+        } catch {
+            let failure = ItemFailure(error)
+            guard failure == .alreadyExists else { throw failure }
+        }
+        let found = try await head(entry.key)
+        guard found.size == 0, let tag = found.etag else { throw .alreadyExists }
+        return tag
+    }
+}
+
+// MARK: - Copies in the bucket
+
+extension ItemExecutor {
+    /// What became of the attempt to make an object from another one.
+    private enum RemoteCopy {
+        case none
+        case settled
+        /// There is a copy with this tag, and meanwhile the file has other content.
+        case outdated(ETag)
+    }
+
+    /// Makes a new key's object from one with the same content, if the bucket has one.
+    private func copyRemote(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async -> RemoteCopy {
+        let start = context.environment.now()
+        do {
+            guard let row = try await remoteSource(entry, file, path) else { return .none }
+            return try await copyRemote(entry, file, from: row, readSince: start)
+        } catch {
+            // A copy is a shortcut: if it fails, the upload reports or fixes the cause.
+            return .none
+        }
+    }
+
+    /// The row whose object has the content of a new file.
+    func remoteSource(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async throws -> ManifestEntry? {
+        guard file.size > 0 else { return nil }
+        let rows = try await candidates(for: file)
+        guard !rows.isEmpty else { return nil }
+        var candidates: [RenameCandidate] = []
+        for row in rows {
+            let isVanished = try await identity(of: row.key) == nil
+            candidates.append(RenameCandidate(row: row, file: nil, isVanished: isVanished))
+        }
+        switch renames.remoteSource(for: file, at: entry.key, among: candidates) {
+        case .none: return nil
+        case .copy(let candidate): return candidate.row
+        case .checksum(let possible):
+            let checksum = try await checksum(of: path, expected: file)
+            return renames.match(checksum, among: possible)?.row
+        }
+    }
+
+    private func candidates(for file: FileIdentity) async throws -> [ManifestEntry] {
+        let limit = renames.maximumCandidates
+        let same = try await context.manifest.entries(
+            inode: file.inode,
+            size: file.size,
+            limit: limit
+        )
+        guard same.isEmpty, file.size >= renames.smallestWorthAsking else { return same }
+        return try await context.manifest.entries(size: file.size, limit: limit)
+    }
+
+    private func copyRemote(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        from row: ManifestEntry,
+        readSince start: Timestamp
+    ) async throws -> RemoteCopy {
+        let copier = RemoteCopier(
+            context: context,
+            largestWholeCopy: context.store.dialect.maximumCopySize
+        )
+        guard let copy = try await copier.copy(row, of: file, to: entry.key) else { return .none }
+        let record = ManifestEntry(
+            key: entry.key,
+            size: row.size,
+            etag: copy.etag,
+            crc64: row.crc64,
+            lastModified: copy.lastModified,
+            storageClass: row.storageClass,
+            localModified: recordedTime(file, since: start),
+            inode: file.inode
+        )
+        // Also of a copy that is outdated by now: without a row it would be another writer's.
+        await self.record([.upsert(record)], .copyRemote, entry)
+        guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
+        context.tracker.count { $0.renamed += 1 }
+        context.tracker.finishedItem(bytes: file.size)
+        context.item(.copyRemote, .done, entry.key, size: file.size)
+        return .settled
+    }
+
+    /// The checksum of the whole file, which must still be the one the walk saw.
+    func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
+        let directory = context.directory
+        return try await context.reading { interruption in
+            let file = try directory.openForReading(path)
+            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
+            let range = ByteRange(offset: 0, length: expected.size)
+            let checksum = try directory.checksum(of: file, range: range, unless: interruption)
+            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
+            return checksum
+        }
+    }
+}
+
+extension ItemExecutor {
+    /// True if the object of a conflict is what an earlier run sent of this file and could not
+    /// record, and the file was written since: then there is no other writer's version.
+    func isOwnEarlier(_ entry: JoinedEntry, _ kind: ConflictKind) async -> Bool {
+        guard kind == .bothNew || kind == .bothChanged, !context.uploads.earlier.isEmpty,
+            let object = entry.remote, let file = entry.local?.identity,
+            let metadata = try? await head(entry.key), metadata.etag == object.etag,
+            let token = metadata.userMetadata[Uploader.tokenMetadataName],
+            context.uploads.isEarlier(token, of: entry.key, size: object.size),
+            let sent = metadata.userMetadata[ModificationTime.metadataName]
+                .flatMap({ ModificationTime.parse($0) })
+        else { return false }
+        return sent.nanosecondsSince1970 < file.modified.nanosecondsSince1970
+    }
+}

@@ -1,0 +1,340 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Carries out the decision on one key, in a worker: everything that moves bytes or reads files.
+///
+/// 1. `Dispatcher` finishes what needs neither and puts the rest into `WorkQueue`.
+/// 2. A worker takes an item; `carryOut` looks at the decision and downloads, uploads, copies or
+///    compares. The transfer itself is `Downloader`'s or `Uploader`'s.
+/// 3. The result is recorded in the manifest, for a download by `PublicationQueue`, and reported.
+///
+/// Not guaranteed: an order among items; large and small ones have lanes of their own. A failed
+/// item is reported and the run continues, unless `RunLedger` says that every other item would
+/// fail.
+struct ItemExecutor: Sendable {
+    let context: RunContext
+    let ledger: RunLedger
+    let publications: PublicationQueue
+    let issues: ScanIssues
+
+    private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
+
+    /// Where an upload or a comparison needs more than the decision: what was planned.
+    struct Work: Sendable {
+        let entry: JoinedEntry
+        let decision: Decision
+
+        /// Bytes that may move, for the lanes and the progress.
+        var size: Int64 {
+            let remote = entry.remote?.size
+            let local = entry.local?.identity?.size
+            return (decision.sendsFile ? local ?? remote : remote ?? local) ?? 0
+        }
+    }
+
+    /// Runs `body` for each item, as many at once as there are connections; begins no more once the
+    /// run is to end.
+    func forEach<Item: Sendable>(
+        _ items: some Collection<Item>,
+        _ body: @escaping @Sendable (Item) async throws -> Void
+    ) async throws {
+        var rest = items[...]
+        try await forEachBounded(
+            limit: context.options.connectionLimit,
+            next: { ledger.stop == nil ? rest.popFirst() : nil },
+            body: body
+        )
+    }
+
+    /// Counts work that is certain to move content as planned.
+    func countAsPlanned(_ work: Work) {
+        guard work.decision.movesBytes else { return }
+        context.tracker.planned(bytes: work.size)
+    }
+
+    func run(_ work: Work) async {
+        await carryOut(work.decision, work.entry)
+    }
+
+    /// Every case that a worker can get; the plan's own loop handles the others.
+    ///
+    /// `fetched` is the object, where it is there already.
+    func carryOut(
+        _ decision: Decision,
+        _ entry: JoinedEntry,
+        _ fetched: Fetched? = nil
+    ) async {
+        switch decision {
+        case .download(let reason):
+            let isForced = reason == .replacesLocalChange
+            await download(entry, isForced ? discarding() : replacing(entry, reason), fetched)
+        case .upload:
+            await upload(entry)
+        case .uploadMarker:
+            await uploadMarker(entry)
+        case .compare(let comparison, let same, let different):
+            await compare(entry, comparison, same: same, different: different)
+        case .conflict(let kind, let resolution):
+            await resolve(entry, kind, resolution, fetched)
+        case .adopt:
+            await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
+        case .refresh(let reason):
+            await refresh(entry, reason, readSince: nil)
+        case .deleteLocal, .deleteRemote:
+            await planDeletion(decision, entry)
+        case .keepLocalChange:
+            keepLocalChange(entry)
+        case .skip(let reason) where reason.isDamage:
+            reportDamage(entry, reason)
+        case .skip(.shadowedByDirectory) where await adoptMarker(entry):
+            break
+        case .skip(let reason) where reason.holdsNothingBack:
+            skipWithoutDoubt(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+        case .skip(let reason) where reason.isOfName:
+            skipName(entry, reason)
+        case .skip(let reason):
+            skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
+        case .nothing(let reason):
+            leave(reason, entry)
+        case .forget, .makeDirectory, .downloadAfterDeletions:
+            break
+        }
+    }
+
+    /// What becomes of a local version that is as recorded.
+    ///
+    /// In the moment of the run it may change and keep its size and its times: then its content
+    /// says whether it may go.
+    private func replacing(_ entry: JoinedEntry, _ reason: DownloadReason) -> BackupPolicy {
+        guard reason == .changed, let file = entry.local?.identity,
+            let checksum = entry.base?.crc64,
+            RecordedTime.mayHide(
+                aChangeOf: file,
+                since: context.clocks.start,
+                now: context.environment.now()
+            )
+        else { return .replace }
+        return .replaceHolding(checksum)
+    }
+
+    /// What becomes of a local version that the user gave up.
+    private func discarding() -> BackupPolicy {
+        ledger.keepOwnTrash()
+        return context.options.trashDays > 0 ? .moveToTrash(run: context.trashName) : .replace
+    }
+}
+
+// MARK: - Endings
+
+extension ItemExecutor {
+    func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
+        reports.fail(action, key, size: size, failure)
+    }
+
+    func skipName(_ entry: JoinedEntry, _ reason: SkipReason) {
+        reports.skipName(entry.key, size: entry.remote?.size ?? 0, reason)
+    }
+
+    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
+        reports.skipWithoutDoubt(key, size: size, message: message)
+    }
+
+    func skip(_ key: ObjectKey, size: Int64, message: String) {
+        reports.skip(key, size: size, message: message)
+    }
+
+    func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
+        reports.leave(reason, entry, isHidden: issues.hides(entry.key))
+    }
+
+    /// Reports a file that the disk changed; as long as it is there, nothing is deleted.
+    private func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) {
+        context.tracker.count { $0.damaged += 1 }
+        ledger.countSkipped()
+        let size = entry.local?.identity?.size ?? 0
+        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
+    }
+
+    func keepLocalChange(_ entry: JoinedEntry) {
+        context.tracker.count { $0.localChanges += 1 }
+        context.item(
+            .skip,
+            .skipped,
+            entry.key,
+            size: entry.local?.identity?.size ?? 0,
+            message: entry.remote == nil
+                ? "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+                : "changed locally; a pull keeps it (--force replaces it)"
+        )
+    }
+
+    /// Writes rows, once the disk has what they are of.
+    func record(
+        _ changes: [ManifestChange],
+        _ action: ItemAction,
+        _ entry: JoinedEntry
+    ) async {
+        let file = entry.local?.identity
+        await publications.record(
+            .init(changes: changes, key: entry.key, action: action, device: file?.device)
+        )
+    }
+}
+
+// MARK: - Records
+
+extension ItemExecutor {
+    /// Both sides hold the same content: the row is written from what they are now.
+    ///
+    /// `start` is a moment before the file was read; nil if it was not.
+    func adopt(
+        _ entry: JoinedEntry,
+        checksum: CRC64?,
+        etag: ETag?,
+        readSince start: Timestamp?
+    ) async {
+        guard let object = entry.remote, let file = entry.local?.identity else { return }
+        let checksum = object.size == 0 ? CRC64() : checksum
+        let row = ManifestEntry(
+            key: entry.key,
+            size: object.size,
+            etag: etag ?? object.etag,
+            crc64: checksum,
+            lastModified: object.lastModified,
+            storageClass: object.storageClass,
+            localModified: recordedTime(file, since: start),
+            inode: file.inode,
+            isThroughLink: object.isThroughLink
+        )
+        // Checkpoints stay: one leads the end of the run to the partial file that a kill right
+        // after the download left, or to an upload that did not make this object.
+        await record([.upsert(row)], .adopt, entry)
+        context.tracker.count { $0.adopted += 1 }
+        context.item(.adopt, .done, entry.key, size: object.size)
+    }
+
+    /// The file has the recorded content: the row gets its mtime and inode.
+    func refresh(_ entry: JoinedEntry, _ reason: QuietReason, readSince start: Timestamp?) async {
+        guard let base = entry.base, let file = entry.local?.identity else { return }
+        let row = ManifestEntry(
+            key: base.key,
+            size: base.size,
+            etag: base.etag,
+            crc64: base.crc64,
+            lastModified: base.lastModified,
+            storageClass: base.storageClass,
+            localModified: recordedTime(file, since: start),
+            inode: file.inode,
+            isThroughLink: base.isThroughLink
+        )
+        // The next run looks at it again, and has nothing else to hold it against.
+        if row.crc64 == nil, row.localModified != file.modified { ledger.keepFetchedContents() }
+        await record([.upsert(row)], .adopt, entry)
+        leave(reason, entry)
+    }
+
+    func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {
+        RecordedTime.of(file, since: start, now: context.environment.now())
+    }
+
+    func planDeletion(_ decision: Decision, _ entry: JoinedEntry) async {
+        guard let deletion = decision.plannedDeletion(of: entry) else { return }
+        do {
+            try await context.manifest.planDeletions([deletion], run: context.run)
+        } catch {
+            fail(.deleteLocal, entry.key, size: 0, ItemFailure(error))
+        }
+    }
+}
+
+// MARK: - Conflicts
+
+extension ItemExecutor {
+    private func resolve(
+        _ entry: JoinedEntry,
+        _ kind: ConflictKind,
+        _ resolution: ConflictResolution,
+        _ fetched: Fetched?
+    ) async {
+        if await isOwnEarlier(entry, kind) {
+            if context.tracker.direction == .pull, context.options.replacesLocalChanges {
+                return await download(entry, discarding(), fetched)
+            }
+            // A kill may leave it, too: it is swept by the next run.
+            if let fetched { try? await drop(fetched, entry.key) }
+            guard context.tracker.direction != .pull else { return keepLocalChange(entry) }
+            countAsPlanned(Work(entry: entry, decision: .upload(.changed)))
+            return await upload(entry)
+        }
+        context.tracker.count { $0.conflicts += 1 }
+        let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
+        let message = explanation(kind, resolution, entry)
+        context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
+        switch resolution {
+        case .downloadKeepingLocal where entry.key == IgnoreFile.key:
+            ledger.countSkipped()
+            if let fetched { try? await drop(fetched, entry.key) }
+        case .downloadKeepingLocal:
+            await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
+        case .download:
+            await download(entry, discarding(), fetched)
+        case .upload:
+            await upload(entry)
+        case .deleteLocal:
+            ledger.keepOwnTrash()
+            await planDeletion(.deleteLocal(.known), entry)
+        case .deleteRemote:
+            await planDeletion(.deleteRemote(.known), entry)
+        case .leaveBoth:
+            // Nothing may be deleted on its account, which says nothing of any other key; but
+            // rules decide on others.
+            if entry.key == IgnoreFile.key {
+                ledger.countSkipped()
+            } else {
+                ledger.countSkippedName(entry.key)
+            }
+        case .stopRun:
+            ledger.stop(
+                SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")
+            )
+        }
+    }
+
+    /// What a conflict is and what this run does about it.
+    func explanation(
+        _ kind: ConflictKind,
+        _ resolution: ConflictResolution,
+        _ entry: JoinedEntry
+    ) -> String {
+        if resolution == .downloadKeepingLocal, entry.key == IgnoreFile.key {
+            let advice =
+                switch context.tracker.direction {
+                case .pull: "use --on-conflict remote, or osssync push --on-conflict local"
+                case .push: "use --on-conflict local, or osssync pull --on-conflict remote"
+                case .sync: "use --on-conflict local or --on-conflict remote"
+                }
+            return kind.message + "; the rules of this machine stay in effect and neither is "
+                + "changed: " + advice
+        }
+        let policy = DecisionPolicy(
+            context.tracker.direction,
+            context.options,
+            prefix: context.prefix
+        )
+        return kind.message + "; " + resolution.message(kind, policy)
+    }
+
+    /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.
+    private var conflictSuffix: String {
+        let host = context.environment.hostName.utf8.prefix(32).filter { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+        }
+        let time = CivilTime(context.environment.now()).basicText
+        return ".conflict-\(time)-\(String(decoding: host, as: UTF8.self))"
+    }
+}

@@ -1,0 +1,106 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// Renames in the bucket that are renames on the disk: no second copy, and no room for one.
+///
+/// A file gets the name of a new key only in the place of its own deletion, with everything that
+/// guards one, and after its content was read and found to be the new key's. Until then it keeps
+/// its name, and never has two.
+struct LocalRenames: Sendable {
+    let executor: ItemExecutor
+
+    private var context: RunContext { executor.context }
+
+    /// A file whose content was found to be that of a new key.
+    struct Proven: Sendable {
+        let source: RunLedger.PendingRename
+        let checksum: CRC64
+
+        var modified: Timestamp {
+            let metadata = source.metadata
+            return ModificationTime.of(
+                userMetadata: metadata.userMetadata,
+                lastModified: metadata.lastModified
+            ) ?? source.row.localModified
+        }
+
+        /// The new key's row, once the file is `identity`.
+        func row(_ identity: FileIdentity) -> ManifestEntry {
+            ManifestEntry(
+                key: source.entry.key,
+                size: source.object.size,
+                etag: source.object.etag,
+                crc64: checksum,
+                lastModified: source.metadata.lastModified ?? source.object.lastModified,
+                storageClass: source.object.storageClass,
+                localModified: identity.modified,
+                inode: identity.inode,
+                isThroughLink: source.object.isThroughLink
+            )
+        }
+    }
+
+    /// Those that can be carried out with the deletions, by the keys that their files have now; the
+    /// other new keys are copied or fetched.
+    func resolve() async throws -> [ObjectKey: Proven] {
+        var waiting: [(source: RunLedger.PendingRename, file: FileIdentity?)] = []
+        var taken: Set<ObjectKey> = []
+        for source in executor.ledger.takeRenames() {
+            let planned = try await context.manifest.plannedDeletion(
+                run: context.run,
+                side: .local,
+                of: source.row.key
+            )
+            let file = planned?.identity
+            // A file can be renamed only once; other keys with its content get a copy first.
+            let isFirst = file != nil && taken.insert(source.row.key).inserted
+            waiting.append((source, isFirst ? file : nil))
+        }
+        let proven = Mutex<[ObjectKey: Proven]>([:])
+        try await executor.forEach(waiting) { item in
+            if let file = item.file, let checksum = await proof(item.source, file) {
+                let rename = Proven(source: item.source, checksum: checksum)
+                proven.withLock { $0[item.source.row.key] = rename }
+            } else {
+                await executor.download(item.source.entry, .replace)
+            }
+        }
+        await executor.publications.flush()
+        return proven.withLock { $0 }
+    }
+
+    /// Copies or fetches what is not to be renamed after all.
+    func download(_ renames: [Proven]) async throws {
+        try await executor.forEach(renames) { await executor.download($0.source.entry, .replace) }
+    }
+
+    /// The file's checksum, if its content is that of the new key; if anything is wrong, a download
+    /// reports it.
+    private func proof(_ source: RunLedger.PendingRename, _ expected: FileIdentity) async -> CRC64?
+    {
+        let directory = context.directory
+        let size = source.object.size
+        do {
+            let path = try RelativePath(key: source.row.key)
+            let (file, checksum) = try await context.reading { interruption in
+                let file = try directory.openForReading(path)
+                let checksum = try directory.checksum(
+                    of: file,
+                    range: ByteRange(offset: 0, length: size),
+                    unless: interruption
+                )
+                return (file, checksum)
+            }
+            let isCopy = try await executor.isCopy(file, checksum, of: source.metadata)
+            guard isCopy, try file.identity() == expected else { return nil }
+            return checksum
+        } catch {
+            return nil
+        }
+    }
+}

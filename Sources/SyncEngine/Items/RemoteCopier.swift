@@ -1,0 +1,172 @@
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Copies within the bucket, so that a renamed file moves no bytes.
+struct RemoteCopier: Sendable {
+    private static let preferredPartSize: Int64 = 256 << 20
+
+    let context: RunContext
+    /// The largest object in bytes that is copied by one request.
+    let largestWholeCopy: Int64
+
+    /// Copies the object that `row` records, if it is still that version.
+    ///
+    /// `source` is the file that the copy stands for; the copy notes its mtime, and keeps what
+    /// other tools put on the object. The result is what the copy is, confirmed by its headers;
+    /// nil if the source is gone or another version, or the destination is another's.
+    func copy(
+        _ row: ManifestEntry,
+        of source: FileIdentity,
+        to key: ObjectKey
+    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        var answered: ETag?
+        let original = try await context.transfer.metadata(row.key)
+        guard original.etag == row.etag else { return nil }
+        do {
+            if row.size <= largestWholeCopy {
+                answered = try await copyWhole(row, original, of: source, to: key).etag
+            } else {
+                guard let copied = try await copyParts(row, original, of: source, to: key) else {
+                    return nil
+                }
+                answered = copied.etag
+            }
+        } catch let error as StorageError {
+            if error.isPreconditionFailed || error.isNotFound { return nil }
+            // An answer that was lost, or the repeated request that then met its own copy.
+            guard error.isAlreadyExists || error.mayHaveReachedServer, !error.isCancelled else {
+                throw error
+            }
+        }
+        // The copy's own headers are the record: not every answer to a copy has a checksum.
+        let metadata = try await context.transfer.metadata(key)
+        guard metadata.size == row.size, let etag = metadata.etag else { return nil }
+        // Another writer was there in between, and may have kept our metadata.
+        if let answered, answered != etag { return nil }
+        if let recorded = row.crc64, let found = metadata.crc64 {
+            guard found == recorded else { return nil }
+        } else {
+            guard answered != nil else { return nil }
+        }
+        return (etag, metadata.lastModified)
+    }
+
+    /// True if the object's own metadata give a file made from it this one's mtime.
+    private func hasTime(of file: FileIdentity, _ original: ObjectMetadata) -> Bool {
+        let noted = original.userMetadata[ModificationTime.metadataName]
+            .flatMap { ModificationTime.parse($0) }
+        return noted?.nanosecondsSince1970 == file.modified.nanosecondsSince1970
+    }
+
+    /// What osssync itself writes on the copy.
+    private func metadata(
+        _ row: ManifestEntry,
+        _ file: FileIdentity
+    ) -> [(name: String, value: String)] {
+        var metadata = [
+            (name: ModificationTime.metadataName, value: ModificationTime.text(file.modified))
+        ]
+        if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
+            let name = StorageDialect.checksumMetadataName
+            metadata.append((name: name, value: String(checksum.value)))
+        }
+        return metadata
+    }
+
+    /// Metadata that other tools set on the source; a content type guessed from its name is left
+    /// out.
+    private func kept(_ original: ObjectMetadata, _ row: ManifestEntry) -> ObjectMetadata {
+        var kept = original
+        if kept.contentType == ContentType.guess(for: row.key) { kept.contentType = nil }
+        return kept
+    }
+
+    private func copyWhole(
+        _ row: ManifestEntry,
+        _ original: ObjectMetadata,
+        of file: FileIdentity,
+        to key: ObjectKey
+    ) async throws -> PutResult {
+        let isRight = hasTime(of: file, original)
+        var request = CopyRequest(
+            source: context.objectKey(row.key),
+            sourceETag: row.etag,
+            destination: context.objectKey(key),
+            // The copy keeps its source's metadata where they are right already.
+            userMetadata: isRight ? nil : metadata(row, file),
+            contentType: isRight ? nil : ContentType.guess(for: key),
+            forbidsOverwrite: true
+        )
+        request.kept = kept(original, row)
+        return try await context.store.copy(request)
+    }
+
+    private func copyParts(
+        _ row: ManifestEntry,
+        _ original: ObjectMetadata,
+        of file: FileIdentity,
+        to key: ObjectKey
+    ) async throws -> PutResult? {
+        let layout = PartLayout(objectSize: row.size, preferredPartSize: Self.preferredPartSize)
+        guard let layout else { return nil }
+        let (source, destination) = (context.objectKey(row.key), context.objectKey(key))
+        // The row by which a run that was killed here leaves no upload behind.
+        let checkpoint = UploadCheckpoint(
+            key: key,
+            uploadID: nil,
+            partSize: layout.partSize,
+            source: file,
+            token: try await context.uploads.transferToken(of: key, size: row.size),
+            started: context.environment.now(),
+            parts: []
+        )
+        var request = PutRequest(
+            key: destination,
+            contentType: ContentType.guess(for: key),
+            userMetadata: metadata(row, file),
+            forbidsOverwrite: true
+        )
+        request.source = kept(original, row)
+        let uploads = MultipartUploads(context: context.transfer)
+        if let earlier = try await context.manifest.uploadCheckpoint(key) {
+            try await uploads.abort(earlier)
+        }
+        let upload = try await uploads.initiate(request, checkpoint)
+        let copied: PutResult
+        do {
+            var parts: [UploadedPart] = []
+            for index in 0..<layout.partCount {
+                parts.append(
+                    try await context.store.uploadPartCopy(
+                        PartCopyRequest(
+                            source: source,
+                            sourceETag: row.etag,
+                            sourceRange: layout.range(ofPartAt: index),
+                            destination: destination,
+                            upload: upload,
+                            number: PartNumber(index: index)
+                        )
+                    )
+                )
+            }
+            copied = try await context.store.completeMultipartUpload(
+                CompleteRequest(
+                    key: destination,
+                    upload: upload,
+                    parts: parts,
+                    forbidsOverwrite: true
+                )
+            )
+        } catch {
+            // What cannot be aborted now, the row leads the next run to.
+            if (try? await context.store.abortMultipartUpload(destination, upload)) != nil {
+                try await context.manifest.dropUpload(key)
+            }
+            throw error
+        }
+        try await context.manifest.dropUpload(key)
+        return copied
+    }
+}

@@ -1,0 +1,56 @@
+internal import ManifestStore
+internal import SyncModel
+internal import SyncPlanner
+
+extension Decision {
+    /// What carrying it out deletes, as it was when the plan was made; nil if there is nothing.
+    func plannedDeletion(of entry: JoinedEntry) -> PlannedDeletion? {
+        if case .deleteRemote = self {
+            guard let object = entry.remote else { return nil }
+            return PlannedDeletion(
+                key: entry.key,
+                side: .remote,
+                size: object.size,
+                etag: object.etag,
+                identity: nil
+            )
+        }
+        let file = entry.local?.identity
+        return PlannedDeletion(
+            key: entry.key,
+            side: .local,
+            size: file?.size ?? 0,
+            etag: nil,
+            identity: file
+        )
+    }
+
+    /// True if carrying it out is certain to move content, which the progress counts.
+    var movesBytes: Bool {
+        switch self {
+        case .download, .upload, .uploadMarker: true
+        case .conflict(_, let resolution):
+            switch resolution {
+            case .downloadKeepingLocal, .download, .upload: true
+            case .deleteLocal, .deleteRemote, .leaveBoth, .stopRun: false
+            }
+        default: false
+        }
+    }
+
+    /// True if what is moved, if anything, is the file's content.
+    var sendsFile: Bool {
+        switch self {
+        case .upload, .uploadMarker, .conflict(_, .upload): true
+        case .compare(_, let same, let different): same.sendsFile || different.sendsFile
+        default: false
+        }
+    }
+
+    /// True if it puts something in the key's place in the directory, or follows from nothing being
+    /// there: both are wrong where the walk could not look.
+    var dependsOnWalk: Bool {
+        if case .conflict(.localGoneRemoteChanged, _) = self { return true }
+        return createsLocal
+    }
+}

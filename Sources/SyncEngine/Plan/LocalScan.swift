@@ -1,0 +1,81 @@
+internal import LocalStorage
+internal import SyncModel
+
+/// The walk of the directory, run ahead of its use on a thread of its own.
+final class LocalScan: Sendable {
+    /// Takes the mounts found so far, and those of them that are new.
+    typealias MountNote =
+        @Sendable ([[UInt8]], _ new: ArraySlice<[UInt8]>) async throws -> Void
+
+    private static let batchesAhead = 8
+
+    private let directory: MirrorDirectory
+    private let batch: Int
+    private let expected: [[UInt8]]
+    private let isExcluded: DirectoryWalk.Exclusion
+    private let noteMounts: MountNote
+    private let queue: BlockingQueue
+    private let batches = Channel<[LocalEntry]>(capacity: batchesAhead)
+    private let issues: ScanIssues
+
+    init(
+        directory: MirrorDirectory,
+        threads: BlockingThreads,
+        batch: Int,
+        expecting mountPoints: [[UInt8]],
+        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
+        reportingTo issues: ScanIssues,
+        noteMounts: @escaping MountNote = { _, _ in }
+    ) {
+        self.directory = directory
+        self.batch = batch
+        expected = mountPoints
+        self.isExcluded = isExcluded
+        self.noteMounts = noteMounts
+        queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
+        self.issues = issues
+    }
+
+    /// Walks to the end; runs beside ``next()``.
+    func run() async throws {
+        do {
+            let (directory, batch) = (directory, batch)
+            let walk = directory.walk(leavingOut: isExcluded)
+            var noted = 0
+            while true {
+                let batch = try await queue.run { () throws(LocalError) in
+                    try walk.next(limit: batch)
+                }
+                // Before anything beneath them is transferred: a run that ends early has rows of
+                // what the next one may find unmounted.
+                let mounts = walk.mountPoints
+                if mounts.count > noted { try await noteMounts(mounts, mounts[noted...]) }
+                noted = mounts.count
+                for issue in batch.issues { issues.report(issue) }
+                if !batch.entries.isEmpty { try await batches.send(batch.entries) }
+                if batch.isFinished { break }
+            }
+            let found = walk.mountPoints
+            issues.mountPoints = found
+            issues.hasLostNames = walk.hasLostNames
+            reportUnmounted(found)
+            batches.finish()
+        } catch {
+            batches.finish(throwing: error)
+            throw error
+        }
+    }
+
+    /// What was there when the session was opened, and was not when the walk came by: the walk
+    /// waits for the listing, and a disk may go meanwhile.
+    private func reportUnmounted(_ found: [[UInt8]]) {
+        let found = Set(found)
+        for path in expected where !found.contains(path) {
+            issues.report(WalkIssue(path: path, reason: .notMounted))
+        }
+    }
+
+    func next() async throws -> [LocalEntry]? {
+        try await batches.next()
+    }
+}

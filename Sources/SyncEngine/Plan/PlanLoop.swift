@@ -1,0 +1,115 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+
+/// Joins the listing, the manifest and the directory walk into one stream of keys, in key order.
+///
+/// 1. `RemoteLister` and `LocalScan` read ahead, a few pages each; the manifest is read in pages.
+/// 2. `MergeJoin` asks for the side that it needs next and yields one `JoinedEntry` per key, but
+///    for unchanged ones that nothing else depends on, which are only counted.
+/// 3. `MirrorRun.plan` narrows each entry to what the run may touch (`PlanScope`) and has
+///    `PrefixConflicts` make one `Decision` of it.
+///
+/// Not guaranteed: a complete listing. One that fails ends the stream early and is reported in
+/// `listingFailure`; nothing may be deleted then. A side out of order throws and ends the plan.
+struct PlanLoop {
+    let manifest: ManifestStore
+    let lister: RemoteLister
+    let scan: LocalScan
+    /// Rows of the manifest.
+    private let rowsAtOnce: Int
+    private(set) var join = MergeJoin()
+    private var listing = RemoteLister.Position()
+    private var lastRow: ObjectKey?
+    /// Objects that the listing had.
+    private(set) var listedObjects = 0
+    /// Files and directories that the walk had.
+    private(set) var walkedEntries = 0
+    /// True once the walk was read to its end.
+    private(set) var isWalkFinished = false
+    /// Why the listing ended before its end, nil if it did not.
+    private(set) var listingFailure: (any Error)?
+
+    init(
+        manifest: ManifestStore,
+        lister: RemoteLister,
+        scan: LocalScan,
+        rowsAtOnce: Int
+    ) {
+        self.rowsAtOnce = rowsAtOnce
+        self.manifest = manifest
+        self.lister = lister
+        self.scan = scan
+    }
+
+    /// The next key, with what the three sides say of it; nil at the end.
+    ///
+    /// - Throws: What makes the whole plan impossible: a broken order, the manifest, the walk's
+    ///   root, a cancellation. A listing that ends early does not throw: what it said is used,
+    ///   and ``listingFailure`` says that it is not the whole.
+    mutating func next() async throws -> JoinedEntry? {
+        while true {
+            switch try join.next() {
+            case .joined(let entry): return entry
+            case .finished: return nil
+            case .needs(.remote): try await feedRemote()
+            case .needs(.base): try await feedBase()
+            case .needs(.local): try await feedLocal()
+            }
+        }
+    }
+
+    /// The next key, if it is here and all three sides have it.
+    var commonKey: ObjectKey? { join.commonKey }
+
+    /// Passes over unchanged keys: see ``MergeJoin/skipUnchanged(_:where:)``.
+    mutating func skipUnchanged(
+        _ policy: DecisionPolicy,
+        where isTaken: (ObjectKey) -> Bool
+    ) throws(PlanError) -> (count: Int, last: ObjectKey)? {
+        try join.skipUnchanged(policy, where: isTaken)
+    }
+
+    private mutating func feedRemote() async throws {
+        do {
+            guard let objects = try await lister.next(&listing) else {
+                join.finish(.remote)
+                return
+            }
+            listedObjects += objects.count
+            try join.feed(remote: objects)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            if (error as? StorageError)?.isCancelled == true { throw CancellationError() }
+            listingFailure = error
+            join.abandon(.remote)
+        }
+    }
+
+    private mutating func feedBase() async throws {
+        let rows = try await manifest.entries(
+            after: lastRow,
+            through: nil,
+            limit: rowsAtOnce
+        )
+        guard let last = rows.last else {
+            join.finish(.base)
+            return
+        }
+        lastRow = last.key
+        try join.feed(base: rows)
+    }
+
+    private mutating func feedLocal() async throws {
+        guard let entries = try await scan.next() else {
+            join.finish(.local)
+            isWalkFinished = true
+            return
+        }
+        walkedEntries += entries.count
+        try join.feed(local: entries)
+    }
+}

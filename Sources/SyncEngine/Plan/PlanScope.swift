@@ -1,0 +1,158 @@
+internal import LocalStorage
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// What a plan looks at: what the filter leaves, and with `--delete-excluded` what it hides on the
+/// side that is changed.
+struct PlanScope: Sendable {
+    private let filter: FileFilter
+    private let direction: SyncDirection
+    private let deletesExcluded: Bool
+    /// Of the plan, which asks for its keys in order, as the walk does.
+    private let cursor: FilterCursor
+    /// Rules that were accepted here and are not in force any more.
+    private let held: [FilterCursor]
+    private let counter = Counter()
+    private let judgesInodes: Bool
+    private let onCostly: @Sendable (ObjectKey) -> Void
+
+    private final class Counter: Sendable {
+        let excluded = Atomic(0)
+        let withheld = Atomic(0)
+        let isStopped = Atomic(false)
+        /// Names that were reported, so that both sides do not report them.
+        let costly = Mutex<Set<ObjectKey>>([])
+    }
+
+    private static let costlyLimit = 10_000
+
+    init(
+        _ filter: FileFilter,
+        _ direction: SyncDirection,
+        deletesExcluded: Bool,
+        held: [FileFilter] = [],
+        judgesInodes: Bool = true,
+        onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in }
+    ) {
+        self.filter = filter
+        self.direction = direction
+        self.deletesExcluded = deletesExcluded
+        self.judgesInodes = judgesInodes
+        self.onCostly = onCostly
+        self.held = held.map { FilterCursor($0) }
+        cursor = FilterCursor(filter)
+    }
+
+    /// What is excluded on disk need not be walked, unless it is to be deleted there.
+    var isExcludedFromWalk: DirectoryWalk.Exclusion {
+        if filter.isEmpty || deletesExcluded { return { _, _ in false } }
+        let (cursor, counter) = (FilterCursor(filter), counter)
+        return { path, isDirectory in
+            if counter.isStopped.load(ordering: .relaxed) { return true }
+            let key = ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path)
+            let verdict = cursor.classify(key)
+            if verdict == .tooCostly { report(key) }
+            return verdict != .included
+        }
+    }
+
+    /// Names that were left out so far, on either side.
+    var excludedCount: Int { counter.excluded.load(ordering: .relaxed) }
+
+    /// Files that were not sent because rules that were accepted here hid them.
+    var withheldCount: Int { counter.withheld.load(ordering: .relaxed) }
+
+    /// The message about them; nil if there are none.
+    var withheldMessage: String? {
+        let count = withheldCount
+        guard count > 0 else { return nil }
+        return (count == 1 ? "1 file is" : "\(count) files are")
+            + " not sent: the '\(IgnoreFile.name)' that was used here before excludes more than "
+            + "the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' here, or "
+            + "create it if it is missing"
+    }
+
+    /// Says that the walk or the plan left out a name.
+    func countExcluded() {
+        counter.excluded.add(1, ordering: .relaxed)
+    }
+
+    /// The run is over: what the walk still asks for need not be matched.
+    func stop() {
+        counter.isStopped.store(true, ordering: .relaxed)
+    }
+
+    func isExcludedFromWalk(_ key: ObjectKey) -> Bool {
+        !deletesExcluded && filter.excludes(key)
+    }
+
+    private func report(_ key: ObjectKey) {
+        let isNew = counter.costly.withLock { keys in
+            guard keys.count < Self.costlyLimit else { return false }
+            return keys.insert(key).inserted
+        }
+        if isNew { onCostly(key) }
+    }
+
+    /// True if ``choose(_:)`` returns every entry of this key as it is.
+    func surelyTakes(_ key: ObjectKey) -> Bool {
+        held.isEmpty && cursor.classify(key) == .included
+    }
+
+    /// The entry to decide on; nil if the run skips it.
+    func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+        switch cursor.classify(entry.key) {
+        case .included:
+            return withholds(entry) ? nil : entry
+        case .tooCostly:
+            report(entry.key)
+            return nil
+        case .excluded:
+            if let chosen = chooseExcluded(entry) { return chosen }
+            if entry.remote != nil || entry.local != nil { countExcluded() }
+            return nil
+        }
+    }
+
+    /// What `--delete-excluded` takes from what the filter hides.
+    private func chooseExcluded(_ entry: JoinedEntry) -> JoinedEntry? {
+        guard deletesExcluded else { return nil }
+        // To the side that is changed it looks as if the other one had lost it, and all guards of
+        // deletion hold: only what is recorded and unchanged goes.
+        switch direction {
+        case .pull:
+            return entry.local == nil ? nil : entry.replacing(remote: nil)
+        case .push:
+            guard entry.remote != nil else { return nil }
+            return JoinedEntry(key: entry.key, base: entry.base, local: nil, remote: entry.remote)
+        case .sync:
+            return nil
+        }
+    }
+
+    /// True for what accepted rules hide and a run could send or delete in the remote.
+    ///
+    /// What is new there is fetched, and what was fetched follows its object.
+    private func withholds(_ entry: JoinedEntry) -> Bool {
+        guard !held.isEmpty, held.contains(where: { $0.classify(entry.key) != .included }) else {
+            return false
+        }
+        guard let local = entry.local else {
+            return direction == .push || (direction == .sync && entry.base != nil)
+        }
+        if let base = entry.base,
+            LocalChange(of: local, since: base, judgesInodes: judgesInodes) == .same,
+            direction != .push || entry.remote != nil
+        {
+            return false
+        }
+        if case .directory(isEmpty: false) = local.kind { return true }
+        if direction == .pull {
+            countExcluded()
+        } else {
+            counter.withheld.add(1, ordering: .relaxed)
+        }
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+internal import SyncPlanner
+
+/// Drops rows that came from another directory and do not match this one: what is missing is never
+/// treated as deleted, and what differs is never treated as an edit.
+///
+/// A restored directory is older than the manifest. Its files would replace newer objects.
+///
+/// No entry is handed on before the manifest has forgotten it: what the run does then records a row
+/// of its own.
+struct StaleRows {
+    private static let batch = 1_000
+
+    private let session: MirrorSession
+    private let scope: PlanScope
+    private let issues: ScanIssues
+    private let disk: BlockingQueue
+    /// What is not handed on yet, and what of it the manifest is to forget.
+    private var waiting: [JoinedEntry] = []
+    private var forgotten: [ManifestChange] = []
+
+    init(
+        session: MirrorSession,
+        scope: PlanScope,
+        issues: ScanIssues,
+        threads: BlockingThreads
+    ) {
+        self.session = session
+        disk = BlockingQueue(label: "osssync.forget", width: 1, threads: threads)
+        self.scope = scope
+        self.issues = issues
+    }
+
+    /// True if it hands on every entry as it is, at once.
+    var isIdle: Bool { session.known.isSame && !issues.hasForeignMounts && waiting.isEmpty }
+
+    /// The entries that can be decided on now, in order, once this one was found; ``flush()``
+    /// returns the last ones.
+    mutating func entries(_ found: JoinedEntry) async throws(ManifestError) -> [JoinedEntry] {
+        guard !isIdle else { return [found] }
+        waiting.append(await entry(found))
+        return waiting.count < Self.batch ? [] : try await flush()
+    }
+
+    /// The entry to decide on.
+    private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
+        let isForeign = issues.isOnForeignMount(entry.key)
+        guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
+        if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key) {
+            // No walk saw it, and nothing is decided on it in this run.
+            if await isAsRecorded(base) { return entry }
+        } else if entry.local == nil {
+            if entry.remote == nil { return entry }
+        } else if isForeign
+            ? LocalChange(of: entry.local, since: base, judgesInodes: true) == .same
+            : Self.isAsRecorded(entry.local, base)
+        {
+            return entry
+        }
+        forgotten.append(.forget(entry.key))
+        return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
+    }
+
+    /// True if size and time are the recorded ones; the inode is another one on another disk.
+    ///
+    /// Of a file that was recorded a nanosecond early the plan compares the content.
+    private static func isAsRecorded(_ local: LocalEntry?, _ base: ManifestEntry) -> Bool {
+        if LocalChange(of: local, since: base, judgesInodes: false) == .same { return true }
+        guard let file = local?.identity else { return false }
+        return file.size == base.size && base.mayHaveTime(of: file)
+    }
+
+    /// False also of what cannot be looked at: it may be older than its object.
+    private func isAsRecorded(_ base: ManifestEntry) async -> Bool {
+        guard let path = try? RelativePath(key: base.key) else { return true }
+        let directory = session.directory
+        let found = try? await disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        return switch found {
+        case nil, .absent, .other: false
+        case .file(let identity):
+            Self.isAsRecorded(LocalEntry(path: base.key, kind: .file(identity)), base)
+        case .directory: base.key.isDirectoryMarker
+        }
+    }
+
+    /// The entries that waited.
+    mutating func flush() async throws(ManifestError) -> [JoinedEntry] {
+        defer { (waiting, forgotten) = ([], []) }
+        // A read-only command has no lock and changes nothing.
+        if session.lock != nil, !forgotten.isEmpty {
+            try await session.manifest.record(forgotten)
+        }
+        return waiting
+    }
+}

@@ -1,0 +1,320 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+package import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension MirrorEngine {
+    /// Reads recorded files and compares their content with the manifest, and the objects' headers
+    /// if that is asked for; downloads nothing but what is to be repaired.
+    ///
+    /// Damaged files are noted in the manifest, so that later runs treat them as with `--checksum`.
+    /// Cancelling the task ends it between two files, with its place kept if there is a budget.
+    ///
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`, `locked` if a run goes on.
+    package func verify(
+        _ options: VerifyOptions,
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) async throws(SyncError) -> VerifyReport {
+        var paths: [RelativePath] = []
+        for text in options.paths { paths.append(try LocalSettings.path(text)) }
+        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
+        var runOptions = RunOptions.standard
+        runOptions.replacesLocalChanges = true
+        let run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: .pull,
+            options: runOptions,
+            onEvent: { _ in }
+        )
+        if options.repairs { try session.requireWritable(settings) }
+        do {
+            var scrub = Scrub(
+                executor: run.parts(RunID(0)).executor,
+                options: options,
+                paths: paths.map(\.key),
+                onFinding: onFinding
+            )
+            try await scrub.run()
+            if options.repairs {
+                let damaged = try await scrub.repairable()
+                if !damaged.isEmpty {
+                    let summary = try await run.perform { parts in
+                        try await parts.executor.forEach(damaged) { entry in
+                            await parts.executor.carryOut(
+                                .download(.replacesLocalChange),
+                                entry
+                            )
+                        }
+                        await parts.publications.flush()
+                        await parts.publications.recordRows()
+                    }
+                    scrub.report.repaired = summary.transferred
+                    return scrub.report
+                }
+            }
+            try await session.manifest.checkpointAndClose()
+            return scrub.report
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+}
+
+/// Reads the recorded files in key order, a page of rows in memory.
+private struct Scrub {
+    private static let rowsAtOnce = 256
+
+    let executor: ItemExecutor
+    let options: VerifyOptions
+    let paths: [ObjectKey]
+    let onFinding: @Sendable (VerifyFinding) -> Void
+    var report = VerifyReport()
+    private var marks = DamageMarks()
+    /// What the manifest has of them.
+    private var recorded = DamageMarks()
+    private var count = 0
+    private var maximum = Int.max
+    private let began: Duration
+
+    init(
+        executor: ItemExecutor,
+        options: VerifyOptions,
+        paths: [ObjectKey],
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) {
+        self.executor = executor
+        self.options = options
+        self.paths = paths
+        self.onFinding = onFinding
+        began = executor.context.environment.monotonic()
+    }
+
+    private var context: RunContext { executor.context }
+
+    mutating func run() async throws {
+        let manifest = context.manifest
+        var position: ObjectKey?
+        if case .percent(let percent)? = options.budget {
+            maximum = max(1, try await manifest.entryCount() * percent / 100)
+        }
+        if options.budget != nil, paths.isEmpty {
+            position = try await DamageRecord.position(manifest)
+        }
+        let earlier = try await DamageRecord.read(manifest)
+        recorded = earlier
+        // What cannot be kept is found again by reading everything.
+        let isWhole = options.budget == nil && paths.isEmpty
+        if !earlier.areTooMany || !isWhole { marks = earlier }
+        try await dropOutdatedMarks()
+        if paths.isEmpty {
+            return try await scrub(after: position, through: nil, keepsPosition: true)
+        }
+        for path in paths {
+            let slash = UInt8(ascii: "/")
+            if let row = try await manifest.entry(path) { try await verify([row]) }
+            // No key, which is UTF-8, has that last byte.
+            try await scrub(
+                after: ObjectKey(path.bytes + [slash]),
+                through: ObjectKey(path.bytes + [slash, 0xFF]),
+                keepsPosition: false
+            )
+        }
+    }
+
+    private mutating func dropOutdatedMarks() async throws {
+        for key in marks.keys {
+            let row = try await context.manifest.entry(key)
+            if row.map(marks.covers) != true { marks.remove(key) }
+        }
+    }
+
+    private mutating func scrub(
+        after start: ObjectKey?,
+        through end: ObjectKey?,
+        keepsPosition: Bool
+    ) async throws {
+        let manifest = context.manifest
+        var last = start
+        let notes = keepsPosition && options.budget != nil
+        while true {
+            let rows = try await manifest.entries(
+                after: last,
+                through: end,
+                limit: Self.rowsAtOnce
+            )
+            if rows.isEmpty { break }
+            last = try await verify(rows) ?? last
+            if notes { try await DamageRecord.setPosition(last, in: manifest) }
+            try Task.checkCancellation()
+            guard report.isFinished else { return }
+        }
+        if keepsPosition { try await DamageRecord.setPosition(nil, in: manifest) }
+    }
+
+    /// Verifies rows until the budget is used up; the key of the last one.
+    @discardableResult
+    private mutating func verify(_ rows: [ManifestEntry]) async throws -> ObjectKey? {
+        var last: ObjectKey?
+        for row in rows {
+            if Task.isCancelled { break }
+            if isBudgetUsedUp {
+                report.isFinished = false
+                break
+            }
+            count += 1
+            if !row.key.isDirectoryMarker {
+                try await verifyFile(row)
+                if options.checksRemote { await verifyObject(row) }
+            }
+            last = row.key
+        }
+        // Before the position: a kill must not leave a damaged file behind it unnoted.
+        if marks != recorded {
+            try await DamageRecord.write(marks, in: context.manifest)
+            recorded = marks
+        }
+        return last
+    }
+
+    /// At least one row is verified in any case.
+    private var isBudgetUsedUp: Bool {
+        switch options.budget {
+        case nil: false
+        case .percent: count >= maximum
+        case .time(let limit):
+            count > 0 && context.environment.monotonic() - began >= limit
+        }
+    }
+
+    private func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {
+        onFinding(
+            VerifyFinding(key: row.key.display, size: row.size, kind: kind, message: message)
+        )
+    }
+}
+
+// MARK: - One key
+
+extension Scrub {
+    private mutating func verifyFile(_ row: ManifestEntry) async throws {
+        do {
+            guard let (path, file) = try await file(of: row) else {
+                report.missing += 1
+                return
+            }
+            let entry = LocalEntry(path: row.key, kind: .file(file))
+            let judgesInodes = context.judgesInodes
+            let change = LocalChange(of: entry, since: row, judgesInodes: judgesInodes)
+            guard let recorded = row.crc64 else {
+                report.unverifiable += 1
+                return
+            }
+            guard change == .same || change == .touched else {
+                marks.remove(row.key)
+                report.changed += 1
+                return
+            }
+            let checksum = try await executor.checksum(of: path, expected: file)
+            report.bytes = report.bytes.addingClamped(file.size)
+            if checksum == recorded {
+                marks.remove(row.key)
+                report.verified += 1
+            } else if change == .touched {
+                marks.remove(row.key)
+                report.changed += 1
+            } else {
+                marks.add(row)
+                report.damaged += 1
+                found(
+                    row,
+                    .damaged,
+                    "its content changed, although its size and time did not; a push does not "
+                        + "upload it without --force"
+                )
+            }
+        } catch ItemFailure.sourceKeepsChanging {
+            report.changed += 1
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            report.failed += 1
+            found(row, .failed, failure.message)
+        }
+    }
+
+    /// The file of a row; nil if there is none.
+    private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
+        let path = try RelativePath(key: row.key)
+        let directory = context.directory
+        let state = try await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        guard case .file(let identity) = state else { return nil }
+        return (path, identity)
+    }
+
+    private mutating func verifyObject(_ row: ManifestEntry) async {
+        do throws(ItemFailure) {
+            let object = try await executor.head(row.key)
+            // A link's headers are its target's or its own, as the store likes.
+            guard !row.isThroughLink else { return }
+            guard object.etag == row.etag, object.size == row.size else {
+                report.remoteChanged += 1
+                return found(row, .remoteChanged, "the object was replaced since the last run")
+            }
+            if let checksum = object.crc64, let recorded = row.crc64, checksum != recorded {
+                report.remoteDamaged += 1
+                found(row, .remoteDamaged, "the object's checksum is not the recorded one")
+            }
+        } catch {
+            if error == .vanished {
+                report.remoteMissing += 1
+                found(row, .remoteMissing, "the object is missing in the bucket")
+            } else {
+                report.failed += 1
+                found(row, .failed, error.message)
+            }
+        }
+    }
+
+    /// The damaged files whose objects are the recorded ones.
+    func repairable() async throws -> [JoinedEntry] {
+        var entries: [JoinedEntry] = []
+        for key in marks.keys {
+            guard isSelected(key), let row = try await context.manifest.entry(key),
+                marks.covers(row), let (_, file) = try await file(of: row)
+            else { continue }
+            guard let object = try? await executor.head(key), object.etag == row.etag,
+                object.size == row.size
+            else {
+                found(row, .failed, "it cannot be repaired: the recorded object is not there")
+                continue
+            }
+            entries.append(
+                JoinedEntry(
+                    key: key,
+                    base: row,
+                    local: LocalEntry(path: key, kind: .file(file)),
+                    remote: RemoteObject(
+                        key: key,
+                        size: row.size,
+                        etag: row.etag,
+                        lastModified: object.lastModified,
+                        storageClass: object.storageClass,
+                        isThroughLink: row.isThroughLink
+                    )
+                )
+            )
+        }
+        return entries
+    }
+
+    private func isSelected(_ key: ObjectKey) -> Bool {
+        paths.isEmpty
+            || paths.contains { key == $0 || key.hasPrefix(ObjectKey($0.bytes + [0x2F])) }
+    }
+}

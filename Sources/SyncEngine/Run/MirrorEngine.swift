@@ -1,0 +1,107 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+package import ObjectTransfer
+package import SyncModel
+internal import SyncPlanner
+
+/// Mirrors one directory and one remote.
+package struct MirrorEngine: Sendable {
+    var settings: MirrorSettings
+
+    package init(settings: MirrorSettings) {
+        self.settings = settings
+    }
+
+    /// Makes one side what the other is.
+    ///
+    /// Cancelling the task ends the run and keeps what the next run needs to resume.
+    ///
+    /// - Returns: What was done, also where items failed.
+    /// - Throws: Why the run could not be done or ended early; the last event is the summary of
+    ///   what was done until then.
+    package func run(
+        _ direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> RunSummary {
+        let session: MirrorSession
+        if let first = try await usableSession(options, onEvent) {
+            session = first
+        } else {
+            session = try await open(options, mayFetchRules: false)
+        }
+        if direction != .push {
+            try session.requireWritable(settings)
+        } else if settings.stateDirectory != nil {
+            await session.manifest.goOnUnnumbered()
+        }
+        var run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: direction,
+            options: options,
+            onEvent: onEvent
+        )
+        try await run.acceptMounts()
+        return options.isDryRun ? try await run.preview() : try await run.perform()
+    }
+}
+
+extension MirrorEngine {
+    private func open(
+        _ options: RunOptions,
+        mayFetchRules: Bool
+    ) async throws(SyncError) -> MirrorSession {
+        try await MirrorSession.open(
+            settings,
+            locks: !options.isDryRun,
+            allowsRebinding: options.allowsRebinding,
+            mayFetchRules: mayFetchRules
+        )
+    }
+
+    /// Nil if the bucket's ignore file had to be fetched first, because the one that it gave
+    /// before cannot be used; nothing else was done then.
+    private func usableSession(
+        _ options: RunOptions,
+        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> MirrorSession? {
+        let session = try await open(options, mayFetchRules: !options.isDryRun)
+        guard session.rulesProblem != nil else { return session }
+        var fetching = RunOptions.standard
+        fetching.connectionLimit = options.connectionLimit
+        let run = MirrorRun(
+            settings: settings,
+            session: session,
+            direction: .pull,
+            options: fetching,
+            onEvent: { event in
+                switch event {
+                case .item, .retry: onEvent(event)
+                case .started, .progress, .warning, .finished: return
+                }
+            }
+        )
+        _ = try await run.perform()
+        return nil
+    }
+}
+
+extension DecisionPolicy {
+    /// The longest key of either service, in bytes.
+    private static let longestKey = 1_023
+
+    init(_ direction: SyncDirection, _ options: RunOptions, prefix: ObjectKey) {
+        self.init(
+            direction: direction,
+            deletesKnown: options.deletesKnown,
+            deletesExtra: options.deletesExtra,
+            replacesLocalChanges: options.replacesLocalChanges,
+            comparesContent: options.comparesContent,
+            conflict: options.conflictPolicy,
+            judgesInodes: true,
+            maximumKeyLength: Self.longestKey - prefix.bytes.count
+        )
+    }
+}

@@ -1,0 +1,138 @@
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension MirrorRun {
+    func deletionGuard(
+        _ parts: Parts,
+        _ coverage: PlanCoverage,
+        rows: Int,
+        deletions: Int
+    ) async throws(ManifestError) -> DeletionGuard {
+        let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
+            direction,
+            filter,
+            session.manifest
+        )
+        return DeletionGuard(
+            direction: direction,
+            deletions: deletions,
+            rows: rows,
+            listedObjects: coverage.listedObjects,
+            walkedEntries: coverage.walkedEntries,
+            isListingProven: coverage.isListingProven,
+            isScanProven: coverage.isScanProven,
+            failedItems: parts.ledger.failedItems,
+            skippedItems: parts.ledger.skippedItems,
+            vanishedItems: parts.ledger.vanishedItems,
+            isSameDirectory: deletions == 0
+                || (session.known.isSame && !parts.executor.issues.hasForeignMounts),
+            isManifestRebuilt: session.isManifestRebuilt
+                || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
+            allowsEmpty: options.allowsEmpty,
+            limit: options.deletionLimit
+        )
+    }
+
+    /// Carries out what was planned for after the transfers, if the guards allow it.
+    func delete(
+        _ parts: Parts,
+        _ coverage: PlanCoverage,
+        rows: Int,
+        _ watch: DirectoryWatch
+    ) async throws {
+        let (context, executor) = (parts.context, parts.executor)
+        let held = try await holdBackBeneathNames(parts)
+        let renames = try await LocalRenames(executor: executor).resolve()
+        if let stop = parts.ledger.stop { throw stop }
+        try Task.checkCancellation()
+        guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        var check = try await deletionGuard(
+            parts,
+            coverage,
+            rows: rows,
+            deletions: planned.local + planned.remote + parts.ledger.vanishedFiles
+        )
+        check.renames = renames.count
+        switch check.verdict {
+        case .allowed:
+            if let held { context.tracker.count { $0.deletionsHeldBack = held } }
+            try await deletePlanned(parts, renames, watch)
+            try await DeferredDownloads(executor: executor).run()
+            try await RoomMaking(executor: executor).run()
+            guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
+            if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
+                context.tracker.summary.skipped == 0 || options.allowsRebinding,
+                session.known.unmounted.isEmpty,
+                coverage.isListingProven, coverage.isScanProven,
+                try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
+            {
+                try await RebuiltManifest.confirm(direction, filter, context.manifest)
+            }
+        case .refused(let refusal):
+            try await context.manifest.clearPlannedDeletions(run: context.run)
+            context.tracker.count { $0.deletionsHeldBack = refusal.message }
+            if refusal.isSafetyRefusal {
+                parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
+            }
+            DeferredDownloads(executor: executor).skip()
+            try await LocalRenames(executor: executor).download(
+                [LocalRenames.Proven](renames.values)
+            )
+            await RoomMaking(executor: executor).fail()
+        }
+    }
+
+    /// Drops what is planned at or beneath names that were skipped; what is said of it, if anything
+    /// was.
+    private func holdBackBeneathNames(_ parts: Parts) async throws -> String? {
+        let context = parts.context
+        let names = parts.ledger.skippedNames
+        guard !names.isEmpty else { return nil }
+        let before = try await context.manifest.plannedDeletionCount(run: context.run)
+        guard before.local + before.remote > 0 else { return nil }
+        try await context.manifest.dropPlannedDeletions(run: context.run, atOrBeneath: names)
+        let after = try await context.manifest.plannedDeletionCount(run: context.run)
+        let held = before.local + before.remote - after.local - after.remote
+        return Self.heldBack(held, beneath: names)
+    }
+
+    /// The message about deletions that wait for names; nil if there are none.
+    static func heldBack(_ held: Int, beneath names: [ObjectKey]) -> String? {
+        guard held > 0, let first = names.first else { return nil }
+        let others =
+            switch names.count {
+            case 1: ""
+            case 2: " and 1 other name"
+            default: " and \(names.count - 1) other names"
+            }
+        return (held == 1 ? "1 deletion was" : "\(held) deletions were")
+            + " held back: at or beneath '\(first.display)'\(others), which had to be skipped."
+    }
+}
+
+extension MirrorRun {
+    /// Deletes what was planned, unless the directory goes away before or meanwhile.
+    func deletePlanned(
+        _ parts: Parts,
+        _ renames: [ObjectKey: LocalRenames.Proven],
+        _ watch: DirectoryWatch
+    ) async throws {
+        let context = parts.context
+        do {
+            try await DeletionPass(
+                context: context,
+                executor: parts.executor,
+                watch: watch,
+                renames: renames
+            ).run()
+        } catch let error as SyncError where error.code == .refused {
+            context.tracker.count { $0.deletionsHeldBack = error.message }
+            // The refusal is what counts; the next run drops a plan that is left.
+            try? await context.manifest.clearPlannedDeletions(run: context.run)
+            throw error
+        }
+    }
+}

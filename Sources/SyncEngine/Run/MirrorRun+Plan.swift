@@ -1,0 +1,184 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// How a run reads its plan.
+extension MirrorRun {
+    /// What this run looks at.
+    var scope: PlanScope { scope { _ in } }
+
+    private func scope(
+        judgesInodes: Bool = true,
+        onCostly: @escaping @Sendable (ObjectKey) -> Void
+    ) -> PlanScope {
+        PlanScope(
+            filter,
+            direction,
+            deletesExcluded: options.deletesExcluded,
+            held: session.held,
+            judgesInodes: judgesInodes,
+            onCostly: onCostly
+        )
+    }
+
+    /// Notes the mounts that the walk has met so far.
+    private func note(
+        _ found: [[UInt8]],
+        new: ArraySlice<[UInt8]>,
+        _ issues: ScanIssues,
+        records: Bool
+    ) async throws {
+        let foreign = try await session.known.foreign(among: new, session.manifest)
+        for path in foreign where issues.addForeign(path) {
+            let message =
+                "'\(displayText(path))' is a different disk or mount than in the last run; "
+                + "nothing is deleted in this run, and what differs beneath it is treated as new"
+            onEvent(.warning(message: message))
+        }
+        guard records else { return }
+        try await session.known.note(found, foreign: issues.foreignMounts, in: session.manifest)
+    }
+
+    private static let costlyMessage =
+        "the exclude patterns take too long to match for this name; it is skipped on both sides. "
+        + "Simplify the patterns, or exclude the directory above it"
+
+    /// Plans without workers: every item goes to `body`, in key order.
+    func plan(
+        rows: Int,
+        _ parts: Parts,
+        _ body: (PlannedItem) async throws -> Void
+    ) async throws -> PlanCoverage {
+        let (executor, issues) = (parts.executor, parts.executor.issues)
+        var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
+        policy.judgesInodes = try session.directory.keepsInodeNumbers()
+        policy.knowsDirectory = session.known.isSame
+        policy.damaged = try await DamageRecord.read(session.manifest)
+        let scope = scope(judgesInodes: policy.judgesInodes) { key in
+            executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
+        }
+        var plan = RunPlan(policy, issues)
+        let loop = try await join(
+            rows: rows,
+            scope,
+            issues,
+            policy,
+            notesMounts: !options.isDryRun,
+            passes: { key in
+                let isFree = plan.pass(to: key)
+                while let item = plan.next() { try await body(item) }
+                return isFree
+            },
+            onUnchanged: { count in parts.context.tracker.count { $0.unchanged += count } },
+            onEntry: { entry in
+                plan.add(entry)
+                while let item = plan.next() { try await body(item) }
+                issues.planReached(entry.key)
+            }
+        )
+        plan.finish()
+        while let item = plan.next() { try await body(item) }
+        parts.context.tracker.count { summary in
+            summary.excluded = scope.excludedCount
+            summary.notMirrored = issues.notMirroredCount
+            summary.onlyLocal += issues.notMirroredCount
+            summary.skipped += scope.withheldCount
+            summary.directoryChanged = issues.hasLostNames
+        }
+        for message in [issues.unnamedMessage, plan.reserved.message, scope.withheldMessage] {
+            if let message { onEvent(.warning(message: message)) }
+        }
+        return coverage(loop, issues, plan.reserved)
+    }
+
+    /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
+    /// in order.
+    ///
+    /// But for those that are unchanged where `passes` said that only their number counts: that
+    /// goes to `onUnchanged`. `policy` is one of the plans', which agree about what is unchanged.
+    ///
+    /// Without `notesMounts` nothing is recorded: so for what only looks.
+    func join(
+        rows: Int,
+        _ scope: PlanScope,
+        _ issues: ScanIssues,
+        _ policy: DecisionPolicy,
+        notesMounts: Bool = false,
+        passes: (ObjectKey) async throws -> Bool,
+        onUnchanged: (Int) -> Void,
+        onEntry: (JoinedEntry) async throws -> Void
+    ) async throws -> PlanLoop {
+        let lister = try await makeLister(rows: rows)
+        let scan = makeScan(scope, issues, notesMounts: notesMounts)
+        var loop = PlanLoop(
+            manifest: session.manifest,
+            lister: lister,
+            scan: scan,
+            rowsAtOnce: settings.limits.batch
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Their failures reach the plan through their channels.
+            group.addTask { await lister.run() }
+            group.addTask { try? await scan.run() }
+            defer {
+                // What the walk has not come to is of no use to anybody.
+                scope.stop()
+                group.cancelAll()
+            }
+            var staleRows = StaleRows(
+                session: session,
+                scope: scope,
+                issues: issues,
+                threads: settings.environment.threads
+            )
+            while true {
+                try Task.checkCancellation()
+                if staleRows.isIdle, let key = loop.commonKey, try await passes(key),
+                    let skipped = try loop.skipUnchanged(policy, where: scope.surelyTakes)
+                {
+                    onUnchanged(skipped.count)
+                    issues.planReached(skipped.last)
+                }
+                guard let found = try await loop.next() else { break }
+                // Also what the filter hides: a later run may have another one.
+                for entry in try await staleRows.entries(found) {
+                    if let entry = scope.choose(entry) { try await onEntry(entry) }
+                }
+            }
+            for entry in try await staleRows.flush() {
+                if let entry = scope.choose(entry) { try await onEntry(entry) }
+            }
+        }
+        return loop
+    }
+
+    private func makeScan(
+        _ scope: PlanScope,
+        _ issues: ScanIssues,
+        notesMounts: Bool
+    ) -> LocalScan {
+        let isExcluded = scope.isExcludedFromWalk
+        let unmounted = Set(session.known.unmounted.filter { !isExcluded($0, true) })
+        // What they hide is hidden from the first entry on.
+        for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
+        let mounted = session.known.mounted.filter { !isExcluded($0, true) }
+        return LocalScan(
+            directory: session.directory,
+            threads: settings.environment.threads,
+            batch: settings.limits.batch,
+            expecting: mounted,
+            leavingOut: { path, isDirectory in
+                if isExcluded(path, isDirectory) {
+                    scope.countExcluded()
+                    return true
+                }
+                return !unmounted.isEmpty && unmounted.contains(path)
+            },
+            reportingTo: issues,
+            noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
+        )
+    }
+}

@@ -1,0 +1,273 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension MirrorRun {
+    /// A dry run: everything is listed, walked and compared, nothing is changed.
+    func preview() async throws(SyncError) -> RunSummary {
+        let started = settings.environment.monotonic()
+        let before = SignalCounts(settings.storeObserver)
+        let parts = parts(RunID(0))
+        attachSignal(parts)
+        defer { settings.storeObserver.detach() }
+        onEvent(
+            .started(
+                direction: direction,
+                directory: displayText(settings.directory.utf8),
+                remote: settings.displayRemote
+            )
+        )
+        emitWarnings()
+        var preview = Preview(parts: parts)
+        var refusal: DeletionRefusal?
+        do {
+            let rows = try await session.manifest.entryCount()
+            let coverage = try await plan(rows: rows, parts) { item in
+                try await preview.show(item)
+            }
+            if let error = coverage.listingFailure { throw error }
+            try await RoomMaking(executor: parts.executor).warn()
+            let names = parts.ledger.skippedNames
+            let held = preview.heldBack(by: names)
+            let deletions = parts.context.tracker.summary.deleted - held
+            var check = try await deletionGuard(parts, coverage, rows: rows, deletions: deletions)
+            check.renames = preview.renames
+            if case .refused(let found) = check.verdict { refusal = found }
+            let message = refusal?.message ?? Self.heldBack(held, beneath: names)
+            let renames = preview.renames
+            parts.context.tracker.count { summary in
+                summary.deleted -= held + renames
+                summary.deletionsHeldBack = message
+            }
+        } catch {
+            throw SyncError(any: error)
+        }
+        var summary = parts.context.tracker.summary
+        summary.seconds = seconds(since: started)
+        SignalCounts(settings.storeObserver).add(to: &summary, since: before)
+        onEvent(.finished(summary))
+        if let refusal, refusal.isSafetyRefusal {
+            throw SyncError(code: .refused, message: refusal.message)
+        }
+        return summary
+    }
+}
+
+/// Says what a run would do with each item.
+private struct Preview {
+    let parts: MirrorRun.Parts
+
+    var executor: ItemExecutor { parts.executor }
+    private var context: RunContext { parts.context }
+
+    /// Renames and deletions that are remembered; where there are more, a rename counts as a copy
+    /// and a deletion, which the run itself may still carry out as one.
+    private static let limit = 100_000
+
+    /// Files whose content a new key has, and that perhaps become it.
+    private var renamed: Set<ObjectKey> = []
+    private var deleted: Set<ObjectKey> = []
+
+    init(parts: MirrorRun.Parts) {
+        self.parts = parts
+    }
+
+    mutating func show(_ item: PlannedItem) async throws {
+        try await show(item.decision, item.entry)
+    }
+
+    /// Deletions that are renames, by which the run changes the name of a file.
+    var renames: Int { renamed.intersection(deleted).count }
+
+    /// Deletions at or beneath names that were skipped, which a run holds back.
+    func heldBack(by names: [ObjectKey]) -> Int {
+        guard !names.isEmpty else { return 0 }
+        let names = Set(names)
+        return deleted.count { key in
+            let bytes = key.bytes
+            return names.contains(key)
+                || bytes.indices.contains { index in
+                    bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
+                }
+        }
+    }
+
+    private mutating func compare(
+        _ entry: JoinedEntry,
+        _ comparison: Comparison,
+        same: Decision,
+        different: Decision
+    ) async throws {
+        do {
+            let answer = try await executor.answer(entry, comparison)
+            guard !executor.needsContent(answer, different, of: entry) else {
+                let message =
+                    "the store provides no checksum to compare with the file; a run "
+                    + "fetches the object to compare it"
+                return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
+            }
+            try await show(answer.isSame ? same : different, entry)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            executor.fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
+        }
+    }
+
+    private mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
+        countGrowth(decision, entry)
+        let remoteSize = entry.remote?.size ?? 0
+        let localSize = entry.local?.identity?.size ?? 0
+        switch decision {
+        case .nothing(let reason):
+            executor.leave(reason, entry)
+        case .refresh(let reason):
+            executor.leave(reason, entry)
+        case .forget:
+            break
+        case .download(let reason), .downloadAfterDeletions(let reason):
+            try await showDownload(entry, reason)
+        case .makeDirectory:
+            if entry.local == nil { show(.download, entry, size: 0, "a new directory") }
+        case .upload(let reason):
+            try await showUpload(entry, reason)
+        case .uploadMarker:
+            show(.upload, entry, size: 0, "an empty directory")
+        case .compare(let comparison, let same, let different):
+            try await compare(entry, comparison, same: same, different: different)
+        case .adopt:
+            context.tracker.count { $0.adopted += 1 }
+            context.item(.adopt, .planned, entry.key, size: remoteSize)
+        case .deleteLocal(let reason):
+            delete(.deleteLocal, entry, size: localSize, reason.message)
+        case .deleteRemote(let reason):
+            delete(.deleteRemote, entry, size: remoteSize, reason.message)
+        case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
+            guard context.tracker.direction == .pull else {
+                return try await showUpload(entry, .changed)
+            }
+            guard context.options.replacesLocalChanges else {
+                return executor.keepLocalChange(entry)
+            }
+            try await showDownload(entry, .replacesLocalChange)
+        case .conflict(let kind, let resolution):
+            context.tracker.count { $0.conflicts += 1 }
+            let message = executor.explanation(kind, resolution, entry)
+            context.item(.conflict, .planned, entry.key, size: remoteSize, message: message)
+            try await show(resolution, entry)
+        case .keepLocalChange:
+            executor.keepLocalChange(entry)
+        case .skip:
+            await executor.carryOut(decision, entry)
+        }
+    }
+
+    /// What follows from a conflict.
+    private mutating func show(_ resolution: ConflictResolution, _ entry: JoinedEntry) async throws
+    {
+        let size = entry.remote?.size ?? 0
+        switch resolution {
+        case .downloadKeepingLocal where entry.key == IgnoreFile.key: break
+        case .download, .downloadKeepingLocal: try await showDownload(entry, .changed)
+        case .upload: try await showUpload(entry, .changed)
+        case .deleteLocal:
+            let size = entry.local?.identity?.size ?? 0
+            delete(.deleteLocal, entry, size: size, DeletionReason.known.message)
+        case .deleteRemote:
+            delete(.deleteRemote, entry, size: size, DeletionReason.known.message)
+        case .leaveBoth, .stopRun: break
+        }
+    }
+
+    /// Notes what the disk needs at least; a copy whose source goes needs nothing.
+    private func countGrowth(_ decision: Decision, _ entry: JoinedEntry) {
+        let (size, old) = (entry.remote?.size ?? 0, entry.local?.identity?.size ?? 0)
+        switch decision {
+        case .download, .downloadAfterDeletions, .conflict(_, .download):
+            executor.ledger.countGrowth(size - old)
+        case .conflict(_, .downloadKeepingLocal): executor.ledger.countGrowth(size)
+        case .deleteLocal, .conflict(_, .deleteLocal): executor.ledger.countGrowth(-old)
+        default: break
+        }
+    }
+
+    /// A download, or the copy of a file that has the content already.
+    private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
+    {
+        guard let object = entry.remote else { return }
+        guard !entry.key.isDirectoryMarker else {
+            return show(.download, entry, size: 0, "a new directory")
+        }
+        let isNew = entry.base == nil && entry.local == nil
+        if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
+        {
+            if renamed.count < Self.limit { renamed.insert(row.key) }
+            showCopy(.copyLocal, entry, of: row, size: object.size)
+        } else {
+            show(.download, entry, size: object.size, reason.message)
+        }
+    }
+
+    /// An upload, or the copy of an object that has the content already.
+    private func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
+        guard let file = entry.local?.identity else { return }
+        let row = try await found {
+            guard entry.remote == nil else { return nil }
+            return try await executor.remoteSource(entry, file, try RelativePath(key: entry.key))
+        }
+        if let row {
+            showCopy(.copyRemote, entry, of: row, size: file.size)
+        } else {
+            show(.upload, entry, size: file.size, reason.message)
+        }
+    }
+
+    /// What a search finds; one that fails would end in a transfer.
+    private func found(
+        _ search: () async throws -> ManifestEntry?
+    ) async throws -> ManifestEntry? {
+        do {
+            return try await search()
+        } catch {
+            guard ItemFailure(any: error) != .cancelled else { throw CancellationError() }
+            return nil
+        }
+    }
+
+    private func showCopy(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        of row: ManifestEntry,
+        size: Int64
+    ) {
+        context.tracker.count { $0.renamed += 1 }
+        let message = "'\(row.key.display)' has the same content"
+        context.item(action, .planned, entry.key, size: size, message: message)
+    }
+
+    private func show(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        context.tracker.wouldTransfer(bytes: size)
+        context.item(action, .planned, entry.key, size: size, message: message)
+    }
+
+    private mutating func delete(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        if deleted.count < Self.limit { deleted.insert(entry.key) }
+        context.tracker.count { $0.deleted += 1 }
+        context.item(action, .planned, entry.key, size: size, message: message)
+    }
+}

@@ -1,0 +1,375 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// One run over many keys, from its first listing to its record in the manifest.
+///
+/// 1. Plan and transfer: the plan's loop fills the queue, and a worker per connection empties it.
+/// 2. Delete: only after every transfer has ended and `DeletionGuard` finds nothing against it.
+/// 3. Close: publish what is verified, also after an interruption, and record the run.
+///
+/// `MirrorEngine` opens the session and calls it. `+Preview` is the same plan with nothing done.
+///
+/// Not guaranteed: a snapshot. Both sides may change during a run; a transfer whose source or
+/// target changed fails or is left for the next run. `docs/semantics.md` lists the gaps that remain
+/// under "What is not promised".
+struct MirrorRun: Sendable {
+    /// What all requests under way may move together: with parts of gigabytes a few of them are
+    /// as much as a small machine's page cache should have to write.
+    private static let bytesInFlight: Int64 = 1 << 30
+    /// Streams of large files, which have large buffers, that are under way at once.
+    private static let largeStreams = 32
+
+    let settings: MirrorSettings
+    private(set) var session: MirrorSession
+    let direction: SyncDirection
+    let options: RunOptions
+    let onEvent: @Sendable (SyncEvent) -> Void
+    let limiter: ConnectionLimiter
+    /// The store for all requests of this run.
+    let store: LimitedStore
+
+    init(
+        settings: MirrorSettings,
+        session: MirrorSession,
+        direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) {
+        self.settings = settings
+        self.session = session
+        self.direction = direction
+        self.options = options
+        self.onEvent = onEvent
+        limiter = ConnectionLimiter(
+            maximum: options.connectionLimit,
+            byteBudget: Self.bytesInFlight,
+            monotonic: settings.environment.monotonic,
+            sleep: settings.environment.sleep
+        )
+        store = LimitedStore(settings.store, limiter)
+    }
+
+    /// What a run is made of once it has a number.
+    struct Parts {
+        let context: RunContext
+        let ledger: RunLedger
+        let publications: PublicationQueue
+        let executor: ItemExecutor
+    }
+
+    func perform() async throws(SyncError) -> RunSummary {
+        try await perform { try await transferAndDelete($0) }
+    }
+
+    /// A run that does nothing but `work`: begun, serviced and recorded as any other.
+    func perform(
+        _ work: @escaping @Sendable (Parts) async throws -> Void
+    ) async throws(SyncError) -> RunSummary {
+        let started = settings.environment.monotonic()
+        let before = SignalCounts(settings.storeObserver)
+        defer { settings.storeObserver.detach() }
+        let parts: Parts
+        do {
+            parts = try await begin()
+        } catch {
+            throw SyncError(any: error)
+        }
+        emitWarnings()
+        var failure: SyncError?
+        do {
+            try await withServices(parts) { try await work(parts) }
+        } catch {
+            failure = parts.ledger.stop ?? SyncError(any: error)
+        }
+        // Also after an interruption: what is verified need not be fetched again.
+        await parts.publications.finish()
+        failure = failure ?? parts.ledger.stop
+        var summary = parts.context.tracker.summary
+        summary.runID = parts.context.run.value
+        summary.seconds = seconds(since: started)
+        SignalCounts(settings.storeObserver).add(to: &summary, since: before)
+        failure = await close(parts, summary, failure)
+        if let failure {
+            summary.stopped = failure.message
+            summary.interrupted = parts.ledger.cancelledItems
+            summary.notTried = parts.ledger.untriedItems
+            summary.isPlanComplete = parts.context.tracker.snapshot().isPlanComplete
+        }
+        onEvent(.finished(summary))
+        if let failure { throw failure }
+        return summary
+    }
+
+    private func begin() async throws -> Parts {
+        let run = try await session.manifest.beginRun(
+            direction: direction.rawValue,
+            started: settings.environment.now(),
+            remote: settings.displayRemote
+        )
+        onEvent(
+            .started(
+                direction: direction,
+                directory: displayText(settings.directory.utf8),
+                remote: settings.displayRemote
+            )
+        )
+        let parts = parts(run, try await EarlierRows(session.manifest))
+        attachSignal(parts)
+        try await parts.context.uploads.forgetOthers()
+        try await Housekeeping(context: parts.context).sweepBefore()
+        return parts
+    }
+
+    /// What the run skips.
+    var filter: FileFilter { session.ignored.followed(by: options.filter) }
+
+    func parts(_ run: RunID, _ earlier: EarlierRows = .perhaps) -> Parts {
+        let threads = settings.environment.threads
+        let uploads = OwnUploads(
+            session.manifest,
+            settings.environment,
+            earlier: session.cutOffRuns
+        )
+        let transfer = TransferContext(
+            store: store,
+            prefix: settings.prefix,
+            directory: session.directory,
+            records: ManifestCheckpoints(manifest: session.manifest),
+            hasRecords: earlier.hasTransfers,
+            environment: settings.environment,
+            partSize: options.partSize,
+            limits: settings.limits.transfer,
+            largestUnrecorded: settings.limits.transfer.maximumUncheckpointed,
+            disk: BlockingQueue(label: "osssync.disk", width: 4, backlog: 4, threads: threads),
+            hashing: BlockingQueue(label: "osssync.hash", width: 2, threads: threads),
+            observer: TransferObserver(onEvent),
+            uploadToken: { key, size throws(ItemFailure) in
+                try await uploads.transferToken(of: key, size: size)
+            }
+        )
+        let context = RunContext(
+            transfer: transfer,
+            manifest: session.manifest,
+            uploads: uploads,
+            emit: onEvent,
+            limits: settings.limits,
+            tracker: ProgressTracker(direction: direction),
+            journal: RunJournal(),
+            options: options,
+            run: run,
+            clocks: RunClocks(settings.environment),
+            looksForFoldedNames: session.hasFoldedNames,
+            judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,
+            knowsDirectory: session.known.isSame,
+            filter: filter,
+            hasRows: earlier.hasEntries,
+            canFetch: session.known.writingRefusal == nil
+        )
+        let ledger = RunLedger()
+        let reports = ItemReports(context: context, ledger: ledger)
+        let publications = PublicationQueue(context: context) { key, action, failure in
+            reports.fail(action, key, size: 0, failure)
+        }
+        let issues = ScanIssues { reports.report($0) }
+        let executor = ItemExecutor(
+            context: context,
+            ledger: ledger,
+            publications: publications,
+            issues: issues
+        )
+        return Parts(
+            context: context,
+            ledger: ledger,
+            publications: publications,
+            executor: executor
+        )
+    }
+
+    /// With `--rebind`, a disk that is not mounted is gone on purpose, unless the answer was to
+    /// another question: of another remote, or of what is extra after the manifest was rebuilt.
+    mutating func acceptMounts() async throws(SyncError) {
+        guard options.allowsRebinding, !session.isManifestRebuilt else { return }
+        do {
+            let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
+                direction,
+                filter,
+                session.manifest
+            )
+            let isAnswered = options.deletesExtra && isUnconfirmed
+            if !isAnswered { session.known.acceptMounts() }
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    func emitWarnings() {
+        for warning in warnings { onEvent(.warning(message: warning)) }
+    }
+
+    /// What is to be known before anything else.
+    var warnings: [String] {
+        guard !session.known.isSame else { return session.warnings }
+        return session.warnings + [
+            "this directory does not match the last run (a copy, another disk or a "
+                + "restored backup); nothing is deleted in this run, and what is missing "
+                + "or differs is treated as new, not as deleted or edited"
+        ]
+    }
+
+    private func announceFilter(hasRows: Bool) async throws {
+        guard try await IgnoreFile.records(filter, in: session.manifest), hasRows else { return }
+        let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
+        onEvent(
+            .warning(
+                message: "the exclude patterns have changed since the last run; what "
+                    + "they exclude now \(fate)"
+            )
+        )
+    }
+
+    func seconds(since start: Duration) -> Double {
+        let duration = settings.environment.monotonic() - start
+        let (seconds, attoseconds) = duration.components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+
+// MARK: - Transfers
+
+extension MirrorRun {
+    private func transferAndDelete(_ parts: Parts) async throws {
+        let watch = try await DirectoryWatch(parts.context)
+        let rows = try await session.manifest.entryCount()
+        try await announceFilter(hasRows: rows > 0)
+        let coverage = try await transfer(parts, rows: rows)
+        await parts.publications.flush()
+        await parts.publications.recordRows()
+        if let stop = parts.ledger.stop { throw stop }
+        try Task.checkCancellation()
+        guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
+        // Nothing was planned from a listing without a first page: its failure is the run's.
+        if let error = coverage.listingFailure, coverage.listedObjects == 0 { throw error }
+        // Also if deletions are refused, which they are in just that run that comes to know another
+        // directory. But what is to be deleted for being there only would go in the next one.
+        let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
+        let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
+        let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
+        if mayRecord, coverage.isScanProven, coverage.isListingProven {
+            try await session.known.record(
+                in: session.manifest,
+                parts.executor.issues.mountPoints,
+                of: session.directory,
+                leavingOut: scope.isExcludedFromWalk
+            )
+        }
+        try await delete(parts, coverage, rows: rows, watch)
+        await parts.publications.flush()
+        if let stop = parts.ledger.stop { throw stop }
+        let ledger = parts.ledger
+        // What the walk could not see may be what a checkpoint is of.
+        let isClean =
+            coverage.isListingProven && coverage.isScanProven && ledger.failedItems == 0
+            && ledger.shortItems == 0 && ledger.vanishedItems == 0
+        if isClean {
+            if !ledger.keepsFetchedContents {
+                try await Housekeeping(context: parts.context).dropFetchedContents()
+            }
+            let filter = parts.context.filter
+            try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
+                filter.excludes(key)
+            }
+        }
+        for content in await parts.publications.unproven {
+            try await session.manifest.note(content)
+        }
+        // A directory that went away after the last deletions is not in step with anything.
+        try await watch.check()
+        guard let doubt = coverage.listingDoubt else { return }
+        parts.context.tracker.count { $0.failed += 1 }
+        onEvent(.warning(message: doubt))
+    }
+
+    private func transfer(_ parts: Parts, rows: Int) async throws -> PlanCoverage {
+        let connections = options.connectionLimit
+        let queue = WorkQueue<ItemExecutor.Work>(
+            laneCapacity: settings.limits.laneCapacity,
+            largeLimit: max(
+                1,
+                min(connections, Self.largeStreams) / settings.limits.transfer.streamsPerFile
+            )
+        )
+        let (executor, ledger) = (parts.executor, parts.ledger)
+        defer { ledger.countUntried(queue.waitingCount) }
+        return try await withThrowingTaskGroup(of: PlanCoverage?.self) { group in
+            group.addTask {
+                var dispatcher = Dispatcher(executor: executor, queue: queue)
+                let coverage = try await plan(rows: rows, parts) { item in
+                    try await dispatcher.dispatch(item)
+                }
+                try await dispatcher.flush()
+                parts.context.tracker.planIsComplete()
+                queue.close()
+                return coverage
+            }
+            for _ in 0..<connections {
+                group.addTask {
+                    while ledger.stop == nil, let (work, lane) = await queue.next() {
+                        await executor.run(work)
+                        queue.finished(lane)
+                    }
+                    // Ends the plan, too, which may be waiting for room in the queue.
+                    if let stop = ledger.stop { throw stop }
+                    return nil
+                }
+            }
+            var coverage: PlanCoverage?
+            while let end = try await group.next() { coverage = end ?? coverage }
+            guard let coverage else { throw CancellationError() }
+            return coverage
+        }
+    }
+}
+
+// MARK: - The end
+
+extension MirrorRun {
+    /// Records the run; the failure it ends with, which may be the record's own.
+    private func close(
+        _ parts: Parts,
+        _ summary: RunSummary,
+        _ failure: SyncError?
+    ) async -> SyncError? {
+        let outcome: RunOutcome =
+            switch failure?.code {
+            case nil: summary.isComplete ? .complete : .incomplete
+            case .cancelled?: .cancelled
+            case .refused?: .refused
+            default: .failed
+            }
+        let record = RunRecord(
+            outcome: outcome,
+            seconds: summary.seconds,
+            counts: RunCounts(summary),
+            message: failure?.message ?? summary.deletionsHeldBack
+        )
+        do {
+            try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
+            let isRecorded = failure == nil && summary.failed == 0
+            try await parts.context.uploads.end(
+                isRecorded: isRecorded,
+                settlesAll: isRecorded && direction != .pull && summary.isInStep
+                    && parts.context.filter.isEmpty
+            )
+            try await session.manifest.endNumber()
+            try await session.manifest.finishRun(parts.context.run, record)
+            try await session.manifest.checkpointAndClose()
+            return failure
+        } catch {
+            return failure ?? SyncError(any: error)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+internal import LocalStorage
+package import ObjectTransfer
+internal import SyncModel
+
+/// What deletions, replacements and conflicts moved away in one mirror's directory.
+///
+/// The trash is a tree for each run, named by the run's time and number, with the paths that the
+/// files had. Listing it takes no lock; changing it takes the directory's, as a run does. The
+/// manifest has no part in it: a file that comes back is one that the user put there, and the next
+/// run compares it as such.
+package struct MirrorTrash: Sendable {
+    /// What names the trash of a restoration, after the time.
+    private static let restorationSuffix = "-restore"
+    /// Later than any trash.
+    private static let always = Timestamp(seconds: .max)
+
+    let settings: LocalSettings
+
+    package init(settings: LocalSettings) {
+        self.settings = settings
+    }
+
+    /// Hands each file to `onFile`, the oldest run's first, until `onFile` returns false.
+    ///
+    /// - Parameters:
+    ///   - age: Only of runs that began at least this many seconds ago, by this machine's clock.
+    ///   - onFile: Called from another thread.
+    /// - Returns: What was listed.
+    /// - Throws: `SyncError` if the directory is no mirror or cannot be read.
+    package func list(
+        age: Int64,
+        onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws(SyncError) -> TrashReport {
+        let limit = limit(age)
+        return try await onDisk { directory, interruption throws(LocalError) in
+            var report = TrashReport()
+            for run in try directory.trashOfRuns() where run.time ?? Self.always < limit {
+                let goesOn = try directory.forEachFile(in: run, at: nil) {
+                    key,
+                    file throws(LocalError) in
+                    guard !interruption.isRaised else { throw .interrupted }
+                    report.add(file.size)
+                    return onFile(TrashedFile(key, file, run))
+                }
+                guard goesOn else { break }
+            }
+            return report
+        }
+    }
+
+    /// Deletes what runs that began at least `age` seconds ago left, by this machine's clock.
+    ///
+    /// A kill in the middle leaves the rest in the trash.
+    package func empty(age: Int64) async throws(SyncError) -> TrashReport {
+        let limit = limit(age)
+        return try await onLockedDisk { directory, _ throws(LocalError) in
+            let before = try Self.size(directory)
+            var failures: [String] = []
+            try directory.sweepTrash(olderThan: limit) { failures.append($0.message) }
+            let after = try Self.size(directory)
+            var report = TrashReport()
+            report.files = before.files - after.files
+            report.bytes = before.bytes - after.bytes
+            report.failures = failures
+            return report
+        }
+    }
+
+    /// Brings files back; each by one rename, so that a kill leaves it here or there.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back. Of a directory, everything in the trash beneath it does.
+    ///   - onFile: Called from another thread.
+    /// - Returns: What came back.
+    /// - Throws: `SyncError`, `locked` if a run goes on.
+    package func restore(
+        _ request: RestoreRequest,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        var paths: [RelativePath?] = []
+        for text in request.paths {
+            let isAll = text == "." || text == "./"
+            paths.append(isAll ? nil : try LocalSettings.path(text))
+        }
+        var target: RelativePath?
+        if let text = request.target { target = try LocalSettings.path(text) }
+        let (wanted, place, now) = (paths, target, settings.environment.now())
+        return try await onLockedDisk { directory, interruption throws(LocalError) in
+            let runs = try directory.trashOfRuns()
+            let newest = runs.last?.time ?? now
+            let replacing = CivilTime(max(now, newest)).basicText + Self.restorationSuffix
+            let work = Restorer(
+                directory: directory,
+                runs: runs,
+                version: request.version,
+                replacing: request.replaces ? replacing : nil,
+                interruption: interruption,
+                onFile: onFile
+            )
+            return try work.restore(wanted, to: place)
+        }
+    }
+
+    private func limit(_ age: Int64) -> Timestamp {
+        guard age > 0 else { return Self.always }
+        return Timestamp(seconds: settings.environment.now().seconds - age + 1)
+    }
+
+    private static func size(_ directory: MirrorDirectory) throws(LocalError) -> TrashReport {
+        var report = TrashReport()
+        for run in try directory.trashOfRuns() {
+            try directory.forEachFile(in: run, at: nil) { _, file in
+                report.add(file.size)
+                return true
+            }
+        }
+        return report
+    }
+}
+
+// MARK: - The disk
+
+extension MirrorTrash {
+    private typealias Work<Value> =
+        @Sendable (MirrorDirectory, Interruption) throws(LocalError) -> Value
+
+    private func onLockedDisk<Value: Sendable>(
+        _ work: @escaping Work<Value>
+    ) async throws(SyncError) -> Value {
+        try await onDisk { directory, interruption throws(LocalError) in
+            let lock = try directory.lock()
+            defer { withExtendedLifetime(lock) {} }
+            return try work(directory, interruption)
+        }
+    }
+
+    private func onDisk<Value: Sendable>(
+        _ work: @escaping Work<Value>
+    ) async throws(SyncError) -> Value {
+        let interruption = Interruption()
+        let threads = settings.environment.threads
+        let queue = BlockingQueue(label: "osssync.trash", width: 1, threads: threads)
+        let settings = settings
+        do {
+            return try await withTaskCancellationHandler {
+                try await queue.run {
+                    let directory = try settings.open()
+                    return try work(directory, interruption)
+                }
+            } onCancel: {
+                interruption.raise()
+            }
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+}
+
+extension TrashReport {
+    fileprivate mutating func add(_ size: Int64) {
+        files += 1
+        bytes = bytes.addingClamped(size)
+    }
+}
+
+extension TrashedFile {
+    fileprivate init(_ key: ObjectKey, _ file: FileIdentity, _ run: MirrorDirectory.TrashOfRun) {
+        self.init(key: key.display, size: file.size, run: run.number, removed: run.time?.seconds)
+    }
+}
+
+/// Brings the chosen version of each file back.
+private struct Restorer {
+    let directory: MirrorDirectory
+    /// The oldest first.
+    let runs: [MirrorDirectory.TrashOfRun]
+    let version: TrashVersion
+    /// Whose trash takes what is in the way; nil if that stays.
+    let replacing: String?
+    let interruption: Interruption
+    let onFile: @Sendable (RestoredFile) -> Void
+
+    func restore(
+        _ paths: [RelativePath?],
+        to target: RelativePath?
+    ) throws(LocalError) -> RestoreReport {
+        var report = RestoreReport()
+        for path in paths {
+            var isFound = false
+            for (index, run) in chosen.enumerated() {
+                let better = chosen[(index + 1)...]
+                try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
+                    guard !interruption.isRaised else { throw .interrupted }
+                    // A name that no mirrored file has was not put there by a run.
+                    guard let source = try? RelativePath(key: key) else { return true }
+                    for other in better where try directory.holds(source, in: other) {
+                        return true
+                    }
+                    isFound = true
+                    try restore(source, file, run, beneath: path, to: target, &report)
+                    return true
+                }
+            }
+            if !isFound { report.missing.append(path?.display ?? ".") }
+        }
+        try directory.synchronize()
+        return report
+    }
+
+    /// The runs whose trash may be meant, the best last: what it has is in none after it.
+    private var chosen: [MirrorDirectory.TrashOfRun] {
+        switch version {
+        case .latest: runs
+        case .lastRun:
+            runs.last { $0.number != nil }.map { last in
+                runs.filter { $0.number == last.number && $0.time == last.time }
+            } ?? []
+        case .run(let number): runs.filter { $0.number == number }
+        case .at(let seconds):
+            runs.filter { $0.time.map { $0.seconds >= seconds } ?? false }.reversed()
+        }
+    }
+
+    private func restore(
+        _ source: RelativePath,
+        _ file: FileIdentity,
+        _ run: MirrorDirectory.TrashOfRun,
+        beneath path: RelativePath?,
+        to target: RelativePath?,
+        _ report: inout RestoreReport
+    ) throws(LocalError) {
+        var item = RestoredFile(
+            key: source.display,
+            target: source.display,
+            size: file.size,
+            run: run.number,
+            state: .failed
+        )
+        do {
+            var place = source
+            if let target {
+                let rest =
+                    path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
+                    ?? [UInt8(ascii: "/")] + source.bytes
+                place = try RelativePath(key: ObjectKey(target.bytes + rest))
+                item.target = place.display
+            }
+            let outcome = try directory.restore(
+                source,
+                from: run,
+                to: place,
+                replacing: replacing,
+                unless: interruption
+            )
+            switch outcome {
+            case .restored(let replaced):
+                item.state = replaced ? .replaced : .restored
+                report.restored += 1
+                report.bytes = report.bytes.addingClamped(file.size)
+            case .alreadyThere:
+                item.state = .unchanged
+                report.unchanged += 1
+            case .occupied:
+                item.state = .kept
+                item.message =
+                    "another file is there; --force moves that one to the trash, "
+                    + "--to PATH restores beside it"
+                report.kept += 1
+            }
+        } catch LocalError.interrupted {
+            throw .interrupted
+        } catch let error as LocalError where error.endsRun {
+            throw error
+        } catch {
+            item.message = SyncError(any: error).message
+            report.failed += 1
+        }
+        onFile(item)
+    }
+}

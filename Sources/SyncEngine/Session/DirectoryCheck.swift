@@ -1,0 +1,210 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Finds out whether the directory is the one that the state was made with, and as the state left
+/// it.
+struct DirectoryCheck {
+    fileprivate enum Setting {
+        static let root = "directory.root"
+        static let marker = "directory.marker"
+    }
+
+    private static let nameLength = 26
+
+    struct Finding: Sendable, Hashable {
+        /// False if the directory is another one than last time, or was rolled back.
+        let isSame: Bool
+        let root: RootIdentity
+        /// True if the manifest knows it as just this one.
+        let isRecorded: Bool
+        /// The number in the directory's marker, if the manifest has another one.
+        let foreignNumber: Int64??
+        /// The name of the state, which is another one where it was copied.
+        let state: String
+        /// Why nothing can be written beneath the directory; nil if it can.
+        let writingRefusal: LocalError?
+    }
+
+    let settings: MirrorSettings
+    let directory: MirrorDirectory
+    let manifest: ManifestStore
+    /// The name of the state in the manifest.
+    let state: String
+    let allowsRebinding: Bool
+    let records: Bool
+
+    /// What there is, against what is recorded.
+    private struct Facts {
+        let root: RootIdentity
+        let recordedRoot: RootIdentity?
+        let recordedName: String?
+        let marker: DirectoryMarker?
+        let number: RunNumber
+        var refusal: LocalError?
+
+        /// True if the marker is the one that the manifest was made with.
+        var isMarked: Bool { recordedName != nil && marker?.name == recordedName }
+
+        var isSameRoot: Bool { recordedRoot?.isSame(as: root) ?? true }
+
+        /// False if what the directory is known by is missing: it may not be mounted.
+        var isExpected: Bool {
+            if recordedName != nil { return isMarked }
+            return isSameRoot || recordedRoot == .unknown
+        }
+    }
+
+    /// Compares the directory with what is recorded of it.
+    ///
+    /// With `records`, the marker that a directory is known by is made where it is missing, and
+    /// the run is given its number before its first change.
+    ///
+    /// - Throws: That there is no such marker: most likely the directory's disk is not mounted, and
+    ///   what is seen is the empty mount point.
+    func run() async throws -> Finding {
+        var facts = try await facts()
+        guard facts.isExpected || allowsRebinding else { throw missing }
+        let marked = facts.marker?.number(of: state)
+        let isSameNumber = !facts.isMarked || facts.number.accepts(marked)
+        let isSame = facts.isSameRoot && facts.isExpected && isSameNumber
+        let name = records ? try await record(&facts, isSame: isSame) : state
+        // The line of a state that has another name now is not in the marker yet.
+        let foreignNumber: Int64?? =
+            name != state ? .some(nil) : isSameNumber ? nil : .some(marked)
+        return Finding(
+            isSame: isSame,
+            root: facts.root,
+            isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
+            foreignNumber: foreignNumber,
+            state: name,
+            writingRefusal: facts.refusal
+        )
+    }
+
+    private func facts() async throws -> Facts {
+        let recordedName = try await manifest.setting(Setting.marker)
+        let refusal: LocalError? =
+            settings.stateDirectory == nil ? nil : try directory.writingRefusal(makes: records)
+        var marker: DirectoryMarker?
+        do throws(LocalError) {
+            marker = try directory.marker()
+        } catch {
+            // It belongs to another user who mirrors the same directory.
+            guard case .systemCall(let call) = error, call.isWriteRefused, refusal != nil else {
+                throw error
+            }
+        }
+        return Facts(
+            root: try directory.rootIdentity(),
+            recordedRoot: try await manifest.setting(Setting.root)
+                .flatMap(RootIdentity.init(text:)),
+            recordedName: recordedName,
+            marker: marker,
+            number: try await manifest.runNumber(),
+            refusal: refusal
+        )
+    }
+
+    /// Returns the name of the state.
+    private func record(_ facts: inout Facts, isSame: Bool) async throws -> String {
+        var state = state
+        var changes: [(name: String, value: String?)] = []
+        if !isSame {
+            // Known as another one until a run has seen all of it.
+            if facts.recordedRoot != .unknown {
+                changes.append((Setting.root, RootIdentity.unknown.text))
+            }
+            // A copy of the state must not pass for the one it was copied from.
+            if !facts.isSameRoot, facts.recordedRoot != .unknown {
+                state = settings.environment.randomName(state.utf8.count)
+                changes.append((RemoteCheck.Setting.state, state))
+            }
+        } else if facts.recordedRoot == nil {
+            changes.append((Setting.root, facts.root.text))
+        }
+        var marker = facts.marker ?? DirectoryMarker(name: randomName)
+        if facts.refusal == nil, !facts.isMarked {
+            // Those of other states stay: each of them has a guard of its own.
+            marker.setNumber(marker.number(of: state) ?? 0, of: state)
+            facts.refusal = try writeFirst(marker)
+        }
+        guard facts.refusal == nil else {
+            if !facts.isMarked, facts.recordedName != nil { changes.append((Setting.marker, nil)) }
+            if !changes.isEmpty { try await manifest.setSettings(changes) }
+            return state
+        }
+        if !facts.isMarked {
+            changes.append((Setting.marker, marker.name))
+            changes += ManifestStore.settings(accepting: marker.number(of: state))
+        } else if let number = marker.number(of: state), number == facts.number.pending {
+            // The run that wrote it was cut off before the manifest had it.
+            changes += ManifestStore.settings(accepting: number)
+        }
+        if !changes.isEmpty { try await manifest.setSettings(changes) }
+        await numberRun(marker, state, facts.number)
+        return state
+    }
+
+    /// Returns why the marker could not be written where that is no failure: the directory's disk
+    /// is full, and the state is elsewhere.
+    private func writeFirst(_ marker: DirectoryMarker) throws(LocalError) -> LocalError? {
+        do throws(LocalError) {
+            try directory.writeMarker(marker, isFirst: true)
+            return nil
+        } catch {
+            guard settings.stateDirectory != nil, error.isOutOfRoom else { throw error }
+            return error
+        }
+    }
+
+    private func numberRun(
+        _ marker: DirectoryMarker,
+        _ state: String,
+        _ number: RunNumber
+    ) async {
+        let directory = directory
+        let next = number.next(after: marker.number(of: state))
+        let name = marker.name
+        await manifest.number(next) { number throws(ManifestError) in
+            do throws(LocalError) {
+                // Another state's run may have written its number meanwhile.
+                if var marker = try directory.marker(), marker.name == name {
+                    marker.setNumber(number, of: state)
+                    return try directory.writeMarker(marker, isFirst: false)
+                }
+            } catch {
+                throw .notMarked(reason: error.message, isOutOfRoom: error.isOutOfRoom)
+            }
+            // A directory that was replaced meanwhile must not come to be known.
+            throw .notMarked(reason: "it no longer exists", isOutOfRoom: false)
+        }
+    }
+
+    private var randomName: String { settings.environment.randomName(Self.nameLength) }
+
+    private var missing: SyncError {
+        SyncError(
+            code: .refused,
+            message: "'\(displayText(settings.directory.utf8))' is not the directory that the "
+                + "manifest was created for: its marker is missing. Is its disk mounted? If "
+                + "it is a different directory on purpose, use --rebind"
+        )
+    }
+}
+
+extension DirectoryCheck.Finding {
+    /// Records the directory as the known one.
+    func accept(in manifest: ManifestStore) async throws(ManifestError) {
+        guard !isRecorded else { return }
+        if let foreignNumber {
+            // Where the marker can be written, it and the manifest get a new number.
+            try await manifest.takeNumber()
+            if writingRefusal != nil {
+                try await manifest.setSettings(ManifestStore.settings(accepting: foreignNumber))
+            }
+        }
+        try await manifest.setSetting(DirectoryCheck.Setting.root, root.text)
+    }
+}

@@ -1,0 +1,171 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import SyncModel
+
+/// What the manifest knows of the directory itself, apart from what is in it.
+struct DirectoryIdentity: Sendable, Hashable {
+    private enum Setting {
+        static let mountPoints = "directory.mount-points"
+        /// A path and what is mounted there, by turns.
+        static let mountIdentities = "directory.mount-identities"
+    }
+
+    private let directory: DirectoryCheck.Finding
+    /// Mount points that earlier runs found.
+    private let mountPoints: [[UInt8]]
+    /// Some of them, each followed by the text of what was mounted there.
+    private let identities: [[UInt8]]
+    /// Those of them where none begins now; none where the user says that all is as it should be.
+    private(set) var unmounted: [[UInt8]]
+    /// Those that the walk is to find; likewise.
+    private(set) var mounted: [[UInt8]]
+    /// Those of them where something else is mounted than was recorded; likewise.
+    private(set) var replaced: [[UInt8]]
+    /// True if the user says that all is as it should be.
+    private(set) var acceptsMounts = false
+
+    /// False if the directory is another one than last time: a copy, or another disk's, or one
+    /// that was rolled back.
+    ///
+    /// What it lacks, the user need not have deleted, and what differs the user need not have
+    /// edited: it may be older.
+    var isSame: Bool { directory.isSame }
+
+    /// Why nothing can be written beneath the directory; nil if it can.
+    var writingRefusal: LocalError? { directory.writingRefusal }
+
+    /// Compares the recorded mount points with what is mounted now.
+    static func check(
+        _ finding: DirectoryCheck.Finding,
+        _ directory: MirrorDirectory,
+        _ manifest: ManifestStore
+    ) async throws -> DirectoryIdentity {
+        let mountPoints = paths(try await manifest.setting(Setting.mountPoints) ?? "")
+        var (mounted, unmounted): ([[UInt8]], [[UInt8]]) = ([], [])
+        for path in mountPoints {
+            // What cannot be looked at, like a network disk whose server is gone, is as good as
+            // not mounted: nothing is deleted because it is missing there.
+            let isMounted = try? directory.isMountPoint(RelativePath(key: ObjectKey(path)))
+            if isMounted == true { mounted.append(path) } else { unmounted.append(path) }
+        }
+        let recorded = paths(try await manifest.setting(Setting.mountIdentities) ?? "")
+        var replaced: [[UInt8]] = []
+        for index in stride(from: 0, to: recorded.count - 1, by: 2) {
+            let path = recorded[index]
+            guard mounted.contains(path),
+                let found = identity(path, directory),
+                let known = RootIdentity(
+                    text: String(decoding: recorded[index + 1], as: UTF8.self)
+                ), !found.isSame(as: known)
+            else { continue }
+            replaced.append(path)
+        }
+        return DirectoryIdentity(
+            directory: finding,
+            mountPoints: mountPoints,
+            identities: recorded,
+            unmounted: unmounted,
+            mounted: mounted,
+            replaced: replaced
+        )
+    }
+
+    private static func identity(_ path: [UInt8], _ directory: MirrorDirectory) -> RootIdentity? {
+        (try? RelativePath(key: ObjectKey(path))).flatMap { directory.mountIdentity($0) }
+    }
+
+    /// Takes what is not mounted for gone on purpose.
+    mutating func acceptMounts() {
+        (mounted, unmounted, replaced) = ([], [], [])
+        acceptsMounts = true
+    }
+
+    /// Those of `found` beneath which the manifest has what need not be theirs: other ones were
+    /// mounted there when it was recorded, or none was.
+    func foreign(
+        among found: ArraySlice<[UInt8]>,
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> [[UInt8]] {
+        guard !acceptsMounts else { return [] }
+        var foreign = replaced
+        let known = Set(mountPoints)
+        for path in found where !known.contains(path) {
+            let beneath = ObjectKey(path + [UInt8(ascii: "/")])
+            let rows = try await manifest.entries(after: beneath, through: nil, limit: 1)
+            if rows.first?.key.hasPrefix(beneath) == true { foreign.append(path) }
+        }
+        return foreign
+    }
+
+    /// Records what the next run should find, after one that saw the whole directory except for
+    /// what `isExcluded` returns: its entries stay recorded.
+    func record(
+        in manifest: ManifestStore,
+        _ found: [[UInt8]]?,
+        of mirror: MirrorDirectory,
+        leavingOut isExcluded: DirectoryWalk.Exclusion
+    ) async throws(ManifestError) {
+        try await directory.accept(in: manifest)
+        guard let found else { return }
+        let identities = found.flatMap { path in
+            Self.identity(path, mirror).map { [path, [UInt8]($0.text.utf8)] } ?? []
+        }
+        if Self.text(identities) != (try await manifest.setting(Setting.mountIdentities) ?? "") {
+            try await manifest.setSetting(
+                Setting.mountIdentities,
+                identities.isEmpty ? nil : Self.text(identities)
+            )
+        }
+        let here = Set(found)
+        let known = found + mountPoints.filter { !here.contains($0) && isExcluded($0, true) }
+        let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
+        guard known != Self.paths(recorded) else { return }
+        try await manifest.setSetting(
+            Setting.mountPoints,
+            known.isEmpty ? nil : Self.text(known)
+        )
+    }
+
+    /// Adds what a walk has found so far; what is gone for good is forgotten by a run that saw
+    /// everything.
+    ///
+    /// A foreign one stays foreign until a run has compared all beneath it.
+    func note(
+        _ found: [[UInt8]],
+        foreign: Set<[UInt8]>,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        let known = Set(mountPoints)
+        let new = found.filter { !known.contains($0) }
+        guard !new.isEmpty else { return }
+        let unknown = [UInt8](RootIdentity.unknown.text.utf8)
+        let foreign = new.filter(foreign.contains).flatMap { [$0, unknown] }
+        try await manifest.setSettings([
+            (Setting.mountPoints, Self.text(mountPoints + new)),
+            (Setting.mountIdentities, Self.text(identities + foreign)),
+        ])
+    }
+
+    // No path has an empty segment.
+    private static let separator = "//"
+
+    private static func text(_ paths: [[UInt8]]) -> String {
+        paths.map { String(decoding: $0, as: UTF8.self) }.joined(separator: separator)
+    }
+
+    private static func paths(_ text: String) -> [[UInt8]] {
+        var paths: [[UInt8]] = []
+        var path: [UInt8] = []
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "/"), path.last == byte {
+                path.removeLast()
+                paths.append(path)
+                path = []
+            } else {
+                path.append(byte)
+            }
+        }
+        if !path.isEmpty { paths.append(path) }
+        return paths
+    }
+}

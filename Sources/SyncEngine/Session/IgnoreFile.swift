@@ -1,0 +1,247 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// `.osssyncignore` at the top of a mirrored directory: what runs skip there.
+///
+/// It is mirrored like any other file, so that all mirrors of a prefix share it.
+enum IgnoreFile {
+    static let name = ".osssyncignore"
+    /// Enough for a person; every pattern is matched against every path, and anyone with write
+    /// access to the bucket can write this file.
+    private static let maximumSize: Int64 = 64 << 10
+    /// The setting in the manifest that shows whether the patterns changed since the last run.
+    private static let fingerprintSetting = "filter.fingerprint"
+    /// The setting that holds what the last download of the ignore file contained.
+    private static let receivedSetting = "filter.received"
+    /// Its value once a run was about to delete the file.
+    private static let removed = "removed"
+
+    /// How long a file that hides less than before must stay unchanged.
+    private static let settling = Duration.seconds(1)
+    private static let maximumReadings = 10
+
+    static var key: ObjectKey { ObjectKey(name) }
+
+    /// The rules of the file, and those that were accepted before; none if there is no such file.
+    ///
+    /// - Throws: If it is there and cannot be read or understood: a run without it could upload
+    ///   what was never meant to leave the machine.
+    static func rules(
+        in directory: MirrorDirectory,
+        _ manifest: ManifestStore,
+        _ environment: EngineEnvironment,
+        isRebuilt: Bool,
+        records: Bool,
+        attempts: Int = maximumReadings
+    ) async throws -> IgnoreRules {
+        let row = try await manifest.entry(key)
+        let received = try await manifest.setting(receivedSetting)
+        let found: (text: [UInt8], modified: Timestamp)?
+        do {
+            found = try read(in: directory)
+        } catch let error as Unusable {
+            // What is as recorded may have come from the bucket.
+            guard error.isTooLarge ? row != nil : row.map({ error.isContent(of: $0) }) == true
+            else { throw error.asSyncError }
+            return IgnoreRules(
+                current: try IgnoreRules.onlyIgnoreFile,
+                problem: error.asSyncError
+            )
+        }
+        let text = found?.text ?? []
+        let accepted = try AcceptedRules(in: directory)
+        if accepted == nil, found == nil { return IgnoreRules() }
+        let current = try FileFilter(ignoreFile: text)
+        // The accepted patterns outlive the manifest. Without it, the origin of the file is
+        // unknown, also to a later run, until it has a row.
+        let isDoubtful = isRebuilt && accepted != nil
+        if isDoubtful, records, found != nil {
+            try await manifest.setSetting(receivedSetting, fingerprint(text))
+        }
+        let isReceived: Bool
+        if let found, let row, isContent(found.text, of: row) {
+            isReceived = isUntouched(found.modified, row)
+        } else if let found {
+            // A kill may have come before the row was written.
+            isReceived = isDoubtful || fingerprint(found.text) == received
+        } else {
+            isReceived = isDoubtful || row == nil || received == removed
+        }
+        guard isReceived, let before = accepted else {
+            if records, let accepted, try !accepted.areHidden(by: current) {
+                // An editor that saves the file empties it for a moment, or takes its name away.
+                guard try await stays(found?.text, in: directory, environment, attempts) else {
+                    return try await rules(
+                        in: directory,
+                        manifest,
+                        environment,
+                        isRebuilt: isRebuilt,
+                        records: records,
+                        attempts: attempts - 1
+                    )
+                }
+            }
+            let now = AcceptedRules([text])
+            if records, accepted?.texts != now.texts { try now.write(to: directory) }
+            if records, received == removed { try await manifest.setSetting(receivedSetting, nil) }
+            return IgnoreRules(current: current)
+        }
+        let now = try before.following(text)
+        if records, now.texts != before.texts { try now.write(to: directory) }
+        return IgnoreRules(
+            current: current,
+            held: try now.texts.filter { $0 != text }.map {
+                text throws(FileFilter.InvalidPattern) in
+                try FileFilter(ignoreFile: text)
+            }
+        )
+    }
+
+    /// A file system that rounds times does not accept anything.
+    private static func isUntouched(_ modified: Timestamp, _ row: ManifestEntry) -> Bool {
+        let recorded = row.localModified.nanosecondsSince1970
+        let (moved, overflows) = modified.nanosecondsSince1970
+            .subtractingReportingOverflow(recorded)
+        return !overflows && moved.magnitude < 2_000_000_000
+    }
+
+    /// False if the file is another one a moment later, or cannot be read or understood.
+    private static func stays(
+        _ text: [UInt8]?,
+        in directory: MirrorDirectory,
+        _ environment: EngineEnvironment,
+        _ attempts: Int
+    ) async throws -> Bool {
+        guard attempts > 1 else { throw unsettled }
+        try await environment.sleep(settling)
+        do {
+            return try read(in: directory)?.text == text
+        } catch {
+            return false
+        }
+    }
+
+    private static var unsettled: SyncError {
+        SyncError(
+            code: .refused,
+            message: "'\(name)' keeps changing; nothing was transferred. "
+                + "Run again once it is saved"
+        )
+    }
+
+    /// Says that it is this run that deletes the file, for its object is gone: not the user.
+    static func noteRemoval(in manifest: ManifestStore) async throws(ManifestError) {
+        try await manifest.setSetting(receivedSetting, removed)
+        try await manifest.makeDurable()
+    }
+
+    /// Why the file cannot be used.
+    private struct Unusable: Error {
+        let reason: String
+        /// Empty if it is too large.
+        var text: [UInt8] = []
+        var isTooLarge: Bool { text.isEmpty }
+
+        func isContent(of row: ManifestEntry) -> Bool { IgnoreFile.isContent(text, of: row) }
+
+        var asSyncError: SyncError {
+            SyncError(
+                code: .configuration,
+                message: "'\(IgnoreFile.name)' cannot be used: \(reason). Nothing was transferred."
+            )
+        }
+    }
+
+    private static func read(
+        in directory: MirrorDirectory
+    ) throws -> (text: [UInt8], modified: Timestamp)? {
+        let path = try RelativePath(key: key)
+        let file: OpenFile
+        do throws(LocalError) {
+            file = try directory.openForReading(path)
+        } catch {
+            if case .absent = error { return nil }
+            throw error
+        }
+        let identity = try file.identity()
+        guard identity.size <= maximumSize else { throw Unusable(reason: tooLarge) }
+        let text = try file.read(at: 0, length: Int(identity.size))
+        do throws(FileFilter.InvalidPattern) {
+            _ = try FileFilter(ignoreFile: text)
+        } catch {
+            throw Unusable(reason: error.message, text: text)
+        }
+        return (text, identity.modified)
+    }
+
+    private static let tooLarge = "it is larger than 64 KiB"
+
+    private static func isContent(_ text: [UInt8], of row: ManifestEntry) -> Bool {
+        guard Int64(text.count) == row.size else { return false }
+        return row.crc64.map { $0 == CRC64(of: text) } ?? true
+    }
+
+    private static func fingerprint(_ text: [UInt8]) -> String {
+        String(CRC64(of: text).value, radix: 16)
+    }
+
+    /// Checks a downloaded ignore file before it gets its name.
+    ///
+    /// One that cannot be used would end every later run here. What passes is known as the bucket's
+    /// from now on.
+    static func check(
+        _ partialName: String,
+        in directory: MirrorDirectory,
+        _ disk: BlockingQueue,
+        _ manifest: ManifestStore
+    ) async throws(ItemFailure) {
+        do {
+            let text = try await disk.run { () throws(LocalError) -> [UInt8]? in
+                guard let file = try directory.openPartial(partialName, expectedSize: nil) else {
+                    return nil
+                }
+                let size = try file.identity().size
+                return size > maximumSize ? nil : try file.read(at: 0, length: Int(size))
+            }
+            guard let text else { throw FileFilter.InvalidPattern(message: tooLarge) }
+            _ = try FileFilter(ignoreFile: text)
+            try await manifest.setSetting(receivedSetting, fingerprint(text))
+        } catch let error as FileFilter.InvalidPattern {
+            // One that stays is swept by a later run.
+            try? await disk.run { () throws(LocalError) in
+                try directory.removePartial(partialName)
+            }
+            throw unusable(error.message)
+        } catch {
+            throw ItemFailure(any: error)
+        }
+    }
+
+    /// Why an object is no ignore file, before it is fetched.
+    static func check(_ object: RemoteObject) throws(ItemFailure) {
+        if object.size > maximumSize { throw unusable(tooLarge) }
+    }
+
+    private static func unusable(_ reason: String) -> ItemFailure {
+        .local(
+            message: "the bucket's ignore file cannot be used: \(reason). It was ignored, and "
+                + "the rules here stay in effect; fix the object",
+            stops: nil
+        )
+    }
+
+    /// Records the patterns of this run; true if they differ from those of the last run.
+    static func records(
+        _ filter: FileFilter,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) -> Bool {
+        let found = String(CRC64(of: filter.text).value, radix: 16)
+        let none = String(CRC64(of: []).value, radix: 16)
+        let recorded = try await manifest.setting(fingerprintSetting)
+        guard found != recorded ?? none else { return false }
+        try await manifest.setSetting(fingerprintSetting, found)
+        return true
+    }
+}

@@ -1,0 +1,66 @@
+package import LocalStorage
+package import ObjectTransfer
+internal import SyncModel
+
+/// One mirrored directory, for what needs no remote.
+package struct LocalSettings: Sendable {
+    package var directory: String
+    /// Where the state is, if not in the directory's `.osssync`.
+    package var stateDirectory: String?
+    /// The user's home directory, which is refused as a mirror; nil if there is none.
+    package var homeDirectory: String?
+    package var environment: EngineEnvironment
+    /// The system's own; tests make them fail.
+    package var systemCalls = SystemCalls.standard
+
+    package init(
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        environment: EngineEnvironment
+    ) {
+        self.directory = directory
+        self.stateDirectory = stateDirectory
+        self.homeDirectory = homeDirectory
+        self.environment = environment
+    }
+
+    /// Opens the directory, which must be a mirror; makes nothing.
+    func open() throws(SyncError) -> MirrorDirectory {
+        do throws(LocalError) {
+            return try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: false,
+                calls: systemCalls
+            )
+        } catch {
+            let shown = displayText(directory.utf8)
+            guard case .missingDirectory(let path) = error, path != shown else {
+                throw SyncError(error)
+            }
+            throw SyncError(
+                code: .configuration,
+                message: "'\(shown)' is not a mirror: there is no '\(path)'; "
+                    + "'osssync init DIR REMOTE' makes one"
+            )
+        }
+    }
+
+    /// A path that a user typed, relative to the directory: without "./" before and "/" behind.
+    static func path(_ text: String) throws(SyncError) -> RelativePath {
+        var bytes = [UInt8](text.utf8)[...]
+        while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
+        while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
+        do throws(UnsafeKey) {
+            return try RelativePath(key: ObjectKey(bytes))
+        } catch {
+            let reason = error == .absolute ? "it must be relative to DIR" : error.message
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(text.utf8))' is not a path beneath DIR: \(reason)"
+            )
+        }
+    }
+}

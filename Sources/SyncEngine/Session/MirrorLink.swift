@@ -1,0 +1,110 @@
+internal import LocalStorage
+package import ObjectTransfer
+
+/// The small configuration file that links a directory with its remote.
+package enum MirrorLink {
+    private static let fileName = "config"
+
+    /// The content of the directory's configuration; nil if it has none, or does not exist.
+    package static func read(
+        directory: String,
+        stateDirectory: String?
+    ) throws(SyncError) -> [UInt8]? {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: nil,
+                createsIfMissing: false
+            )
+            return try mirror.stateFile(fileName)
+        } catch {
+            if case .missingDirectory = error { return nil }
+            throw SyncError(error)
+        }
+    }
+
+    /// Writes the configuration, making the directory and its state where they are missing.
+    package static func write(
+        _ content: [UInt8],
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?
+    ) throws(SyncError) {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: true
+            )
+            try mirror.writeStateFile(fileName, content)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Replaces the configuration of a directory that no run holds; nil removes it.
+    package static func replace(
+        with content: [UInt8]?,
+        directory: String,
+        stateDirectory: String?
+    ) throws(SyncError) {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: nil,
+                createsIfMissing: false
+            )
+            let lock = try mirror.lock()
+            defer { withExtendedLifetime(lock) {} }
+            if let content {
+                try mirror.writeStateFile(fileName, content)
+            } else {
+                try mirror.removeStateFile(fileName)
+            }
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// True if there is anything in the directory but its own state.
+    package static func hasFiles(directory: String, stateDirectory: String?) -> Bool {
+        let mirror = try? MirrorDirectory.inspect(
+            at: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: nil,
+            calls: .standard
+        )
+        guard let mirror else { return false }
+        defer { mirror.removeStandIn() }
+        let walk = mirror.walk(leavingOut: { _, _ in false })
+        while let batch = try? walk.next(limit: 64) {
+            if !batch.entries.isEmpty { return true }
+            if batch.isFinished { return false }
+        }
+        return false
+    }
+
+    /// Refuses a directory that does not exist: what is not there is not to be pushed, and most
+    /// likely its name is mistyped or its disk not mounted.
+    package static func require(directory: String) throws(SyncError) {
+        do throws(LocalError) {
+            try MirrorDirectory.require(directory)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Bytes that may still be written where the directory is; nil if that cannot be found out.
+    package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
+        let mirror = try? MirrorDirectory(
+            path: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: nil,
+            createsIfMissing: false
+        )
+        return try? mirror?.freeBytes()
+    }
+}

@@ -1,0 +1,285 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// An open and locked directory with its manifest: what every command on a mirror starts with.
+///
+/// 1. Open the directory, take its lock, and open the manifest; a damaged one is set aside.
+/// 2. Check that the remote is the recorded one (`RemoteCheck`), that directory and state belong
+///    together (`DirectoryCheck`), and which mounts are missing (`DirectoryIdentity`).
+/// 3. Read the ignore file and the names of earlier runs that did not finish.
+///
+/// Not guaranteed: that the directory stays at its path; `DirectoryWatch` checks that again before
+/// deletions. Without the lock (`status`, dry runs) a run of another process may be active at the
+/// same time.
+struct MirrorSession: Sendable {
+    let directory: MirrorDirectory
+    let manifest: ManifestStore
+    let lock: DirectoryLock?
+    /// True if the manifest says nothing of this remote yet: it was lost or set aside as unusable
+    /// and begun anew, or was made with another remote.
+    let isManifestRebuilt: Bool
+    /// What the manifest knows of the directory itself.
+    var known: DirectoryIdentity
+    /// What the directory's ignore file says.
+    let ignored: FileFilter
+    /// Rules that were accepted here and are not in force any more: what they hide is not sent.
+    let held: [FileFilter]
+    /// Why the ignore file cannot be used, if it came from the bucket: all but that one file is
+    /// left out then.
+    let rulesProblem: SyncError?
+    /// True if a run met two keys that are one name on this disk.
+    let hasFoldedNames: Bool
+    /// Names of runs that ended before they had recorded all that they sent.
+    let cutOffRuns: [String]
+    let warnings: [String]
+
+    /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
+    /// `allowsRebinding`, another remote than the recorded one is taken as the new one.
+    static func open(
+        _ settings: MirrorSettings,
+        locks: Bool,
+        allowsRebinding: Bool,
+        mayFetchRules: Bool = false
+    ) async throws(SyncError) -> MirrorSession {
+        do {
+            let threads = settings.environment.threads
+            let queue = BlockingQueue(label: "osssync.open", width: 1, threads: threads)
+            let (directory, lock, isNetwork) = try await queue.run {
+                () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
+                let directory = try openDirectory(settings, makesIt: locks)
+                // To look only needs no lock, and keeps no run from beginning.
+                let lock = locks ? try directory.lock() : nil
+                return (directory, lock, try directory.stateIsOnNetworkFileSystem())
+            }
+            let opening = Opening(
+                settings: settings,
+                directory: directory,
+                lock: lock,
+                isNetwork: isNetwork,
+                locks: locks,
+                allowsRebinding: allowsRebinding,
+                mayFetchRules: mayFetchRules
+            )
+            do {
+                return try await opening.open()
+            } catch let error as ManifestError where error.isDamage {
+                // For a run it is marked as damaged now, and so set aside.
+                return try await opening.open(damage: locks ? nil : error)
+            }
+        } catch let error as LocalError {
+            throw explained(error, settings)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// What is known of a mirror before its manifest is opened.
+    private struct Opening {
+        let settings: MirrorSettings
+        let directory: MirrorDirectory
+        let lock: DirectoryLock?
+        let isNetwork: Bool
+        let locks: Bool
+        let allowsRebinding: Bool
+        let mayFetchRules: Bool
+
+        func open(damage: ManifestError? = nil) async throws -> MirrorSession {
+            let (manifest, outcome) =
+                locks
+                ? try await openManifest(in: directory.stateDirectoryPath)
+                : try await inspect(damage)
+            directory.removeStandIn()
+            let remoteCheck = RemoteCheck(
+                settings: settings,
+                directory: directory,
+                manifest: manifest,
+                allowsRebinding: allowsRebinding,
+                records: locks
+            )
+            let remote = try await remoteCheck.run()
+            let finding = try await DirectoryCheck(
+                settings: settings,
+                directory: directory,
+                manifest: manifest,
+                state: remote.state,
+                allowsRebinding: allowsRebinding,
+                records: locks
+            ).run()
+            if locks { try remoteCheck.keep(remote, state: finding.state) }
+            let known = try await DirectoryIdentity.check(
+                finding,
+                directory,
+                manifest
+            )
+            var isRebuilt = remote.isManifestLost
+            if case .recreated = outcome { isRebuilt = true }
+            if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }
+            let isKnown = known.isSame && !isRebuilt && !remote.isRebound
+            let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
+            if !allowsRebinding, known.unmounted.contains(IgnoreFile.key.bytes) {
+                throw SyncError(
+                    code: .refused,
+                    message: "'\(IgnoreFile.name)' was a mount point in the last run and is not "
+                        + "mounted now; nothing was transferred. Mount it, or run with --rebind "
+                        + "if it was removed for good"
+                )
+            }
+            let rules = try await IgnoreFile.rules(
+                in: directory,
+                manifest,
+                settings.environment,
+                isRebuilt: !isKnown,
+                records: locks
+            )
+            if let problem = rules.problem, !mayFetchRules { throw problem }
+            return MirrorSession(
+                directory: directory,
+                manifest: manifest,
+                lock: lock,
+                isManifestRebuilt: isRebuilt || remote.isRebound,
+                known: known,
+                ignored: rules.current,
+                held: rules.held,
+                rulesProblem: rules.problem,
+                hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
+                cutOffRuns: cutOff,
+                warnings: warnings(outcome, remote)
+            )
+        }
+
+        private func openManifest(
+            in directory: String
+        ) async throws(ManifestError) -> (ManifestStore, OpenOutcome) {
+            try await ManifestStore.open(
+                directory: directory,
+                now: settings.environment.now(),
+                usesWriteAheadLog: !isNetwork,
+                threads: settings.environment.threads,
+                smallestSearchable: settings.limits.smallestSearchable
+            )
+        }
+
+        /// Opens the existing manifest; if that is impossible, creates outside the state what the
+        /// next run would create.
+        private func inspect(_ damage: ManifestError?) async throws -> (ManifestStore, OpenOutcome)
+        {
+            let threads = settings.environment.threads
+            let path = directory.stateDirectoryPath
+            var reason = damage?.message
+            var copies = false
+            if damage == nil {
+                switch try await ManifestStore.inspect(directory: path, threads: threads) {
+                case .opened(let manifest): return (manifest, .opened)
+                case .absent: break
+                case .damaged(let found): reason = found
+                case .unfinished: copies = true
+                }
+            }
+            let standIn = try directory.makeStandIn()
+            if copies { try await ManifestStore.copy(from: path, to: standIn, threads: threads) }
+            let (manifest, outcome) = try await openManifest(in: standIn)
+            guard let reason else { return (manifest, outcome) }
+            return (manifest, .recreated(movedAside: nil, reason: reason))
+        }
+
+        private func warnings(
+            _ outcome: OpenOutcome,
+            _ remote: RemoteCheck.Finding
+        ) -> [String] {
+            var warnings: [String] = []
+            let rebuilding = "rebuilt by comparing content, and nothing is deleted in this run"
+            switch outcome {
+            case .recreated(_, let reason) where !locks:
+                warnings.append(
+                    "the manifest could not be used (\(reason)); the next run sets it aside, "
+                        + "rebuilds it by comparing content, and deletes nothing"
+                )
+            case .recreated(let name, let reason):
+                warnings.append(
+                    "the manifest could not be used (\(reason)) and was set aside"
+                        + (name.map { " as '\($0)'" } ?? "") + "; it is \(rebuilding)"
+                )
+            case .created where remote.isManifestLost:
+                warnings.append("the manifest is missing; it is \(rebuilding)")
+            case .created, .opened: break
+            }
+            if isNetwork {
+                warnings.append(
+                    "the state is on a network file system, where locks and recovery are weaker;"
+                        + " --state-dir can put it on a local disk"
+                )
+            }
+            if remote.isRebound {
+                warnings.append(
+                    "the remote is not the one of the last run: everything is compared again, and "
+                        + "nothing is deleted in this run"
+                )
+            }
+            return warnings
+        }
+    }
+
+    /// What a user can do about a state that cannot be written.
+    private static func explained(
+        _ error: LocalError,
+        _ settings: MirrorSettings
+    ) -> SyncError {
+        let directory = displayText(settings.directory.utf8)
+        guard case .systemCall(let call) = error, call.isWriteRefused, call.path != directory else {
+            return SyncError(error)
+        }
+        let place = settings.stateDirectory.map { displayText($0.utf8) } ?? directory
+        let elsewhere =
+            settings.stateDirectory == nil
+            ? ", or keep osssync's state elsewhere with --state-dir" : ""
+        return SyncError(
+            code: .localState,
+            message: "'\(place)' cannot be written: \(call.remedy)\(elsewhere) (\(call.message))",
+            underlying: error
+        )
+    }
+
+    /// Refuses a run that writes into a directory where nothing can be written.
+    func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
+        guard let refusal = known.writingRefusal else { return }
+        guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
+        throw SyncError(
+            code: .localState,
+            message: "'\(displayText(settings.directory.utf8))' cannot be written: \(call.remedy);"
+                + " only a push needs no write access (\(call.message))",
+            underlying: refusal
+        )
+    }
+
+    private static func openDirectory(
+        _ settings: MirrorSettings,
+        makesIt: Bool
+    ) throws(LocalError) -> MirrorDirectory {
+        guard makesIt else {
+            return try MirrorDirectory.inspect(
+                at: settings.directory,
+                stateDirectory: settings.stateDirectory,
+                homeDirectory: settings.homeDirectory,
+                calls: settings.systemCalls
+            )
+        }
+        return try MirrorDirectory(
+            path: settings.directory,
+            stateDirectory: settings.stateDirectory,
+            homeDirectory: settings.homeDirectory,
+            createsIfMissing: true,
+            calls: settings.systemCalls
+        )
+    }
+}
+
+extension SystemCallError {
+    /// What a user can do where writing was refused.
+    fileprivate var remedy: String {
+        isReadOnly
+            ? "its file system is read-only. Mount it for writing"
+            : "this user may not write there. Change its owner or mode"
+    }
+}

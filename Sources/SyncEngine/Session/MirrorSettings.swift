@@ -1,0 +1,63 @@
+package import LocalStorage
+package import ObjectStorage
+package import ObjectTransfer
+package import SyncModel
+
+/// Which remote a manifest was made with; another one is refused.
+package struct RemoteIdentity: Sendable, Hashable {
+    /// `oss` or `s3`.
+    package let dialect: String
+    package let endpointHost: String
+    package let bucket: String
+    package let prefix: String
+
+    package init(dialect: String, endpointHost: String, bucket: String, prefix: String) {
+        self.dialect = dialect
+        self.endpointHost = endpointHost
+        self.bucket = bucket
+        self.prefix = prefix
+    }
+}
+
+/// One directory, one remote and the means to reach both.
+package struct MirrorSettings: Sendable {
+    /// The mirrored directory.
+    package var directory: String
+    /// Where the state is, if not in the directory's `.osssync`.
+    package var stateDirectory: String?
+    /// The user's home directory, which is refused as a mirror; nil if there is none.
+    package var homeDirectory: String?
+    /// Empty, or ending in "/".
+    package var prefix: ObjectKey
+    package var identity: RemoteIdentity
+    /// The remote as messages show it.
+    package var displayRemote: String
+    package var store: any ObjectStore
+    package var storeObserver: StoreObserver
+    package var environment: EngineEnvironment
+    /// The system's own; tests make them fail.
+    package var systemCalls = SystemCalls.standard
+    package var limits = RunLimits.standard
+
+    package init(
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?,
+        prefix: ObjectKey,
+        identity: RemoteIdentity,
+        displayRemote: String,
+        store: any ObjectStore,
+        storeObserver: StoreObserver,
+        environment: EngineEnvironment
+    ) {
+        self.directory = directory
+        self.stateDirectory = stateDirectory
+        self.homeDirectory = homeDirectory
+        self.prefix = prefix
+        self.identity = identity
+        self.displayRemote = displayRemote
+        self.store = store
+        self.storeObserver = storeObserver
+        self.environment = environment
+    }
+}

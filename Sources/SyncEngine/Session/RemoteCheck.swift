@@ -1,0 +1,126 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Compares the remote with the one that the state was made with.
+struct RemoteCheck {
+    private static let stateLength = 26
+
+    enum Setting {
+        static let state = "state.id"
+        static let dialect = "remote.dialect"
+        static let host = "remote.endpoint-host"
+        static let bucket = "remote.bucket"
+        static let prefix = "remote.prefix"
+    }
+
+    struct Finding {
+        /// True if the remote is another one than the recorded.
+        let isRebound: Bool
+        /// True if there was a state before, and its manifest is gone.
+        let isManifestLost: Bool
+        let kept: StateIdentity.Kept
+        /// The name of this state.
+        let state: String
+    }
+
+    let settings: MirrorSettings
+    let directory: MirrorDirectory
+    let manifest: ManifestStore
+    let allowsRebinding: Bool
+    let records: Bool
+
+    private var remote: [(name: String, value: String)] {
+        let found = settings.identity
+        return [
+            (Setting.dialect, found.dialect), (Setting.host, found.endpointHost),
+            (Setting.bucket, found.bucket), (Setting.prefix, found.prefix),
+        ]
+    }
+
+    func run() async throws -> Finding {
+        let kept = try StateIdentity.kept(in: directory)
+        var recorded: [String: String] = [:]
+        for name in remote.map(\.name) + [Setting.state] {
+            recorded[name] = try await manifest.setting(name)
+        }
+        let isKnown = remote.contains { recorded[$0.name] != nil }
+        if !isKnown {
+            // The manifest is new. If the state is not, the file says what it was made with.
+            switch kept {
+            case .absent: break
+            case .unreadable: if !allowsRebinding { throw unreadable }
+            case .identity(let identity):
+                recorded = [
+                    Setting.state: identity.state, Setting.dialect: identity.remote.dialect,
+                    Setting.host: identity.remote.endpointHost,
+                    Setting.bucket: identity.remote.bucket, Setting.prefix: identity.remote.prefix,
+                ]
+            }
+        }
+        let changed = remote.filter { value in
+            recorded[value.name].map { $0 != value.value } ?? false
+        }
+        if let first = changed.first, !allowsRebinding {
+            throw refusal(first.name, recorded[first.name] ?? "")
+        }
+        let state =
+            recorded[Setting.state] ?? settings.environment.randomName(Self.stateLength)
+        let finding = Finding(
+            isRebound: !changed.isEmpty,
+            isManifestLost: !isKnown && kept != .absent,
+            kept: kept,
+            state: state
+        )
+        if records { try await record(finding, changed.map(\.name), recorded, isKnown: isKnown) }
+        return finding
+    }
+
+    private func record(
+        _ finding: Finding,
+        _ changed: [String],
+        _ recorded: [String: String],
+        isKnown: Bool
+    ) async throws {
+        var values = remote.map { (name: $0.name, value: String?.some($0.value)) }
+        values.append((Setting.state, finding.state))
+        if finding.isRebound {
+            // One bucket has several endpoints: public, internal, accelerated.
+            let isSameBucket = changed.allSatisfy { $0 == Setting.host }
+            try await manifest.beginAnew(
+                values + [ShortenedMarkers.forgotten],
+                keepsUploads: isSameBucket
+            )
+        } else if !isKnown || values.contains(where: { recorded[$0.name] != $0.value }) {
+            try await manifest.setSettings(values)
+        }
+    }
+
+    /// Makes the file say what the manifest says, once the manifest does.
+    func keep(_ finding: Finding, state: String) throws(LocalError) {
+        let identity = StateIdentity(state: state, remote: settings.identity)
+        guard finding.kept != .identity(identity) else { return }
+        try identity.write(to: directory)
+    }
+
+    private var unreadable: SyncError {
+        SyncError(
+            code: .refused,
+            message: "the manifest of '\(displayText(settings.directory.utf8))' is new, and "
+                + "'\(StateIdentity.fileName)' beside it, which records its remote, is "
+                + "damaged; nothing was changed. If '\(settings.displayRemote)' is the right "
+                + "remote, use --rebind"
+        )
+    }
+
+    private func refusal(_ name: String, _ recorded: String) -> SyncError {
+        SyncError(
+            code: .refused,
+            message: "the manifest of '\(displayText(settings.directory.utf8))' was created "
+                + "for another remote (\(name) was '\(displayText(recorded.utf8))'), and "
+                + "'\(settings.displayRemote)' is a different one; nothing was changed. "
+                + "If the remote changed on purpose, use --rebind"
+        )
+    }
+}

@@ -1,0 +1,32 @@
+/// Which side a run changes.
+public enum SyncDirection: String, Sendable, Hashable, CaseIterable {
+    /// The bucket's content goes to the directory.
+    case pull
+    /// The directory's content goes to the bucket.
+    case push
+    /// Both ways.
+    case sync
+}
+
+/// What a run does when both sides changed and differ.
+public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Pull keeps the local version beside the new one; push skips and reports.
+    case keepBoth = "keep-both"
+    /// The local version wins.
+    case local
+    /// The remote version wins; the local one goes to the trash.
+    case remote
+    /// Neither side is changed and the conflict is reported.
+    case skip
+    /// The run ends at the first conflict.
+    case fail
+}
+
+/// The limit on deletions, above which a run refuses to delete anything.
+public enum DeletionLimit: Sendable, Hashable {
+    /// At most this many objects or files.
+    case count(Int)
+    /// At most this share of what the manifest records, from 0 to 100; not asked for 10 deletions
+    /// or fewer, and 100 is no limit.
+    case percent(Int)
+}

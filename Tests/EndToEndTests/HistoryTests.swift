@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("What earlier runs did", .serialized)
+struct HistoryTests {
+    private let workplace: Workplace
+    private let tree: Tree
+
+    /// A mirror from which a run deleted `d/x` and a file with a hostile name.
+    init() throws {
+        workplace = try Workplace()
+        tree = try workplace.makeDirectory("tree")
+        let source = try workplace.makeDirectory("source")
+        for name in ["d/x", "d/\u{1B}[31my", "kept"] {
+            let content = ramp(1_500, seed: name.utf8.count)
+            try source.write(name, content, modified: 1_700_000_000_500_000_000)
+        }
+        try #require(try workplace.run("push", source.path, workplace.remote).status == 0)
+        try #require(try workplace.run("pull", tree.path, workplace.remote).status == 0)
+        try source.remove("d")
+        try #require(try workplace.run("push", "--delete", source.path).status == 0)
+        try #require(try workplace.run("pull", "--delete", tree.path).status == 0)
+    }
+
+    @Test func `trash lists, restore brings back, and --empty deletes for good`() throws {
+        // Neither needs credentials nor a network.
+        let nowhere = ["OSS_ENDPOINT": "", "OSS_REGION": "", "OSS_ACCESS_KEY_ID": ""]
+        let list = try workplace.run("trash", tree.path, environment: nowhere)
+        #expect(list.status == 0, "\(list.diagnostics)")
+        let lines = list.output.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.first?.contains("  run 2     d/\\x1B[31my") == true, "\(lines)")
+        #expect(lines.last == "2 files in the trash (2.9 KiB)")
+        let events = try workplace.run("trash", "--json", tree.path).events
+        #expect(events.map { $0["event"] as? String } == ["trashed", "trashed", "trash"])
+        #expect(events.map { $0["run"] as? Int } == [2, 2, nil])
+        #expect(events.last?["bytes"] as? Int == 3_000)
+
+        let back = try workplace.run("restore", tree.path, "d/x", environment: nowhere)
+        #expect(back.output == "restored d/x\nrestored 1 file (1.5 KiB)\n")
+        #expect(tree.content("d/x") == ramp(1_500, seed: 3))
+        try tree.write("d/\u{1B}[31my", ramp(7))
+        let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
+        #expect(kept.status == 1)
+        #expect(kept.output.isEmpty)
+        let complaints = kept.diagnostics.split(separator: "\n")
+        #expect(complaints.count == 2)
+        #expect(complaints.first?.hasPrefix("osssync: kept d/\\x1B[31my: another file") == true)
+        #expect(complaints.last?.contains("'nothing' is not in the trash") == true)
+        let forced = try workplace.run("restore", "--force", "--json", tree.path, "d").events
+        #expect(forced.first?["state"] as? String == "replaced")
+        #expect(forced.last?["restored"] as? Int == 1)
+
+        let young = try workplace.run("trash", "--empty", "--older-than", "1d", tree.path)
+        #expect(young.output == "deleted 0 files (0 B)\n")
+        let empty = try workplace.run("trash", "--empty", tree.path)
+        #expect(empty.output == "deleted 1 file (7 B)\n")
+        #expect(try workplace.run("trash", tree.path).output == "0 files in the trash (0 B)\n")
+    }
+
+    @Test func `a version and a place can be chosen`() throws {
+        #expect(try workplace.run("restore", tree.path, "d/x", "--run", "1").status == 1)
+        let old = try workplace.run("restore", tree.path, "d/x", "--at", "1d ago", "--to", "n/o")
+        #expect(old.output == "restored d/x to n/o\nrestored 1 file (1.5 KiB)\n")
+        #expect(tree.content("n/o") == ramp(1_500, seed: 3))
+        for wrong in [
+            ["--run", "0"], ["--at", "yesterday"], ["--run", "1", "--at", "1d ago"],
+            ["--to", "x", "d/y"], ["--to", "../x"],
+        ] {
+            let result = try workplace.start(["restore", tree.path, "d/x"] + wrong).finish()
+            #expect(result.status == 2, "\(wrong): \(result.diagnostics)")
+        }
+        let other = try workplace.makeDirectory("other")
+        let none = try workplace.run("trash", other.path)
+        #expect(none.status == 2)
+        #expect(none.diagnostics.contains("is not a mirror"))
+    }
+
+    @Test func `undo brings back what the last run deleted`() throws {
+        let undo = try workplace.run("undo", tree.path, "-q")
+        #expect(undo.status == 0, "\(undo.diagnostics)")
+        #expect(tree.content("d/x") == ramp(1_500, seed: 3))
+        #expect(tree.exists("d/\u{1B}[31my"))
+        let again = try workplace.run("undo", tree.path, "2")
+        #expect(again.status == 1)
+        #expect(again.diagnostics.contains("what that run removed is not in the trash"))
+        #expect(try workplace.run("undo", tree.path, "x").status == 2)
+        // What the bucket has lost, too, is the user's now.
+        let pull = try workplace.run("pull", "--delete", tree.path, "--json")
+        #expect(pull.count("deleted") == 0 && tree.exists("d/x"))
+        let all = try workplace.makeDirectory("tree/.osssync/trash/20260101T000000Z-run-1")
+        try all.write("a/b", ramp(3))
+        let moved = try workplace.run("restore", "--to", "old", tree.path, ".")
+        #expect(moved.output == "restored a/b to old/a/b\nrestored 1 file (3 B)\n")
+    }
+
+    @Test func `verify reports damage, and log what runs did`() throws {
+        let sound = try workplace.run("verify", tree.path)
+        #expect(sound.status == 0, "\(sound.diagnostics)")
+        #expect(sound.output == "verified 1 file (1.5 KiB)\n")
+        let good = try #require(tree.content("kept"))
+        let script = """
+            exec 3<>tree/kept; touch -r tree/kept time; printf x >&3; touch -r time tree/kept
+            """
+        #expect(try workplace.shell(script).status == 0)
+        let bad = try workplace.run("verify", "--remote", "--json", tree.path)
+        #expect(bad.status == 1)
+        #expect(bad.events.map { $0["event"] as? String } == ["verify_item", "verify"])
+        #expect(bad.events.first?["kind"] as? String == "damaged")
+        #expect(bad.events.last?["damaged"] as? Int == 1)
+        let push = try workplace.run("push", tree.path)
+        #expect(push.status == 1)
+        #expect(push.diagnostics.contains("damaged"), "\(push.diagnostics)")
+        let repair = try workplace.run("verify", "--repair", "--budget", "100%", tree.path, "kept")
+        #expect(repair.output == "verified 0 files (1.5 KiB), 1 damaged, 1 repaired\n")
+        #expect(repair.status == 0)
+        #expect(tree.content("kept") == good)
+        for wrong in ["0%", "101%", "0s", "soon"] {
+            #expect(try workplace.run("verify", "--budget", wrong, tree.path).status == 2)
+        }
+
+        let log = try workplace.run("log", tree.path)
+        #expect(log.status == 0)
+        let lines = log.output.split(separator: "\n")
+        #expect(lines.count == 4, "\(lines)")
+        #expect(lines[0].hasPrefix("     1  20") && lines[0].contains("  pull  complete  "))
+        #expect(lines[1].hasSuffix("  0 transferred (0 B), 2 deleted"))
+        #expect(lines[2].contains("  push  incomplete  "))
+        let run = try workplace.run("log", tree.path, "2").output.split(separator: "\n")
+        #expect(run.contains("done delete-local d/\\x1B[31my"), "\(run)")
+        #expect(run.count == 3)
+        let events = try workplace.run("log", tree.path, "--json").events
+        #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4])
+        #expect(events[1]["deleted"] as? Int == 2)
+        #expect(try workplace.run("log", tree.path, "99").status == 1)
+        #expect(try workplace.run("log", tree.path, "last").status == 2)
+    }
+}

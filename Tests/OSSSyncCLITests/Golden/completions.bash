@@ -1,0 +1,70 @@
+# bash completion for osssync; written by osssync completions bash
+_osssync() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+    local command= word
+    COMPREPLY=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in
+            init|pull|push|sync|status|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|completions|help) command=$word; break ;;
+        esac
+    done
+    case $prev in
+        --exclude) return ;;
+        --include) return ;;
+        --max-delete) return ;;
+        --on-conflict) mapfile -t COMPREPLY < <(compgen -W 'keep-both local remote skip fail' -- "$cur"); return ;;
+        --trash-days) return ;;
+        --run) return ;;
+        --at) return ;;
+        --to) compopt -o default; return ;;
+        --budget) return ;;
+        --head-url) return ;;
+        --storage-class) return ;;
+        --callback-url) return ;;
+        --callback-body) return ;;
+        --method) mapfile -t COMPREPLY < <(compgen -W 'GET HEAD PUT DELETE' -- "$cur"); return ;;
+        --expires) return ;;
+        --older-than) return ;;
+        --jobs|-j) return ;;
+        --part-size) return ;;
+        --progress) mapfile -t COMPREPLY < <(compgen -W 'auto bar plain none' -- "$cur"); return ;;
+        --profile) return ;;
+        --config) compopt -o default; return ;;
+        --region) return ;;
+        --endpoint) return ;;
+        --addressing) mapfile -t COMPREPLY < <(compgen -W 'virtual path cname auto' -- "$cur"); return ;;
+        --provider) mapfile -t COMPREPLY < <(compgen -W 'aws minio seaweedfs r2 ceph generic' -- "$cur"); return ;;
+        --signature) mapfile -t COMPREPLY < <(compgen -W 'v4 v1' -- "$cur"); return ;;
+        --state-dir) compopt -o default; return ;;
+        --ca-file) compopt -o default; return ;;
+        --timeout) return ;;
+        --retries) return ;;
+        --retry-wait) return ;;
+    esac
+    case $command:$cur in
+        :-*) mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$cur") ;;
+        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help' -- "$cur") ;;
+        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
+        completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
+        init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --exclude --include --max-delete --allow-empty --on-conflict --checksum --exit-code --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        ls:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        get:-*) mapfile -t COMPREPLY < <(compgen -W '--force --head-url --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        put:-*) mapfile -t COMPREPLY < <(compgen -W '--force --storage-class --callback-url --callback-body --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        presign:-*) mapfile -t COMPREPLY < <(compgen -W '--method --expires --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        uploads:-*) mapfile -t COMPREPLY < <(compgen -W '--abort --older-than --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        cancel:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        trash:-*) mapfile -t COMPREPLY < <(compgen -W '--empty --older-than --json --quiet --state-dir --help' -- "$cur") ;;
+        restore:-*) mapfile -t COMPREPLY < <(compgen -W '--force --run --at --to --json --quiet --state-dir --help' -- "$cur") ;;
+        undo:-*) mapfile -t COMPREPLY < <(compgen -W '--force --json --quiet --state-dir --help' -- "$cur") ;;
+        verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        log:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
+        *) compopt -o default ;;
+    esac
+}
+complete -F _osssync osssync

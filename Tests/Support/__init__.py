@@ -1,0 +1,1 @@
+"""What the drivers of FaultScripts, Security, CrashPoints and Peers have in common."""

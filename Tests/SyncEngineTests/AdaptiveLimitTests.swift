@@ -1,0 +1,111 @@
+import Testing
+
+@testable import ObjectTransfer
+
+@Suite("Limits that adapt")
+struct AdaptiveLimitTests {
+    /// A line on which a request takes `latency`, and that never answers more than `capacity` a
+    /// second; time is a number.
+    private struct Line {
+        let latency: Double
+        let capacity: Double
+        var now = 0.0
+
+        /// Answers requests for so many seconds, always as many at once as the limiter's level.
+        mutating func run(_ growth: inout ConnectionGrowth, seconds: Double, isWanted: Bool = true)
+        {
+            let end = now + seconds
+            while now < end {
+                now += 1 / min(capacity, Double(growth.level) / latency)
+                growth.answered(bytes: 4_096, isWanted: isWanted, now: .seconds(now))
+            }
+        }
+    }
+
+    @Test func `a slow line gets as many requests as may be`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        #expect(growth.level == 16)
+        var line = Line(latency: 0.02, capacity: 100_000)
+        line.run(&growth, seconds: 1)
+        #expect(growth.level == 128)
+    }
+
+    @Test func `requests that move nothing more are not made, but tried from time to time`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        var line = Line(latency: 0.001, capacity: 8_000)
+        line.run(&growth, seconds: 5)
+        #expect(growth.level == 16)
+        line = Line(latency: 0.02, capacity: 100_000, now: line.now)
+        line.run(&growth, seconds: 12)
+        #expect(growth.level == 128)
+    }
+
+    @Test func `what the service takes is found between the ends`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        var line = Line(latency: 0.1, capacity: 400)
+        line.run(&growth, seconds: 9)
+        #expect(growth.level == 64)
+    }
+
+    @Test func `without others that wait there is nothing to learn`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        var line = Line(latency: 0.02, capacity: 100_000)
+        line.run(&growth, seconds: 5, isWanted: false)
+        #expect(growth.level == 16)
+    }
+
+    @Test(arguments: [1, 4, 16])
+    func `the limit that was asked for is kept`(maximum: Int) {
+        var growth = ConnectionGrowth(maximum: maximum, now: .zero)
+        var line = Line(latency: 0.02, capacity: 100_000)
+        line.run(&growth, seconds: 5)
+        #expect(growth.level == maximum)
+    }
+
+    @Test func `after a refusal nothing is tried for a while`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        growth.refused(now: .zero)
+        var line = Line(latency: 0.02, capacity: 100_000)
+        line.run(&growth, seconds: 9)
+        #expect(growth.level == 16)
+        line.run(&growth, seconds: 3)
+        #expect(growth.level == 128)
+    }
+
+    @Test(arguments: [50.0, 200, 2_000])
+    func `a service that allows so many requests a second refuses few`(allowed: Double) {
+        var pace = RequestPace(now: .zero)
+        var (now, tokens, credited) = (0.0, allowed / 20, 0.0)
+        var (sent, refused, late) = (0, 0, 0)
+        var lastHalving = -1.0
+        while now < 60 {
+            // Without a pace a request takes a millisecond.
+            now += max(0.001, pace.wait(now: .seconds(now)) / .seconds(1))
+            tokens = min(allowed / 20, tokens + (now - credited) * allowed)
+            credited = now
+            sent += 1
+            if now > 30 { late += 1 }
+            guard tokens < 1 else {
+                tokens -= 1
+                pace.succeeded(now: .seconds(now))
+                continue
+            }
+            refused += 1
+            if now - lastHalving >= 1 {
+                lastHalving = now
+                pace.throttled(now: .seconds(now))
+            }
+        }
+        #expect(refused * 20 <= sent)
+        #expect(Double(late) >= 30 * min(allowed, 1_000) * 0.75)
+    }
+
+    @Test func `a service that refused once is soon asked as fast as before`() {
+        var pace = RequestPace(now: .zero)
+        pace.throttled(now: .zero)
+        #expect(pace.rate != nil)
+        for second in 1...60 { _ = pace.wait(now: .seconds(second)) }
+        #expect(pace.rate == nil)
+        #expect(pace.wait(now: .seconds(61)) == .zero)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+@Suite("Trash")
+struct TrashTests {
+    let fixture: MirrorFixture
+
+    init() throws {
+        fixture = try MirrorFixture()
+    }
+
+    /// The trash of "a"; `ahead` moves this machine's clock by that many seconds.
+    private func trash(ahead: Int64 = 0) throws -> MirrorTrash {
+        let settings = try fixture.engine("a").settings
+        var environment = settings.environment
+        environment.now = {
+            let now = MirrorFixture.now()
+            return Timestamp(seconds: now.seconds + ahead, nanoseconds: now.nanoseconds)
+        }
+        return MirrorTrash(
+            settings: LocalSettings(
+                directory: settings.directory,
+                stateDirectory: nil,
+                homeDirectory: nil,
+                environment: environment
+            )
+        )
+    }
+
+    private func listed(age: Int64 = 0, ahead: Int64 = 0) async throws -> [TrashedFile] {
+        let files = Mutex<[TrashedFile]>([])
+        let report = try await trash(ahead: ahead).list(age: age) { file in
+            files.withLock { $0.append(file) }
+            return true
+        }
+        let found = files.withLock { $0 }
+        #expect(report.files == found.count)
+        #expect(report.bytes == found.reduce(0) { $0 + $1.size })
+        return found
+    }
+
+    private func restore(
+        _ paths: [String],
+        _ version: TrashVersion = .latest,
+        to target: String? = nil,
+        replaces: Bool = false
+    ) async throws -> RestoreReport {
+        let request = RestoreRequest(
+            paths: paths,
+            version: version,
+            target: target,
+            replaces: replaces
+        )
+        return try await trash().restore(request) { _ in }
+    }
+
+    /// Pulls "a", and again after the bucket lost what a run with --delete carries over.
+    private func loseFiles() async throws {
+        for name in ["d/x", "d/e/y", "z"] { try await fixture.put(name, MirrorFixture.ramp(100)) }
+        try await fixture.run("a", .pull)
+        for name in ["d/x", "d/e/y"] { try await fixture.deleteObject(name) }
+        let summary = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect(summary.deleted == 2)
+    }
+
+    @Test func `what a run deleted is listed and comes back as a file of the user's`() async throws
+    {
+        try await loseFiles()
+        #expect(try await listed().map(\.key) == ["d/x", "d/e/y"])
+        #expect(try await listed().allSatisfy { $0.run == 2 && $0.size == 100 })
+        let report = try await restore(["./d/"])
+        #expect(report.restored == 2 && report.bytes == 200 && report.isComplete)
+        #expect(try fixture.tree("a").count == 3)
+        #expect(try await listed().isEmpty)
+        // A pull leaves what only the directory has, also one that deletes; a push sends it.
+        let pull = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect(pull.deleted == 0 && pull.transferred == 0)
+        let push = try await fixture.run("a", .push)
+        #expect(push.transferred == 2 && push.conflicts == 0)
+        #expect(try await fixture.objects() == ["d/e/y", "d/x", "z"])
+    }
+
+    @Test func `a replaced version comes back as a local change`() async throws {
+        try await fixture.put("f", Data("one".utf8))
+        try await fixture.run("a", .pull)
+        try fixture.write("a/f", Data("mine".utf8))
+        try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+        #expect(fixture.content("a/f") == Data("one".utf8))
+        let refused = try await restore(["f"])
+        #expect(refused.kept == 1 && !refused.isComplete)
+        #expect(fixture.content("a/f") == Data("one".utf8))
+        #expect(try await restore(["f"], replaces: true).restored == 1)
+        #expect(fixture.content("a/f") == Data("mine".utf8))
+        let pull = try await fixture.run("a", .pull)
+        #expect(pull.localChanges == 1 && pull.transferred == 0)
+        #expect(fixture.content("a/f") == Data("mine".utf8))
+        #expect(try await fixture.run("a", .push).transferred == 1)
+        // What it replaced can be restored in the same way.
+        #expect(try await restore(["f"], replaces: true).restored == 1)
+        #expect(fixture.content("a/f") == Data("one".utf8))
+    }
+
+    @Test func `a version is chosen by its run or its time`() async throws {
+        try await fixture.put("f", Data("now".utf8))
+        try await fixture.run("a", .pull)
+        for (day, text) in [(2, "first"), (4, "second"), (6, "third")] {
+            let run = "2026010\(day)T000000Z-run-\(day * 10)"
+            try fixture.write("a/.osssync/trash/\(run)/f", Data(text.utf8))
+        }
+        func at(_ text: String) throws -> TrashVersion {
+            .at(try #require(Timestamp(basicText: text)).seconds)
+        }
+        let versions: [(TrashVersion, String)] = [
+            (.run(40), "second"), (try at("20260105T120000Z"), "third"),
+            (try at("20260101T120000Z"), "first"),
+        ]
+        for (version, text) in versions {
+            #expect(try await restore(["f"], version, to: text).restored == 1)
+            #expect(fixture.content("a/" + text) == Data(text.utf8))
+        }
+        #expect(try await restore(["f"], try at("20260107T000000Z")).missing == ["f"])
+        #expect(try await restore(["f"], .run(40)).missing == ["f"])
+        #expect(try await listed().isEmpty)
+    }
+
+    @Test func `of several versions the last one removed is restored`() async throws {
+        try await fixture.put("f", Data("now".utf8))
+        try await fixture.run("a", .pull)
+        for day in 1...3 {
+            let run = "2026010\(day)T000000Z-run-\(day)"
+            try fixture.write("a/.osssync/trash/\(run)/d/f", Data("\(day)".utf8))
+        }
+        try fixture.write("a/.osssync/trash/20260101T000000Z-run-1/d/g", Data("g".utf8))
+        #expect(try await restore(["d"]).restored == 2)
+        #expect(fixture.content("a/d/f") == Data("3".utf8))
+        #expect(fixture.content("a/d/g") == Data("g".utf8))
+        #expect(try await listed().map(\.key) == ["d/f", "d/f"])
+    }
+
+    @Test func `emptying spares what is younger`() async throws {
+        try await loseFiles()
+        try fixture.write("a/.osssync/trash/20260101T000000Z-run-1/old", Data("old".utf8))
+        let day: Int64 = 86_400
+        #expect(try await listed(age: day).map(\.key) == ["old"])
+        let old = try await trash().empty(age: day)
+        #expect(old.files == 1 && old.bytes == 3 && old.failures.isEmpty)
+        #expect(try await trash().empty(age: day).files == 0)
+        #expect(try await listed(age: day, ahead: 2 * day).count == 2)
+        #expect(try await trash().empty(age: 0).bytes == 200)
+        #expect(try await listed().isEmpty)
+        #expect(fixture.content("a/z") != nil)
+    }
+
+    @Test func `paths that lead out of the directory and running runs are refused`() async throws {
+        try await loseFiles()
+        for path in ["../x", "/etc/passwd", "d/../../x", ".osssync/config", ""] {
+            await #expect(throws: SyncError.self) { try await restore([path]) }
+            await #expect(throws: SyncError.self) { try await restore(["d"], to: path) }
+        }
+        let mirror = try await MirrorSession.open(
+            try fixture.engine("a").settings,
+            locks: true,
+            allowsRebinding: false
+        )
+        await #expect { try await restore(["d"]) } throws: { error in
+            (error as? SyncError)?.code == .locked
+        }
+        await #expect { try await trash().empty(age: 0) } throws: { error in
+            (error as? SyncError)?.code == .locked
+        }
+        #expect(try await listed().count == 2)
+        try await mirror.manifest.checkpointAndClose()
+        withExtendedLifetime(mirror) {}
+    }
+
+    @Test func `a directory that is no mirror is left as it is`() async throws {
+        try fixture.makeDirectory("a")
+        await #expect { _ = try await listed() } throws: { error in
+            (error as? SyncError)?.code == .configuration
+        }
+        #expect(try fixture.tree("a").isEmpty && !fixture.exists("a/.osssync"))
+    }
+}
