@@ -260,7 +260,7 @@ def deleting_push(stage):
 
 
 def renaming_push(stage):
-    pushed(stage, {"a.txt": SMALL["a.txt"], "old/film": FILM, "old/short": content("s", 3_000)})
+    pushed(stage, {"a.txt": SMALL["a.txt"], "old/film": FILM, "old/short": content("s", 300_000)})
     stage.move({"old/film": "new/film", "old/short": "short"})
     return stage.ends_as_mirror(0)
 
