@@ -13,14 +13,37 @@ struct PlantedBugTests {
         patch.path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
     }
 
-    @Test func `each has a patch and a row of the table`() throws {
+    private func rows() throws -> [Substring] {
         let table = try Repository.file(Self.folder + "/bugs.tsv")
-        let rows = table.lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        return table.lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+
+    @Test func `each has a patch and a row of the table`() throws {
+        let rows = try rows()
         let numbers = rows.compactMap { Int($0.prefix { $0 != "\t" }) }
         #expect(numbers.count == rows.count && Set(numbers).count >= 40)
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy(<))
         for row in rows { #expect(row.split(separator: "\t").count == 5, "\(row)") }
         #expect(try patches().map(number(of:)) == [0] + numbers)
+    }
+
+    /// A filter that fits no test passes with a bug as well as without.
+    @Test func `each suite that a row names exists`() throws {
+        let files = try Repository.swiftFiles(below: "Tests")
+        var count = 0
+        for row in try rows() {
+            let commands = row.split(separator: "\t").last ?? ""
+            for command in commands.split(separator: "; ") where command.hasPrefix("swift ") {
+                let names = command.dropFirst(6).split { $0 == "." || $0 == "/" }
+                let declaration = "struct \(names.last ?? "") {"
+                let isThere = files.contains { file in
+                    file.target == names[0] && file.lines.contains { $0.hasSuffix(declaration) }
+                }
+                #expect(isThere, "\(command)")
+                count += 1
+            }
+        }
+        #expect(count >= 50)
     }
 
     @Test func `each patch fits the sources, in order`() throws {
