@@ -275,7 +275,21 @@ struct PublicationFaultTests {
         #expect(try mirror.partialNames().isEmpty)
     }
 
-    /// A large file that does not fit has all the room until its reservation has failed.
+    /// Until that fails, the manifest would have none.
+    @Test func `no room is taken for a file that is larger than what is free`() throws {
+        let temporary = try TemporaryDirectory()
+        let faults = SystemCallFaults(.fail(errno: EIO), at: 1, of: ["fallocate"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
+        let failure = #expect(throws: LocalError.self) { try mirror.createPartial(size: 1 << 60) }
+        guard case .diskFull(let shortage) = failure else {
+            Issue.record("it was tried: \(String(describing: failure))")
+            return
+        }
+        #expect(shortage.neededBytes == 1 << 60)
+        #expect(try mirror.partialNames().isEmpty)
+    }
+
+    /// A large file that just does not fit has all the room until its reservation has failed.
     @Test func `a small file is made once more if the disk was full for a moment`() throws {
         for call in ["fallocate", "pwrite"] {
             let temporary = try TemporaryDirectory()

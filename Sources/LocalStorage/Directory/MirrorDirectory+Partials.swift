@@ -41,23 +41,34 @@ extension MirrorDirectory {
         _ size: Int64,
         in directory: OpenDirectory
     ) throws(LocalError) -> (name: String, file: OpenFile) {
+        try newPartial(in: directory, mode: 0o600) { (name, file) throws(LocalError) in
+            try reserve(size, of: file.descriptor)
+            return (name.text, file)
+        }
+    }
+
+    /// Makes a temporary file that `complete` makes what it is to be; no file is left if it fails.
+    private func newPartial<Value>(
+        in directory: OpenDirectory,
+        mode: UInt32,
+        complete: (PartialName, OpenFile) throws(LocalError) -> Value
+    ) throws(LocalError) -> Value {
         let name = PartialName.random()
         let descriptor = try calls.open(
             at: directory.descriptor,
             fileName(name),
             flags: SystemCalls.creationFlags,
-            mode: 0o600
+            mode: mode
         )
         let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
         do throws(LocalError) {
             try lock(file)
-            try reserve(size, of: descriptor)
+            return try complete(name, file)
         } catch {
             // The first failure is the one to report; what is left is swept as an orphan.
             _ = try? calls.unlink(at: directory.descriptor, fileName(name))
             throw error
         }
-        return (name.text, file)
     }
 
     /// Makes a temporary file that lacks nothing but its name: with its content, its modification
@@ -75,26 +86,13 @@ extension MirrorDirectory {
         do throws(LocalError) {
             let mode = try newFileMode()
             return try againIfFull { () throws(LocalError) in
-                let name = PartialName.random()
-                let descriptor = try calls.open(
-                    at: directory.descriptor,
-                    fileName(name),
-                    flags: SystemCalls.creationFlags,
-                    mode: mode
-                )
-                let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
-                do throws(LocalError) {
-                    try lock(file)
-                    try requireInodes(descriptor)
+                try newPartial(in: directory, mode: mode) { (name, file) throws(LocalError) in
+                    try requireInodes(file.descriptor)
                     try file.write(content)
-                    try calls.setModified(descriptor, modified)
+                    try calls.setModified(file.descriptor, modified)
                     let status = try file.status()
                     let ready = ReadyPartial(name: name, modified: modified, status: status)
                     return (ready, keepsOpen ? file : nil)
-                } catch {
-                    // The first failure is the one to report; what is left is swept as an orphan.
-                    _ = try? calls.unlink(at: directory.descriptor, fileName(name))
-                    throw error
                 }
             }
         } catch {
@@ -135,13 +133,20 @@ extension MirrorDirectory {
         guard size > Self.leastRoom else {
             return try calls.preallocate(descriptor, size: size)
         }
+        let free = try? calls.freeSpace(descriptor)
+        // Tried all the same, it would have all the room for a moment, and the manifest none.
+        if let most = free?.mostBytes, most < size { throw Self.noRoom }
         // Not every file system counts what is free.
-        let isCounted = (try? calls.freeSpace(descriptor).bytes >= size) == true
+        let isCounted = free.map { $0.bytes >= size } == true
         try calls.preallocate(descriptor, size: size)
         // Afterwards, because others reserve theirs at the same time.
         if isCounted, try calls.freeSpace(descriptor).bytes < Self.leastRoom {
-            throw .systemCall(SystemCallError(call: "fallocate", errno: ENOSPC, path: nil))
+            throw Self.noRoom
         }
+    }
+
+    private static var noRoom: LocalError {
+        .systemCall(SystemCallError(call: "fallocate", errno: ENOSPC, path: nil))
     }
 
     /// Opens a temporary file of an earlier moment for reading and writing.

@@ -138,16 +138,28 @@ extension SystemCalls {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Bytes that we may use, and inodes; nil inodes where the file system does not count them.
-    func freeSpace(_ descriptor: Int32) throws(LocalError) -> (bytes: Int64, inodes: Int64?) {
+    /// What a file system has left for us.
+    struct FreeSpace {
+        let bytes: Int64
+        /// What could be had at most, as by root of the blocks that are kept for it; nil where the
+        /// file system does not count.
+        let mostBytes: Int64?
+        /// Nil where the file system does not count them.
+        let inodes: Int64?
+    }
+
+    func freeSpace(_ descriptor: Int32) throws(LocalError) -> FreeSpace {
         var raw = statvfs()
         try check("fstatvfs") { unsafe fstatvfs(descriptor, &raw) }
-        let (bytes, overflow) = UInt64(raw.f_bavail).multipliedReportingOverflow(
-            by: UInt64(raw.f_frsize)
-        )
-        return (
-            overflow ? Int64.max : Int64(clamping: bytes),
-            raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
+        func bytes(_ blocks: UInt64) -> Int64 {
+            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(raw.f_frsize))
+            return overflow ? Int64.max : Int64(clamping: bytes)
+        }
+        return FreeSpace(
+            bytes: bytes(UInt64(raw.f_bavail)),
+            mostBytes: raw.f_blocks == 0
+                ? nil : bytes(UInt64(max(raw.f_bavail, raw.f_bfree))),
+            inodes: raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
         )
     }
 
