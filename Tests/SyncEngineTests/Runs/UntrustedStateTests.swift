@@ -112,6 +112,8 @@ extension EngineRuns {
             let fixture = try MirrorFixture()
             let content = ramp(5 << 20)
             try fixture.write("a/big", content)
+            // A file of this second would be in doubt, and its parts be read for that reason.
+            try fixture.setModified("a/big", Date(timeIntervalSince1970: 1_000_000_000))
             try fixture.setFaults(
                 #"""
                 [{"match": {"operation": "CompleteMultipartUpload"},
