@@ -8,7 +8,8 @@ PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
-.PHONY: all soak planted-bugs setup build simulator test lint format bench demo install uninstall clean
+.PHONY: all soak planted-bugs setup build simulator test lint format bench bench-quick
+.PHONY: bench-baseline demo install uninstall clean
 
 all: build
 
@@ -35,10 +36,16 @@ lint:
 format:
 	@.ci/run format
 
-# Measurements; figures go to stdout.
-bench: setup build
-	$(SWIFT) build $(RELEASE_FLAGS) --product OSSSyncBench
-	.build/release/OSSSyncBench
+# Measurements beside other tools, some hours of them; OPTIONS are those of Tests/Bench/run.
+bench: setup
+	@Tests/Bench/run $(OPTIONS)
+
+# A minute: the instructions of small workloads, compared with the baseline, and a new baseline.
+bench-quick: setup
+	@Tests/Bench/run quick
+
+bench-baseline: setup
+	@Tests/Bench/run quick --update
 
 # A first run against the embedded server: no account, no network.
 demo: setup build

@@ -113,7 +113,6 @@ let package = Package(
             ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]
         ),
         program("StorageServerCLI", ["StorageServer"]),
-        program("OSSSyncBench", ["OSSSync", "StorageServer"]),
 
         .target(
             name: "SyncTestSupport",
@@ -180,7 +179,7 @@ package.targets.append(
 // `Tests/Sanitizers/run` builds what it runs.
 if let kind = Context.environment["OSSSYNC_SANITIZER"] {
     var others: Set = [
-        "OSSSyncBench", "Simulator", "CVirtualFiles", "CVirtualFilesChecks", "VirtualFilesCheck",
+        "Simulator", "CVirtualFiles", "CVirtualFilesChecks", "VirtualFilesCheck",
         "EndToEndTests", "RepositoryTests",
         // It has no thread, and no word of unsafe memory.
         "SyncPlannerTests",

@@ -266,9 +266,9 @@ def start_live(programs, variables):
     return done.stdout
 
 
-def await_bucket(port):
+def await_bucket(port, name=BUCKET):
     """Makes the bucket as soon as the server is up."""
-    bucket = Bucket("s3", BUCKET, f"http://127.0.0.1:{port}", "us-east-1", KEY, SECRET)
+    bucket = Bucket("s3", name, f"http://127.0.0.1:{port}", "us-east-1", KEY, SECRET)
     end = time.monotonic() + 60
     while True:
         try:

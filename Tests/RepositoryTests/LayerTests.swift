@@ -21,7 +21,6 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationEssentials",
     ],
     "StorageServerCLI": ["StorageServer", "SyncModel", "libc"],
-    "OSSSyncBench": ["OSSSync", "StorageServer", "libc"],
 ]
 
 /// Modules of the toolchain that any layer may use.

@@ -40,7 +40,7 @@ struct RuleTests {
         let found = findings(
             of: ["print(", "debugPrint(", "dump(", "fputs(", "puts(", "printf("],
             in: try sources(),
-            except: { $0.target.hasSuffix("CLI") || $0.target == "OSSSyncBench" }
+            except: { $0.target.hasSuffix("CLI") }
         )
         #expect(found == [])
     }
