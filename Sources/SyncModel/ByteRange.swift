@@ -62,6 +62,7 @@ package struct ContentRange: Sendable, Hashable {
 
 /// A number of plain ASCII digits, from 0 to `Int64.max`; nil for signs, blanks, exponents, other
 /// digits or overflow.
+@inlinable
 package func parseDecimal(_ bytes: some Sequence<UInt8>) -> Int64? {
     var result: Int64 = 0
     var count = 0
@@ -77,6 +78,7 @@ package func parseDecimal(_ bytes: some Sequence<UInt8>) -> Int64? {
 }
 
 /// Like ``parseDecimal(_:)`` up to `UInt64.max`: the form of `x-oss-hash-crc64ecma`.
+@inlinable
 package func parseUnsignedDecimal(_ bytes: some Sequence<UInt8>) -> UInt64? {
     var result: UInt64 = 0
     var count = 0

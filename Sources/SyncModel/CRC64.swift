@@ -49,6 +49,8 @@ package struct CRC64: Sendable, Hashable {
     package func combined(with next: CRC64, length: Int64) -> CRC64 {
         precondition(length >= 0, "a length is not negative")
         guard length > 0 else { return self }
+        // Of zeros it stays 0: what a single range and no bytes before it give.
+        guard value != 0 else { return next }
         // x^(8·length) modulo the polynomial, in the reflected representation, times this value.
         var power = Self.onePolynomial
         var square = Self.xToThe8

@@ -7,6 +7,10 @@
 /// strings never show alike.
 package func displayText(_ bytes: some Sequence<UInt8>) -> String {
     let bytes = [UInt8](bytes)
+    // Nearly all names, and each of them is shown in some event.
+    if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x5C }) {
+        return String(decoding: bytes, as: UTF8.self)
+    }
     var result = ""
     result.reserveCapacity(bytes.count)
     var index = 0

@@ -94,7 +94,7 @@ extension ObjectMetadata {
             found["content-encoding"] = stored.isEmpty ? nil : stored.joined(separator: ",")
         }
         // OSS adds this to answers of its own domains.
-        if head[dialect.header("force-download")] != nil,
+        if head[dialect.headerPrefix, "force-download"] != nil,
             found["content-disposition"]?.lowercased() == "attachment"
         {
             found["content-disposition"] = nil

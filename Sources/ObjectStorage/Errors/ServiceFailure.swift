@@ -18,7 +18,7 @@ extension StorageRequest {
         // HEAD has no body; OSS sends the document in a header.
         let document =
             ServiceErrorDocument(body: response.body)
-            ?? head[dialect.header("err")].flatMap { ServiceErrorDocument(headerValue: $0) }
+            ?? head[dialect.headerPrefix, "err"].flatMap { ServiceErrorDocument(headerValue: $0) }
         return failure(
             document,
             status: head.status,
@@ -48,8 +48,8 @@ extension StorageRequest {
             kind: .service(status: status, code: document?.code ?? fallbackCode),
             operation: operation,
             key: key,
-            ec: document?.ec ?? head[dialect.header("ec")],
-            requestID: document?.requestID ?? head[dialect.header("request-id")],
+            ec: document?.ec ?? head[dialect.headerPrefix, "ec"],
+            requestID: document?.requestID ?? head[dialect.headerPrefix, "request-id"],
             serviceMessage: message,
             endpointHint: document?.endpoint ?? redirectHost(head),
             regionHint: regionHint(document, head, dialect, asked: region),
@@ -76,7 +76,7 @@ extension StorageRequest {
         asked: String?
     ) -> String? {
         // Amazon names the region with every answer, also where nothing is wrong with it.
-        let text = head[dialect.header("bucket-region")] ?? document?.region
+        let text = head[dialect.headerPrefix, "bucket-region"] ?? document?.region
         return text.flatMap { Endpoint.isRegion($0) && $0 != asked ? $0 : nil }
     }
 

@@ -12,8 +12,22 @@ package struct ResponseHead: Sendable {
     }
 
     /// The first value of a header, by its name in lower case.
-    package subscript(name: String) -> String? {
-        headers.first { $0.name == name }?.value
+    package subscript(name: String) -> String? { self["", name] }
+
+    /// The same for a name in two parts, the first of which is a dialect's.
+    ///
+    /// A dozen names are looked for in each response: most others are told apart by their length.
+    subscript(prefix: String, name: String) -> String? {
+        let length = prefix.utf8.count + name.utf8.count
+        for header in headers where header.name.utf8.count == length {
+            let found = header.name.utf8
+            if found.starts(with: prefix.utf8),
+                found.dropFirst(prefix.utf8.count).elementsEqual(name.utf8)
+            {
+                return header.value
+            }
+        }
+        return nil
     }
 
     package var isSuccess: Bool { (200..<300).contains(status) }
@@ -35,8 +49,13 @@ struct ResponseHeadParser {
     private var byteCount = 0
     private var lineCount = 0
     private var status: Int?
-    private var headers: [(name: String, value: String)] = []
+    private var headers: [(name: String, value: String)]
     private var isFinished = false
+
+    init() {
+        headers = []
+        headers.reserveCapacity(16)
+    }
 
     /// Takes one line with its end; returns the head at the empty line that ends it.
     ///
@@ -48,18 +67,26 @@ struct ResponseHeadParser {
             throw .malformedResponse(reason: "its head is too long")
         }
         guard !isFinished else { return nil }
-        var content = line[...]
-        if content.last == UInt8(ascii: "\n") { content.removeLast() }
-        if content.last == UInt8(ascii: "\r") { content.removeLast() }
-        guard content.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw .malformedResponse(reason: "its head has control characters")
+        var end = line.count
+        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        var colon = end
+        for index in 0..<end {
+            let byte = line[index]
+            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else {
+                throw .malformedResponse(reason: "its head has control characters")
+            }
+            if byte == UInt8(ascii: ":"), colon == end { colon = index }
         }
         guard let status else {
-            self.status = try Self.status(of: content)
+            self.status = try Self.status(of: line[..<end])
             return nil
         }
-        guard !content.isEmpty else { return try finish(status) }
-        try append(content)
+        guard end > 0 else { return try finish(status) }
+        guard colon > 0, colon < end, line[..<colon].allSatisfy({ $0 > 0x20 }) else {
+            throw .malformedResponse(reason: "a header has no name")
+        }
+        append(line[..<end], colon: colon)
         return nil
     }
 
@@ -71,19 +98,16 @@ struct ResponseHeadParser {
         return Int(status)
     }
 
-    private mutating func append(_ line: ArraySlice<UInt8>) throws(TransportError) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-            line[..<colon].allSatisfy({ $0 > 0x20 })
-        else { throw .malformedResponse(reason: "a header has no name") }
-        var value = line[(colon + 1)...]
-        while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
-        while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-        let name = line[..<colon].map { byte in
-            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    private mutating func append(_ line: ArraySlice<UInt8>, colon: Int) {
+        var start = colon + 1
+        var end = line.endIndex
+        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
+        while start < end, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+        let name = unsafe String(unsafeUninitializedCapacity: colon) { buffer in
+            for index in 0..<colon { unsafe buffer[index] = asciiLowercase(line[index]) }
+            return colon
         }
-        headers.append(
-            (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
-        )
+        headers.append((name, String(decoding: line[start..<end], as: UTF8.self)))
     }
 
     private mutating func finish(_ status: Int) throws(TransportError) -> ResponseHead? {
@@ -94,15 +118,16 @@ struct ResponseHeadParser {
         }
         isFinished = true
         // Two lengths are two bodies: whoever believes the wrong one stores another's bytes.
-        let lengths = headers.filter { $0.name == "content-length" }.map(\.value)
-        for length in lengths {
-            guard parseDecimal(length.utf8) != nil else {
+        let head = ResponseHead(status: status, headers: headers)
+        let length = head["content-length"]
+        for header in headers where header.name == "content-length" {
+            guard parseDecimal(header.value.utf8) != nil else {
                 throw .malformedResponse(reason: "its Content-Length is not a number")
             }
-            guard length == lengths[0] else {
+            guard header.value == length else {
                 throw .malformedResponse(reason: "it has two different lengths")
             }
         }
-        return ResponseHead(status: status, headers: headers)
+        return head
     }
 }

@@ -58,10 +58,12 @@ extension StorageDialect {
     /// Those of parts, whose values end in the parts' number, prove nothing without the boundaries
     /// of the parts.
     func checksums(_ head: ResponseHead) -> [String: String] {
-        guard checksumMode != nil, head[header("checksum-type")] != "COMPOSITE" else { return [:] }
+        guard checksumMode != nil, head[headerPrefix, "checksum-type"] != "COMPOSITE" else {
+            return [:]
+        }
         var checksums: [String: String] = [:]
         for name in ["sha256", "crc64nvme", "sha1", "crc32c", "crc32"] {
-            guard let value = head[header("checksum-" + name)], !value.contains("-") else {
+            guard let value = head[headerPrefix, "checksum-" + name], !value.contains("-") else {
                 continue
             }
             checksums[name] = value
@@ -71,16 +73,16 @@ extension StorageDialect {
 
     /// True if the ETag is not the MD5 of the content even where it looks like one.
     func isEncrypted(_ head: ResponseHead) -> Bool {
-        let method = head[header("server-side-encryption")]
+        let method = head[headerPrefix, "server-side-encryption"]
         return method.map { $0 != "AES256" } ?? false
-            || head[header("server-side-encryption-customer-algorithm")] != nil
+            || head[headerPrefix, "server-side-encryption-customer-algorithm"] != nil
     }
 
     func versionID(_ head: ResponseHead) -> VersionID? {
-        head[header("version-id")].map { VersionID($0) }
+        head[headerPrefix, "version-id"].map { VersionID($0) }
     }
 
     func requestID(_ head: ResponseHead) -> String? {
-        head[header("request-id")].map(shownRequestID(_:))
+        head[headerPrefix, "request-id"].map(shownRequestID(_:))
     }
 }

@@ -112,9 +112,9 @@ extension ObjectMetadata {
         let prefix = dialect.header("meta-")
         var userMetadata: [String: String] = [:]
         for (name, value) in head.headers where name.utf8.starts(with: prefix.utf8) {
-            userMetadata[String(name.dropFirst(prefix.count))] = value
+            userMetadata[String(Substring(name.utf8.dropFirst(prefix.utf8.count)))] = value
         }
-        let storageClass = head[dialect.header("storage-class")]
+        let storageClass = head[dialect.headerPrefix, "storage-class"]
         self.init(
             size: size,
             etag: head["etag"].map { ETag(wire: $0) }.flatMap { $0.isUsable ? $0 : nil },
@@ -122,10 +122,12 @@ extension ObjectMetadata {
             checksums: dialect.checksums(head),
             isEncrypted: dialect.isEncrypted(head),
             lastModified: head["last-modified"].flatMap { Timestamp(httpText: $0) },
-            kind: head[dialect.header("object-type")].flatMap(ObjectKind.init(rawValue:))
+            kind: head[dialect.headerPrefix, "object-type"].flatMap(ObjectKind.init(rawValue:))
                 ?? .normal,
             storageClass: storageClass.map(StorageClass.init(name:)) ?? .standard,
-            restoreState: head[dialect.header("restore")].flatMap(RestoreState.init(headerValue:)),
+            restoreState: head[dialect.headerPrefix, "restore"].flatMap(
+                RestoreState.init(headerValue:)
+            ),
             versionID: dialect.versionID(head),
             contentType: head["content-type"],
             contentEncoding: head["content-encoding"],

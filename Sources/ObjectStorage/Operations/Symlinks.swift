@@ -7,7 +7,7 @@ extension StorageClient {
         let request = wire
         return try await repeating { (context) throws(StorageError) in
             let head = try await self.send(request, &context).head
-            guard let text = head[self.dialect.header("symlink-target")],
+            guard let text = head[self.dialect.headerPrefix, "symlink-target"],
                 let target = percentDecode([UInt8](text.utf8), style: .strict), !target.isEmpty
             else {
                 throw request.failure(

@@ -27,18 +27,20 @@ struct CanonicalFields {
     /// for, with every run of blanks inside reduced to one space.
     mutating func add(header name: String, value: String, collapsesBlanks: Bool) {
         let start = bytes.count
-        for byte in name.utf8 { bytes.append(asciiLowercase(byte)) }
+        bytes += name.utf8
+        for index in start..<bytes.count { bytes[index] = asciiLowercase(bytes[index]) }
         let middle = bytes.count
-        var trimmed = value.utf8[...]
-        while let first = trimmed.first, isBlank(first) { trimmed.removeFirst() }
-        while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
-        for byte in trimmed {
-            guard collapsesBlanks, isBlank(byte) else {
-                bytes.append(byte)
-                continue
-            }
-            if bytes.last != 0x20 { bytes.append(0x20) }
+        bytes += value.utf8
+        var end = middle
+        for index in middle..<bytes.count {
+            let byte = bytes[index]
+            let isBlank = isBlank(byte)
+            if isBlank, end == middle || collapsesBlanks && bytes[end - 1] == 0x20 { continue }
+            bytes[end] = isBlank && collapsesBlanks ? 0x20 : byte
+            end += 1
         }
+        while end > middle, isBlank(bytes[end - 1]) { end -= 1 }
+        bytes.removeLast(bytes.count - end)
         fields.append(Field(name: start..<middle, value: middle..<bytes.count))
     }
 
