@@ -14,16 +14,16 @@ package struct ETag: Sendable, Hashable {
 
     /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
     /// the text.
-    package init(wire text: some StringProtocol) {
+    package init(wire text: String) {
         guard text.utf8.first == UInt8(ascii: "\"") else {
-            self.text = String(text)
+            self.text = text
             return
         }
         let bytes = [UInt8](text.utf8)
         if bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
             self.text = String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self)
         } else {
-            self.text = String(text)
+            self.text = text
         }
     }
 
@@ -49,7 +49,15 @@ package struct ETag: Sendable, Hashable {
     }
 
     package static func == (left: Self, right: Self) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        let (left, right) = (left.text.utf8, right.text.utf8)
+        guard left.count == right.count else { return false }
+        // Once for each object of a listing: the bytes themselves, if both texts have them at hand.
+        let result = unsafe left.withContiguousStorageIfAvailable { left in
+            unsafe right.withContiguousStorageIfAvailable { right in
+                unsafe left.elementsEqual(right)
+            }
+        }
+        return (result ?? nil) ?? left.elementsEqual(right)
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -55,11 +55,7 @@ struct RowDigest {
 
     /// The lowest byte first.
     private mutating func append(_ number: UInt64) {
-        var rest = number
-        for _ in 0..<8 {
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// What the column `row_check` holds.

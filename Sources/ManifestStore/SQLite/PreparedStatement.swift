@@ -103,9 +103,11 @@ internal import CSQLite
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(handle, index))
         case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(handle, index))
         case SQLITE_TEXT:
-            let bytes = unsafe copy(sqlite3_column_text(handle, index), at: index)
-            guard let text = String(validating: bytes, as: UTF8.self) else { return .blob(bytes) }
-            return .text(text)
+            let pointer = unsafe sqlite3_column_text(handle, index)
+            let count = Int(unsafe sqlite3_column_bytes(handle, index))
+            let bytes = unsafe UnsafeBufferPointer(start: pointer, count: count)
+            let text = unsafe String(validating: bytes, as: UTF8.self)
+            return unsafe text.map { .text($0) } ?? .blob([UInt8](bytes))
         case SQLITE_BLOB:
             return .blob(unsafe copy(sqlite3_column_blob(handle, index), at: index))
         default: return .null

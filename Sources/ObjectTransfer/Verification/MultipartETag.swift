@@ -23,7 +23,7 @@ enum MultipartETag {
     /// The number of parts that a tag says; nil for one of another form.
     static func partCount(of tag: ETag) -> Int? {
         let fields = tag.text.split(separator: "-", omittingEmptySubsequences: false)
-        guard fields.count == 2, ETag(wire: fields[0]).md5Digest != nil,
+        guard fields.count == 2, ETag(wire: String(fields[0])).md5Digest != nil,
             let count = parseDecimal(fields[1].utf8), count > 0,
             count <= PartLayout.maximumPartCount
         else { return nil }

@@ -40,7 +40,7 @@ extension OperationContext {
     /// Quotes around the tag are optional; several tags are a list.
     func matches(_ header: String, _ etag: String) -> Bool {
         header.split(separator: ",").contains { item in
-            let text = item.drop { $0 == " " }
+            let text = String(item.drop { $0 == " " })
             let wanted = ETag(wire: text).text
             return text == "*" || wanted == etag
                 || dialect == .s3 && wanted.uppercased() == etag
