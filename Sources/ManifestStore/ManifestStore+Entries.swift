@@ -1,22 +1,21 @@
 package import SyncModel
 
 extension ManifestStore {
-    /// Up to `limit` entries in key order: those after `after` (nil: from the first), up to and
-    /// including `through` (nil: to the last).
+    /// Up to `limit` entries of `range` in key order, after `after` (nil: from the first).
     ///
     /// Fewer than `limit` are the last ones. A page costs the same wherever it is.
     package func entries(
+        in range: KeyRange,
         after: ObjectKey?,
-        through: ObjectKey?,
         limit: Int
     ) throws(ManifestError) -> [ManifestEntry] {
-        let start = SQLValue.blob(after?.bytes ?? [])
-        guard let through else {
+        let start = SQLValue.blob(max(after?.next ?? range.lower, range.lower).bytes)
+        guard let end = range.upper else {
             return try entries(.selectEntries, [start, .integer(Int64(limit))])
         }
         return try entries(
-            .selectEntriesThrough,
-            [start, .blob(through.bytes), .integer(Int64(limit))]
+            .selectEntriesBefore,
+            [start, .blob(end.bytes), .integer(Int64(limit))]
         )
     }
 
@@ -55,6 +54,17 @@ extension ManifestStore {
     package func entryCount() throws(ManifestError) -> Int {
         try withConnection { connection throws(ManifestError) in
             try connection.count(.countEntries)
+        }
+    }
+
+    /// Counts the entries of `range`.
+    package func entryCount(in range: KeyRange) throws(ManifestError) -> Int {
+        try withConnection { connection throws(ManifestError) in
+            let start = SQLValue.blob(range.lower.bytes)
+            guard let end = range.upper else {
+                return try connection.count(.countEntriesFrom, [start])
+            }
+            return try connection.count(.countEntriesBefore, [start, .blob(end.bytes)])
         }
     }
 

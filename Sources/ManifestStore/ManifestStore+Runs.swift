@@ -1,13 +1,15 @@
 package import SyncModel
 
 extension ManifestStore {
-    /// Begins a run and gives it the next number, which is never used again.
+    /// Begins a run, limited to `paths` if there are any, and gives it the next number, which is
+    /// never used again.
     ///
     /// Drops runs beyond the last 1,000, and items of runs beyond the last 20.
     package func beginRun(
         direction: String,
         started: Timestamp,
-        remote: String
+        remote: String,
+        paths: String? = nil
     ) throws(ManifestError) -> RunID {
         try RunRow.check(direction: direction, remote: remote)
         let (id, isBacklog) = try transaction { connection throws(ManifestError) in
@@ -18,6 +20,7 @@ extension ManifestStore {
                 direction: direction,
                 started: started,
                 remote: remote,
+                paths: paths,
                 record: nil
             )
             try connection.run(.insertRun, RunRow.values(of: run))
@@ -62,6 +65,7 @@ extension ManifestStore {
                 direction: found.direction,
                 started: found.started,
                 remote: found.remote,
+                paths: found.paths,
                 record: record
             )
             var values = RunRow.recordValues(of: record)

@@ -14,7 +14,7 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(migrations: [version1, version2, version3, version4])
+    static let current = Schema(migrations: [version1, version2, version3, version4, version5])
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -104,6 +104,9 @@ extension Schema {
             "DROP INDEX entry_by_inode", searchableBySize, searchableByInode,
         ]
     )
+
+    /// The paths that a run was limited to.
+    private static let version5 = Migration(statements: [runPaths])
 
     private static let store = """
         CREATE TABLE store (
@@ -276,6 +279,8 @@ extension Schema {
         """
 
     private static let runVanished = "ALTER TABLE run ADD COLUMN vanished INTEGER"
+
+    private static let runPaths = "ALTER TABLE run ADD COLUMN paths TEXT"
 
     private static let runItem = """
         CREATE TABLE run_item (

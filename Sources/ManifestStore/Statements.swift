@@ -57,13 +57,13 @@ enum Query: String, CaseIterable, Sendable {
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             row_check
-        FROM entry WHERE key > ? ORDER BY key LIMIT ?
+        FROM entry WHERE key >= ? ORDER BY key LIMIT ?
         """
-    case selectEntriesThrough = """
+    case selectEntriesBefore = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             row_check
-        FROM entry WHERE key > ? AND key <= ? ORDER BY key LIMIT ?
+        FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
         """
     case selectEntriesBySize = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
@@ -85,6 +85,8 @@ enum Query: String, CaseIterable, Sendable {
         LIMIT ?
         """
     case countEntries = "SELECT count(*) FROM entry"
+    case countEntriesFrom = "SELECT count(*) FROM entry WHERE key >= ?"
+    case countEntriesBefore = "SELECT count(*) FROM entry WHERE key >= ? AND key < ?"
     case countSample = "SELECT count(*) FROM entry INDEXED BY entry_sample WHERE is_sample = 1"
     case selectEntryKeyAfter = "SELECT key FROM entry WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?"
     case selectSampleKeyAfter = """
@@ -253,22 +255,22 @@ enum Query: String, CaseIterable, Sendable {
             run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, row_check
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            vanished, paths, row_check
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     case selectLastRunID = "SELECT max(run_id) FROM run"
     case selectRun = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, row_check
+            vanished, paths, row_check
         FROM run WHERE run_id = ?
         """
     case selectRuns = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
             adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, row_check
+            vanished, paths, row_check
         FROM run ORDER BY run_id DESC LIMIT ?
         """
     case finishRun = """

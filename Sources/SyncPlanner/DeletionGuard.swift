@@ -6,8 +6,9 @@ package enum DeletionRefusal: Sendable, Hashable {
     case directoryChanged
     /// The directory was moved, replaced or removed while the run went on.
     case directoryMoved
-    case emptyListing(rows: Int)
-    case emptyDirectory(rows: Int)
+    /// `path` is the one of a limited run where it is; nil for the whole mirror.
+    case emptyListing(rows: Int, path: ObjectKey? = nil)
+    case emptyDirectory(rows: Int, path: ObjectKey? = nil)
     /// The manifest was set aside and begun anew in this run.
     case manifestRebuilt(deletions: Int)
     case listingUnproven(deletions: Int)
@@ -40,11 +41,15 @@ package enum DeletionRefusal: Sendable, Hashable {
         case .directoryMoved:
             "the directory was moved, replaced or removed during the run, or its disk unmounted;"
                 + " nothing more is deleted. Check that it exists, and run again."
-        case .emptyListing(let rows):
-            "the listing of the remote is empty, and the manifest has \(counted(rows, "entry"));"
+        case .emptyListing(let rows, let path):
+            (path.map { "the bucket has nothing beneath '\($0.display)'" }
+                ?? "the listing of the remote is empty")
+                + ", and the manifest has \(counted(rows, "entry"))\(path == nil ? "" : " there");"
                 + " nothing was deleted. If that is right, run again with --allow-empty."
-        case .emptyDirectory(let rows):
-            "the directory is empty, and the manifest has \(counted(rows, "entry"));"
+        case .emptyDirectory(let rows, let path):
+            (path.map { "the directory '\($0.display)' is missing or empty" }
+                ?? "the directory is empty")
+                + ", and the manifest has \(counted(rows, "entry"))\(path == nil ? "" : " there");"
                 + " nothing was deleted. If that is right, run again with --allow-empty."
         case .manifestRebuilt(let deletions):
             "\(heldBack(deletions)): the manifest was rebuilt and does not know what is new."
@@ -63,11 +68,12 @@ package enum DeletionRefusal: Sendable, Hashable {
             "\(heldBack(deletions)): \(counted(items, "object")) disappeared after the listing,"
                 + " so the listing is out of date. Run again."
         case .tooMany(let deletions, let rows, .count(let limit)):
-            "\(heldBack(deletions)): the limit is \(limit), of \(counted(rows, "entry"))"
-                + " in the manifest. If that is right, run again with --max-delete \(deletions)."
+            "\(heldBack(deletions)): the limit is \(limit), of \(counted(rows, "recorded entry"))."
+                + " If that is right, run again with --max-delete \(deletions)."
         case .tooMany(let deletions, let rows, .percent(let limit)):
-            "\(heldBack(deletions)): the limit is \(limit)% of the \(counted(rows, "entry"))"
-                + " in the manifest. If that is right, run again with --max-delete \(deletions)."
+            "\(heldBack(deletions)): the limit is \(limit)% of the "
+                + "\(counted(rows, "recorded entry"))."
+                + " If that is right, run again with --max-delete \(deletions)."
         }
     }
 
@@ -77,7 +83,7 @@ package enum DeletionRefusal: Sendable, Hashable {
 
     private func counted(_ count: Int, _ noun: String) -> String {
         if count == 1 { return "1 \(noun)" }
-        return "\(count) " + (noun == "entry" ? "entries" : noun + "s")
+        return "\(count) " + (noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")
     }
 }
 
@@ -113,6 +119,24 @@ package struct DeletionGuard: Sendable, Hashable {
     package var isManifestRebuilt: Bool
     package var allowsEmpty: Bool
     package var limit: DeletionLimit
+    /// What was found of each path of a limited run; nil for a run of the whole mirror.
+    package var branches: [Branch]?
+
+    /// What was found at and beneath one path of a limited run, without the directory itself.
+    package struct Branch: Sendable, Hashable {
+        package let path: ObjectKey
+        /// Rows of the manifest beneath it.
+        package let rows: Int
+        package let listedObjects: Int
+        package let walkedEntries: Int
+
+        package init(path: ObjectKey, rows: Int, listedObjects: Int, walkedEntries: Int) {
+            self.path = path
+            self.rows = rows
+            self.listedObjects = listedObjects
+            self.walkedEntries = walkedEntries
+        }
+    }
 
     /// Deletions that a percentage is never asked about.
     package static let unquestioned = 10
@@ -152,14 +176,7 @@ package struct DeletionGuard: Sendable, Hashable {
     /// The first reason that holds, the gravest first.
     package var verdict: DeletionVerdict {
         if !isSameDirectory { return .refused(.directoryChanged) }
-        if rows > 0, !allowsEmpty {
-            if direction != .push, isListingProven, listedObjects == 0 {
-                return .refused(.emptyListing(rows: rows))
-            }
-            if direction != .pull, isScanProven, walkedEntries == 0 {
-                return .refused(.emptyDirectory(rows: rows))
-            }
-        }
+        if let emptiness { return .refused(emptiness) }
         guard deletions > 0 else { return .allowed }
         if isManifestRebuilt { return .refused(.manifestRebuilt(deletions: deletions)) }
         if !isListingProven { return .refused(.listingUnproven(deletions: deletions)) }
@@ -171,6 +188,34 @@ package struct DeletionGuard: Sendable, Hashable {
         }
         return exceedsLimit
             ? .refused(.tooMany(deletions: deletions, rows: rows, limit: limit)) : .allowed
+    }
+
+    /// A side that has nothing where the manifest has rows; in a limited run each path by itself,
+    /// because the others do not make up for one that is not mounted.
+    private var emptiness: DeletionRefusal? {
+        guard !allowsEmpty else { return nil }
+        guard let branches else { return emptiness(rows, listedObjects, walkedEntries, of: nil) }
+        for branch in branches {
+            let (listed, walked) = (branch.listedObjects, branch.walkedEntries)
+            if let found = emptiness(branch.rows, listed, walked, of: branch.path) { return found }
+        }
+        return nil
+    }
+
+    private func emptiness(
+        _ rows: Int,
+        _ listedObjects: Int,
+        _ walkedEntries: Int,
+        of path: ObjectKey?
+    ) -> DeletionRefusal? {
+        guard rows > 0 else { return nil }
+        if direction != .push, isListingProven, listedObjects == 0 {
+            return .emptyListing(rows: rows, path: path)
+        }
+        if direction != .pull, isScanProven, walkedEntries == 0 {
+            return .emptyDirectory(rows: rows, path: path)
+        }
+        return nil
     }
 
     private var exceedsLimit: Bool {

@@ -221,7 +221,7 @@ def _(place):
     result = place.pull("--delete")
     equal(result.status, 3, f"exit of {result}")
     expect("19 deletions were held back" in result.error["message"], str(result.error))
-    expect("50% of the 30 entries" in result.error["message"], str(result.error))
+    expect("50% of the 30 recorded entries" in result.error["message"], str(result.error))
     equal((result.count("deleted"), result.count("transferred")), (0, 1), f"counts of {result}")
     equal(len(place.tree()), 31, "files")
     equal(result.errors.count("held back"), 1, f"how often it is said: {result.errors}")

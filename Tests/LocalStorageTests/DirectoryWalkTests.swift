@@ -124,7 +124,7 @@ struct DirectoryWalkTests {
 
     @Test func `names of our own that a filter excludes are not named`() throws {
         for name in ["d", "d/.osssync"] { try temporary.makeDirectory(name) }
-        let walk = try mirror.walk { path, _ in path.starts(with: "d/.osssync".utf8) }
+        let walk = try mirror.walk(within: .all) { path, _ in path.starts(with: "d/.osssync".utf8) }
             .next(limit: 10)
         #expect(walk.issues.isEmpty)
     }
@@ -240,7 +240,7 @@ struct DirectoryWalkTests {
         for name in ["a", "b", "c", "d"] { try temporary.write(name, "x") }
         try temporary.makeDirectory("e")
         try temporary.makeDirectory("f")
-        let walk = mirror.walk { _, _ in false }
+        let walk = mirror.walk(within: .all) { _, _ in false }
         #expect(keys(try walk.next(limit: 1)) == ["a"])
         try temporary.remove("b")
         try temporary.remove("c")
@@ -266,7 +266,7 @@ struct DirectoryWalkTests {
     @Test func `names that are gone with their directory are not taken for deleted`() throws {
         for name in ["d", "d/e", "f"] { try temporary.makeDirectory(name) }
         for name in ["d/a", "d/b", "d/e/x", "f/a", "f/b"] { try temporary.write(name, "x") }
-        let walk = mirror.walk { _, _ in false }
+        let walk = mirror.walk(within: .all) { _, _ in false }
         #expect(keys(try walk.next(limit: 2)) == ["d/", "d/a"])
         for name in ["d/a", "d/b", "d/e/x", "d/e", "d"] { try temporary.remove(name) }
         let rest = try walk.next(limit: 3)
@@ -285,7 +285,7 @@ struct DirectoryWalkTests {
     @Test func `a directory that gets another name while it is read is noticed`() throws {
         for name in ["b", "b/c", "d"] { try temporary.makeDirectory(name) }
         for name in ["b/c/x", "b/y", "d/x"] { try temporary.write(name, "x") }
-        let walk = mirror.walk { _, _ in false }
+        let walk = mirror.walk(within: .all) { _, _ in false }
         #expect(keys(try walk.next(limit: 3)) == ["b/", "b/c/", "b/c/x"])
         // One of them had been opened before, and one had not.
         try temporary.rename("b/c", to: "b/a")
@@ -314,7 +314,7 @@ struct DirectoryWalkTests {
             createsIfMissing: true
         )
         for name in ["m/a", "m/b"] { try temporary.write(name, "x") }
-        let walk = mirror.walk { _, _ in false }
+        let walk = mirror.walk(within: .all) { _, _ in false }
         #expect(keys(try walk.next(limit: 1)) == ["a"])
         for name in ["m/a", "m/b", "m"] { try temporary.remove(name) }
         #expect(throws: LocalError.missingDirectory(path: path)) { try walk.next(limit: 10) }
@@ -336,7 +336,7 @@ struct DirectoryWalkTests {
         #expect(all.issues.isEmpty)
         #expect(all.entries.map(\.path) == all.entries.map(\.path).sorted())
 
-        let walk = mirror.walk { _, _ in false }
+        let walk = mirror.walk(within: .all) { _, _ in false }
         #expect(try walk.next(limit: 61).entries.count == 61)
         try temporary.rename("d0/d1/d2", to: "moved")
         try temporary.makeDirectory("d0/d1/d2")

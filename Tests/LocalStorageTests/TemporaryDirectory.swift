@@ -261,8 +261,8 @@ extension MirrorDirectory {
     }
 
     /// The whole walk in batches of `limit`.
-    func walkAll(limit: Int) throws -> WalkBatch {
-        let walk = walk { _, _ in false }
+    func walkAll(limit: Int, within ranges: KeyRanges = .all) throws -> WalkBatch {
+        let walk = walk(within: ranges) { _, _ in false }
         var all = WalkBatch(entries: [], issues: [], isFinished: false)
         while !all.isFinished {
             let batch = try walk.next(limit: limit)

@@ -53,6 +53,50 @@ struct WalkOrderTests {
             let children = model.count { $0 != entry.path && $0.hasPrefix(entry.path) }
             #expect(isEmpty == (children == 0))
         }
+        for _ in 0..<5 {
+            let ranges = Self.ranges(of: model, &generator)
+            let part = try mirror.walkAll(limit: limit, within: ranges)
+            let expected = walk.entries.filter { ranges.contains($0.path) }
+            #expect(part.entries == expected, "\(ranges)")
+            #expect(part.issues.isEmpty)
+        }
+    }
+
+    /// Some of the paths with what is beneath them, or keys from one to another.
+    private static func ranges(
+        of keys: Set<ObjectKey>,
+        _ generator: inout SeededGenerator
+    ) -> KeyRanges {
+        let keys = keys.sorted()
+        return KeyRanges(
+            (0..<3).flatMap { _ in
+                let one = keys.randomElement(using: &generator) ?? "none"
+                let other = keys.randomElement(using: &generator) ?? "none"
+                if Bool.random(using: &generator) {
+                    return [KeyRange(after: min(one, other), through: max(one, other))]
+                }
+                let name = one.isDirectoryMarker ? ObjectKey(one.bytes.dropLast()) : one
+                return [KeyRange(name), KeyRange(prefix: ObjectKey(name.bytes + [47]))]
+            }
+        )
+    }
+
+    @Test func `a walk of a part enters and reports nothing beside it`() throws {
+        let temporary = try TemporaryDirectory()
+        let mirror = try temporary.mirror()
+        for name in ["d", "d/e", "d/e2", "other"] { try temporary.makeDirectory(name) }
+        try temporary.write("d/e/f", "1")
+        try temporary.write("d/e2/g", "1")
+        try temporary.write("other/h", "1")
+        try temporary.makeLink("other/link", to: "h")
+        try temporary.makeLink("d/link", to: "e")
+        let ranges = KeyRanges([KeyRange("d/e"), KeyRange(prefix: "d/e/")])
+        let walk = try mirror.walkAll(limit: 10, within: ranges)
+        #expect(walk.entries.map(\.path) == ["d/e/", "d/e/f"])
+        #expect(walk.issues.isEmpty)
+        #expect(try mirror.walkAll(limit: 10, within: KeyRanges([])).entries.isEmpty)
+        let linked = try mirror.walkAll(limit: 10, within: KeyRanges([KeyRange("d/link")]))
+        #expect(linked.issues.map(\.reason) == [.symbolicLink])
     }
 
     @Test func `five thousand names of one directory come in key order`() throws {

@@ -17,8 +17,8 @@ private struct Content: Equatable {
         entries = []
         while true {
             let page = try await store.entries(
+                in: .all,
                 after: entries.last?.key,
-                through: nil,
                 limit: 64
             )
             entries += page

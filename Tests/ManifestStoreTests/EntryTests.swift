@@ -1,5 +1,6 @@
 import ManifestStore
 import SyncModel
+import SyncTestSupport
 import Testing
 
 @Suite("Entries")
@@ -88,7 +89,7 @@ struct EntryTests {
         try await store.setSettings([("bucket", "old"), ("kept", "yes")])
         try await store.beginAnew([("bucket", "new")], keepsUploads: false)
         #expect(try await store.entryCount() == 0)
-        #expect(try await store.entries(after: nil, through: nil, limit: 10).isEmpty)
+        #expect(try await store.entries(in: .all, after: nil, limit: 10).isEmpty)
         #expect(try await store.setting("bucket") == "new")
         #expect(try await store.setting("kept") == "yes")
     }
@@ -124,7 +125,7 @@ struct EntryTests {
             ObjectKey([0xFF, 0xFE]),
         ]
         try await store.record(keys.reversed().map { .upsert(Sample.entry($0)) })
-        let stored = try await store.entries(after: nil, through: nil, limit: 100)
+        let stored = try await store.entries(in: .all, after: nil, limit: 100)
         #expect(stored.map(\.key) == keys)
         #expect(stored.map(\.key) == keys.sorted())
     }
@@ -137,7 +138,7 @@ struct EntryTests {
         try await store.record(keys.map { .upsert(Sample.entry($0)) })
         var seen: [ObjectKey] = []
         while true {
-            let page = try await store.entries(after: seen.last, through: nil, limit: limit)
+            let page = try await store.entries(in: .all, after: seen.last, limit: limit)
             #expect(page.count <= limit)
             seen += page.map(\.key)
             if page.count < limit { break }
@@ -145,15 +146,47 @@ struct EntryTests {
         #expect(seen == keys)
     }
 
+    @Test(arguments: UInt64(0)..<20)
+    func `ranges have and count the entries of a naive filter`(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let names: [ObjectKey] = [
+            "a", "a-", "a/", "a/b", "a0", "a/b/c", "a\u{0}", "b", ObjectKey([0xFF]),
+            ObjectKey([0xFF, 0x01]), ObjectKey([0x61, 0x2F, 0xFF]),
+        ]
+        let keys = names.filter { _ in Bool.random(using: &generator) }.sorted()
+        try await store.record(keys.map { .upsert(Sample.entry($0)) })
+        for name in names {
+            let ranges: [KeyRange] = [
+                KeyRange(name), KeyRange(prefix: name), KeyRange(after: name, through: nil),
+                KeyRange(after: "a", through: name), .all,
+            ]
+            for range in ranges {
+                let expected = keys.filter(range.contains)
+                let found = try await store.entries(in: range, after: nil, limit: 100)
+                #expect(found.map(\.key) == expected)
+                let later = try await store.entries(in: range, after: "a/", limit: 2)
+                #expect(later.map(\.key) == Array(expected.filter { "a/" < $0 }.prefix(2)))
+                #expect(try await store.entryCount(in: range) == expected.count)
+            }
+        }
+    }
+
     @Test func `a part of the keys is bounded after its first and with its last`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
         try await store.record(["a", "b", "c", "d"].map { .upsert(Sample.entry($0)) })
-        let middle = try await store.entries(after: "a", through: "c", limit: 10)
+        let middle = try await store.entries(
+            in: KeyRange(after: "a", through: "c"),
+            after: nil,
+            limit: 10
+        )
         #expect(middle.map(\.key) == ["b", "c"])
-        #expect(try await store.entries(after: nil, through: "a", limit: 10).count == 1)
-        #expect(try await store.entries(after: "d", through: nil, limit: 10).isEmpty)
-        #expect(try await store.entries(after: "c", through: "b", limit: 10).isEmpty)
+        #expect(try await store.entries(in: KeyRange("a"), after: nil, limit: 10).count == 1)
+        #expect(try await store.entries(in: .all, after: "d", limit: 10).isEmpty)
+        let none = KeyRange(after: "c", through: "b")
+        #expect(try await store.entries(in: none, after: nil, limit: 10).isEmpty)
     }
 
     @Test func `a later record replaces an earlier one, and forgetting removes it`() async throws {

@@ -111,7 +111,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             table: .run,
             query: .insertRun,
             values: [.integer(5), .text("sideways"), .integer(1), .integer(0), .text("r")]
-                + [SQLValue](repeating: .null, count: 16),
+                + [SQLValue](repeating: .null, count: 17),
             row: "5",
             problem: "its direction is 'sideways'"
         ),
@@ -120,7 +120,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
-                + [.null, .integer(0)],
+                + [.null, .integer(0), .text("d")],
             row: "5",
             problem: "its outcome is 'perfect'"
         ),
@@ -128,7 +128,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             table: .run,
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 14),
+                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 15),
             row: "5",
             problem: "its end is incomplete"
         ),
@@ -137,7 +137,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
-                + [.null, .integer(-1)],
+                + [.null, .integer(-1), .null],
             row: "5",
             problem: "a count is -1"
         ),
@@ -179,7 +179,7 @@ struct InvalidRowTests {
     }
 
     private func readEverything(_ store: ManifestStore) async throws(ManifestError) {
-        _ = try await store.entries(after: nil, through: nil, limit: 99)
+        _ = try await store.entries(in: .all, after: nil, limit: 99)
         // A key without bytes is beyond every cursor.
         _ = try await store.entry("")
         _ = try await store.downloadCheckpoints(after: nil, limit: 99)

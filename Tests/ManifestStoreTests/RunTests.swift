@@ -35,6 +35,30 @@ struct RunTests {
         #expect(try await store.runs(limit: 1).count == 1)
     }
 
+    @Test func `the paths of a limited run are kept and outlive its end`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let limited = try await store.beginRun(
+            direction: "pull",
+            started: Timestamp(seconds: 5),
+            remote: "r",
+            paths: "a\nb/c"
+        )
+        _ = try await begin(store)
+        #expect(try await store.runs(limit: 9).map(\.paths) == [nil, "a\nb/c"])
+        let record = RunRecord(outcome: .complete, seconds: 1, counts: Sample.counts, message: nil)
+        try await store.finishRun(limited, record)
+        let long = try await store.beginRun(
+            direction: "pull",
+            started: Timestamp(seconds: 5),
+            remote: "r",
+            paths: String(repeating: "p", count: 5_000)
+        )
+        let runs = try await store.runs(limit: 9)
+        #expect(runs.last?.paths == "a\nb/c")
+        #expect(runs.first { $0.id == long }?.paths?.utf8.count == 4_096)
+    }
+
     @Test func `numbers ascend, also after the store was opened again`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()

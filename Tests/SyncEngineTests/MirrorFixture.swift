@@ -164,20 +164,27 @@ final class MirrorFixture: Sendable {
         return Data(try await store(StoreObserver()).read(request, limit: 64 << 20).bytes)
     }
 
-    /// As if a disk had been mounted at this path of "a" in the last run.
-    func noteMount(_ path: String) async throws {
+    /// Changes what the state of "a" says, between two runs.
+    func inState(_ change: (MirrorSession) async throws -> Void) async throws {
         let session = try await MirrorSession.open(
             try engine("a").settings,
             locks: true,
             allowsRebinding: false
         )
-        try await session.known.record(
-            in: session.manifest,
-            [[UInt8](path.utf8)],
-            of: session.directory,
-            leavingOut: { _, _ in false }
-        )
+        try await change(session)
         try await session.manifest.checkpointAndClose()
+    }
+
+    /// As if a disk had been mounted at this path of "a" in the last run.
+    func noteMount(_ path: String) async throws {
+        try await inState { session in
+            try await session.known.record(
+                in: session.manifest,
+                [[UInt8](path.utf8)],
+                of: session.directory,
+                leavingOut: { _, _ in false }
+            )
+        }
     }
 
     func setModified(_ path: String, _ date: Date) throws {

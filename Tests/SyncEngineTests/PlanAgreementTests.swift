@@ -119,6 +119,10 @@ extension EngineRuns {
                 options.replacesLocalChanges = generator.oneIn(4)
                 options.comparesContent = generator.oneIn(4)
                 options.conflictPolicy = generator.pick([.keepBoth, .local, .remote, .skip])
+                if generator.oneIn(3) {
+                    let paths = ["a", "a.txt", "b", "d", "d/f", "e", "e/h", "m", "n/o"]
+                    options.paths = (0..<generator.below(3)).map { _ in generator.pick(paths) }
+                }
                 return (direction, options)
             }
         }
@@ -185,10 +189,23 @@ extension EngineRuns {
             for _ in 0..<world.generator.below(6) { try await world.changeRemote() }
             let (direction, options) = world.options()
             let engine = try world.fixture.engine("a")
-            let status = try await engine.status(options: options)
             var look = options
             look.isDryRun = true
             let (said, did) = (EventLog(), EventLog())
+            let status: StatusReport
+            do {
+                status = try await engine.status(options: options)
+            } catch {
+                // A path that leads nowhere does so for all three.
+                try #require(error.code == .configuration && !options.paths.isEmpty)
+                for options in [look, options] {
+                    let refusal = await refusal { () throws(SyncError) in
+                        try await engine.run(direction, options: options, onEvent: did.add)
+                    }
+                    #expect(refusal == .configuration, "seed \(seed)")
+                }
+                return
+            }
             let expected = await refusal { () throws(SyncError) in
                 try await engine.run(direction, options: look, onEvent: said.add)
             }

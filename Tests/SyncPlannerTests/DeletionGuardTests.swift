@@ -189,16 +189,55 @@ struct DeletionGuardTests {
         #expect(verdict == (isAllowed ? .allowed : refused))
     }
 
+    @Test func `each path of a limited run is empty by itself`() {
+        func verdict(
+            _ direction: SyncDirection,
+            _ branches: [DeletionGuard.Branch],
+            allowsEmpty: Bool = false
+        ) -> DeletionVerdict {
+            var check = content(deletions: 2, rows: 100, limit: .percent(50))
+            check.direction = direction
+            check.allowsEmpty = allowsEmpty
+            // What the other paths have says nothing.
+            check.branches = branches
+            return check.verdict
+        }
+        func branch(_ rows: Int, _ listed: Int, _ walked: Int) -> DeletionGuard.Branch {
+            DeletionGuard.Branch(
+                path: "p",
+                rows: rows,
+                listedObjects: listed,
+                walkedEntries: walked
+            )
+        }
+        let full = branch(5, 5, 5)
+        #expect(verdict(.sync, [full, branch(0, 0, 0)]) == .allowed)
+        let emptyHere = [full, branch(3, 3, 0)]
+        #expect(verdict(.push, emptyHere) == .refused(.emptyDirectory(rows: 3, path: "p")))
+        #expect(verdict(.sync, emptyHere) == .refused(.emptyDirectory(rows: 3, path: "p")))
+        #expect(verdict(.pull, emptyHere) == .allowed)
+        #expect(verdict(.push, emptyHere, allowsEmpty: true) == .allowed)
+        let emptyThere = [full, branch(1, 0, 3)]
+        #expect(verdict(.pull, emptyThere) == .refused(.emptyListing(rows: 1, path: "p")))
+        #expect(verdict(.sync, emptyThere) == .refused(.emptyListing(rows: 1, path: "p")))
+        #expect(verdict(.push, emptyThere) == .allowed)
+        #expect(
+            DeletionRefusal.emptyListing(rows: 1, path: "p").message
+                == "the bucket has nothing beneath 'p', and the manifest has 1 entry there; nothing"
+                + " was deleted. If that is right, run again with --allow-empty."
+        )
+    }
+
     @Test func `a limit names the numbers and the way on`() {
         #expect(
             DeletionRefusal.tooMany(deletions: 60, rows: 100, limit: .percent(50)).message
-                == "60 deletions were held back: the limit is 50% of the 100 entries in the"
-                + " manifest. If that is right, run again with --max-delete 60."
+                == "60 deletions were held back: the limit is 50% of the 100 recorded"
+                + " entries. If that is right, run again with --max-delete 60."
         )
         let count = DeletionRefusal.tooMany(deletions: 1, rows: 1, limit: .count(0))
         #expect(
             count.message
-                == "1 deletion was held back: the limit is 0, of 1 entry in the manifest."
+                == "1 deletion was held back: the limit is 0, of 1 recorded entry."
                 + " If that is right, run again with --max-delete 1."
         )
         #expect(count.isSafetyRefusal)

@@ -15,12 +15,34 @@ struct DirectoryNames: Sendable {
     }
 
     private(set) var elements: [Element] = []
+    /// True if the directory has no name, also none that was dropped.
+    private(set) var isOfEmptyDirectory = true
     private var storage: [UInt8] = []
 
     /// Reads the names in `directory`.
     init(of directory: OpenDirectory) throws(LocalError) {
+        try self.init(of: directory, prefix: [], within: .all)
+    }
+
+    /// The same without those beneath which no key of `ranges` can be; `prefix` is the directory's
+    /// path with a "/" at its end, or empty.
+    init(
+        of directory: OpenDirectory,
+        prefix: [UInt8],
+        within ranges: KeyRanges
+    ) throws(LocalError) {
         var unknown: [Int] = []
+        let takesAll = ranges.cover(prefix: ObjectKey(prefix))
         try unsafe directory.calls.names(in: directory.descriptor) { name, type in
+            isOfEmptyDirectory = false
+            if !takesAll {
+                let path = unsafe prefix + name
+                let isFile = type != .directory && ranges.contains(ObjectKey(path))
+                let isMet =
+                    type == .directory || type == .unknown
+                    ? ranges.meets(prefix: ObjectKey(path + [UInt8(ascii: "/")])) : false
+                guard isFile || isMet else { return }
+            }
             if type == .unknown { unknown.append(elements.count) }
             unsafe append(name, isDirectory: type == .directory)
         }

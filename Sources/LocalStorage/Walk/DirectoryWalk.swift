@@ -34,8 +34,13 @@ package final class DirectoryWalk: Sendable {
     /// What to leave out, by path; directories are left out with all they hold, unread.
     package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
 
-    init(root: OpenDirectory, path: String, leavingOut isExcluded: @escaping Exclusion) {
-        state = Mutex(State(root: root, path: path, isExcluded: isExcluded))
+    init(
+        root: OpenDirectory,
+        path: String,
+        within ranges: KeyRanges,
+        leavingOut isExcluded: @escaping Exclusion
+    ) {
+        state = Mutex(State(root: root, path: path, ranges: ranges, isExcluded: isExcluded))
     }
 
     /// Up to `limit` further entries.
@@ -55,11 +60,13 @@ package final class DirectoryWalk: Sendable {
 }
 
 extension MirrorDirectory {
-    /// A new walk from the beginning.
+    /// A new walk from the beginning, of what has a key in `ranges`; no other directories are
+    /// entered than those that lead there.
     package func walk(
+        within ranges: KeyRanges,
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
-        DirectoryWalk(root: root, path: path, leavingOut: isExcluded)
+        DirectoryWalk(root: root, path: path, within: ranges, leavingOut: isExcluded)
     }
 }
 
@@ -75,6 +82,8 @@ extension DirectoryWalk {
         var hasLost = false
         /// The path with a "/" at its end; empty for the root.
         let prefix: [UInt8]
+        /// True if everything beneath it is walked.
+        let isWhole: Bool
     }
 
     fileprivate struct State {
@@ -87,6 +96,7 @@ extension DirectoryWalk {
         let root: OpenDirectory
         /// The root's, for messages.
         let path: String
+        let ranges: KeyRanges
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
@@ -96,10 +106,12 @@ extension DirectoryWalk {
         init(
             root: OpenDirectory,
             path: String,
+            ranges: KeyRanges,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
             self.root = root
             self.path = path
+            self.ranges = ranges
             self.isExcluded = isExcluded
         }
     }
@@ -109,13 +121,14 @@ extension DirectoryWalk.State {
     fileprivate mutating func next(limit: Int) throws(LocalError) -> WalkBatch {
         var batch = WalkBatch(entries: [], issues: [], isFinished: false)
         if !isStarted {
-            let names = try DirectoryNames(of: root)
+            let names = try DirectoryNames(of: root, prefix: [], within: ranges)
             levels = [
                 DirectoryWalk.Level(
                     directory: root,
                     status: try root.status(),
                     names: names,
-                    prefix: []
+                    prefix: [],
+                    isWhole: ranges.isAll
                 )
             ]
             isStarted = true
@@ -150,6 +163,8 @@ extension DirectoryWalk.State {
         levels[levels.count - 1].position += 1
         let name = level.names.bytes(of: element)
         let path = level.prefix + name
+        // Of a name whose kind was unknown, it is known now.
+        if !level.isWhole, !leads(path, element.isDirectory) { return true }
         if RelativePath.isReserved(name) {
             let reason = reservation(of: element, level, in: directory)
             if let reason, !isExcluded(path, element.isDirectory) {
@@ -168,6 +183,13 @@ extension DirectoryWalk.State {
             inspect(at: path, level.names.name(of: element), in: directory, &batch)
         }
         return true
+    }
+
+    /// True if a key of the walk is at or beneath `path`.
+    private func leads(_ path: [UInt8], _ isDirectory: Bool) -> Bool {
+        isDirectory
+            ? ranges.meets(prefix: ObjectKey(path + [UInt8(ascii: "/")]))
+            : ranges.contains(ObjectKey(path))
     }
 
     /// If their directory is gone too, names that are missing need not have been deleted; and if it
@@ -275,13 +297,15 @@ extension DirectoryWalk.State {
         do throws(LocalError) {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
-            let names = try DirectoryNames(of: opened)
-            batch.entries.append(
-                LocalEntry(
-                    path: ObjectKey(prefix),
-                    kind: .directory(isEmpty: names.elements.isEmpty)
+            let names = try DirectoryNames(of: opened, prefix: prefix, within: ranges)
+            if ranges.contains(ObjectKey(prefix)) {
+                batch.entries.append(
+                    LocalEntry(
+                        path: ObjectKey(prefix),
+                        kind: .directory(isEmpty: names.isOfEmptyDirectory)
+                    )
                 )
-            )
+            }
             if let around = levels.last, status.isMountPoint(in: around.status) {
                 mountPoints.append(path)
             }
@@ -291,7 +315,8 @@ extension DirectoryWalk.State {
                     directory: opened,
                     status: status,
                     names: names,
-                    prefix: prefix
+                    prefix: prefix,
+                    isWhole: ranges.cover(prefix: ObjectKey(prefix))
                 )
             )
             // Index 0 is the root, which stays open in any case.
@@ -305,9 +330,11 @@ extension DirectoryWalk.State {
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
             default:
                 // It exists, and so do its files, but they are unknown.
-                batch.entries.append(
-                    LocalEntry(path: ObjectKey(prefix), kind: .directory(isEmpty: false))
-                )
+                if ranges.contains(ObjectKey(prefix)) {
+                    batch.entries.append(
+                        LocalEntry(path: ObjectKey(prefix), kind: .directory(isEmpty: false))
+                    )
+                }
                 batch.issues.append(
                     WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
                 )

@@ -39,6 +39,15 @@ struct RowReader {
         return try count(what)
     }
 
+    /// A text in a column that rows of earlier versions do not have.
+    mutating func addedText(_ what: String, limit: Int) throws(ManifestError) -> String? {
+        guard statement.value(at: column) != .null else {
+            column += 1
+            return nil
+        }
+        return try text(what, limit: limit)
+    }
+
     /// True or nothing, in a column that rows of earlier versions do not have.
     mutating func addedMark(_ what: String) throws(ManifestError) -> Bool {
         guard let value = try addedCount(what) else { return false }

@@ -11,7 +11,8 @@ enum RunRow {
         values.append(run.started)
         values.append(run.remote)
         values += recordValues(of: run.record)
-        return RowDigest.sealing(values, table: .run, additions: 1)
+        values.append(run.paths?.cut(toBytes: ManifestLimits.message))
+        return RowDigest.sealing(values, table: .run, additions: 2)
     }
 
     /// The columns that a run has only when it has ended.
@@ -62,12 +63,14 @@ enum RunRow {
         let started = try row.timestamp("its start")
         let remote = try row.text("its remote", limit: ManifestLimits.remote)
         let record = try readRecord(&row)
+        let paths = try row.addedText("its paths", limit: ManifestLimits.message)
         try row.finish()
         return StoredRun(
             id: RunID(id),
             direction: direction,
             started: started,
             remote: remote,
+            paths: paths,
             record: record
         )
     }

@@ -59,6 +59,9 @@ package struct StoredRun: Sendable, Hashable {
     package let started: Timestamp
     /// The remote as text for a person.
     package let remote: String
+    /// What the run was limited to, a path a line, safe to print; nil for a run of the whole
+    /// mirror; cut at 4,096 bytes.
+    package let paths: String?
     /// Nil while it goes on, and for ever if it was killed.
     package let record: RunRecord?
 
@@ -67,12 +70,14 @@ package struct StoredRun: Sendable, Hashable {
         direction: String,
         started: Timestamp,
         remote: String,
+        paths: String? = nil,
         record: RunRecord?
     ) {
         self.id = id
         self.direction = direction
         self.started = started
         self.remote = remote
+        self.paths = paths
         self.record = record
     }
 }

@@ -1,4 +1,5 @@
 internal import ManifestStore
+internal import SyncModel
 
 /// Whether the manifest had anything to look up when a run began.
 ///
@@ -15,7 +16,7 @@ struct EarlierRows: Sendable {
 
 extension EarlierRows {
     init(_ manifest: ManifestStore) async throws(ManifestError) {
-        hasEntries = try await !manifest.entries(after: nil, through: nil, limit: 1).isEmpty
+        hasEntries = try await !manifest.entries(in: .all, after: nil, limit: 1).isEmpty
         let downloads = try await manifest.downloadCheckpoints(after: nil, limit: 1)
         let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
         hasTransfers = !downloads.isEmpty || !uploads.isEmpty

@@ -23,6 +23,8 @@ struct RunContext: Sendable {
     let tracker: ProgressTracker
     let journal: RunJournal
     let options: RunOptions
+    /// What the run is limited to.
+    let paths: RunPaths
     let run: RunID
     let clocks: RunClocks
     /// True if an earlier run met two keys that are one name on this disk: a new key's name is

@@ -55,11 +55,15 @@ struct DeletionRecheck: Sendable {
     private func listed(
         _ rest: ArraySlice<PlannedDeletion>
     ) async -> (answered: Int, answer: Answer) {
-        guard let first = rest.first, let start = Self.placeBefore(context.objectKey(first.key))
+        let ranges = context.paths.ranges
+        guard let first = rest.first, let start = Self.placeBefore(context.objectKey(first.key)),
+            let index = ranges.index(notPassedBy: first.key)
         else { return (0, Answer()) }
+        let range = ranges.ranges[index]
+        let prefix = context.objectKey(range.commonPrefix)
         let request = ListRequest(
-            prefix: context.prefix,
-            startAfter: start,
+            prefix: prefix,
+            startAfter: start < prefix ? nil : start,
             delimiter: nil,
             maximumKeys: Self.keysAtOnce
         )
@@ -72,7 +76,7 @@ struct DeletionRecheck: Sendable {
             // The single questions say what is wrong, each of its own object.
             return (0, Answer())
         }
-        return await classify(rest, by: page)
+        return await classify(rest.prefix { range.contains($0.key) }, by: page)
     }
 
     private func classify(

@@ -3,7 +3,8 @@ internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
 
-/// Removes the directories that deletions left empty, up to those that have an object of their own.
+/// Removes the directories that deletions left empty, up to those that have an object of their own,
+/// and none above the paths that a run is limited to.
 struct DirectoryPruner: Sendable {
     let context: RunContext
 
@@ -19,7 +20,7 @@ struct DirectoryPruner: Sendable {
         var failures: [(path: RelativePath, failure: ItemFailure)] = []
         for path in emptied {
             var next: RelativePath? = path
-            while let parent = next {
+            while let parent = next, context.paths.contains(parent.key) {
                 if !forgetting.contains(parent.key),
                     try await context.manifest.entry(parent.key) != nil
                 {
@@ -40,14 +41,24 @@ struct DirectoryPruner: Sendable {
         return failures
     }
 
-    /// Finishes what a killed run was about to do, and drops its plan.
+    /// Finishes what killed runs were about to do, and drops their plans.
     ///
-    /// Of what it planned to delete, that which is gone may have left empty directories. To this
+    /// Of what they planned to delete, that which is gone may have left empty directories. To this
     /// run they would look like the user's: a pull would keep them forever, a push would create
-    /// objects for them.
-    func finishEarlierRun() async throws {
+    /// objects for them. A limited run leaves what is not of its paths to a later run.
+    func finishEarlierRuns() async throws {
+        let manifest = context.manifest
+        var run = context.run
+        while let earlier = try await manifest.lastPlannedRun(before: run) {
+            try await finish(earlier)
+            run = earlier
+        }
+        guard !context.paths.isLimited else { return }
+        try await manifest.dropPlannedDeletions(before: context.run)
+    }
+
+    private func finish(_ earlier: RunID) async throws {
         let (directory, manifest) = (context.directory, context.manifest)
-        guard let earlier = try await manifest.lastPlannedRun(before: context.run) else { return }
         var last: ObjectKey?
         while true {
             let page = try await manifest.plannedDeletions(
@@ -58,7 +69,7 @@ struct DirectoryPruner: Sendable {
             )
             guard let end = page.last else { break }
             last = end.key
-            let paths = page.compactMap { deletion in
+            let paths = page.filter { context.paths.contains($0.key) }.compactMap { deletion in
                 // A name that was unsafe then has left nothing here.
                 try? RelativePath(key: deletion.key)
             }
@@ -75,6 +86,10 @@ struct DirectoryPruner: Sendable {
             // One that may not be removed now either is an empty directory from here on.
             _ = try await prune(emptied, forgetting: [])
         }
-        try await manifest.dropPlannedDeletions(before: context.run)
+        guard context.paths.isLimited else { return }
+        try await manifest.dropPlannedDeletions(
+            run: earlier,
+            atOrBeneath: context.paths.paths.map(\.key)
+        )
     }
 }

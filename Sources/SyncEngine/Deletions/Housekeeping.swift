@@ -14,16 +14,17 @@ struct Housekeeping: Sendable {
     let context: RunContext
 
     /// Before a run: what a killed one was deleting, partial files without a checkpoint, and all
-    /// trash of a run that is to keep none.
+    /// trash if a run of the whole mirror is to keep none.
     ///
     /// What cannot be removed is said and tried again by the next run; this one needs nothing of
     /// it gone.
     func sweepBefore() async throws {
-        try await DirectoryPruner(context: context).finishEarlierRun()
+        try await DirectoryPruner(context: context).finishEarlierRuns()
         var known: Set<String> = []
-        try await forEachDownload { known.insert($0.partialName) }
+        try await everyDownload { known.insert($0.partialName) }
         let directory = context.directory
-        let keepsTrash = context.options.trashDays > 0
+        // What is in the trash need not be of the paths of a limited run.
+        let keepsTrash = context.options.trashDays > 0 || context.paths.isLimited
         let kept = known
         warn(
             of: await context.disk.run {
@@ -39,7 +40,7 @@ struct Housekeeping: Sendable {
     func sweepTrash() async {
         let days = Int64(context.options.trashDays)
         // With no days the run has begun without trash, and what it has now is not from earlier.
-        guard days > 0 else { return }
+        guard days > 0, !context.paths.isLimited else { return }
         await context.clocks.wait()
         guard let now = context.clocks.earlier else { return }
         let limit = Timestamp(seconds: now.seconds - days * 86_400)
@@ -139,8 +140,15 @@ struct Housekeeping: Sendable {
         try await context.manifest.dropUpload(checkpoint.key)
     }
 
-    /// In key order, a page of them in memory; `body` may drop what it is given.
+    /// Those of what the run is limited to, in key order, a page of them in memory; `body` may drop
+    /// what it is given.
     func forEachDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
+        try await everyDownload { checkpoint in
+            if context.paths.contains(checkpoint.key) { try await body(checkpoint) }
+        }
+    }
+
+    private func everyDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
         var last: ObjectKey?
         while true {
             let page = try await context.manifest.downloadCheckpoints(
@@ -153,6 +161,7 @@ struct Housekeeping: Sendable {
         }
     }
 
+    /// As ``forEachDownload(_:)``.
     func forEachUpload(_ body: (UploadCheckpoint) async throws -> Void) async throws {
         var last: ObjectKey?
         while true {
@@ -161,7 +170,9 @@ struct Housekeeping: Sendable {
                 limit: Self.checkpointsAtOnce
             )
             guard let end = page.last else { return }
-            for checkpoint in page { try await body(checkpoint) }
+            for checkpoint in page where context.paths.contains(checkpoint.key) {
+                try await body(checkpoint)
+            }
             last = end.key
         }
     }

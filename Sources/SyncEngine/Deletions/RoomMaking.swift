@@ -8,7 +8,7 @@ internal import SyncPlanner
 ///
 /// Where the room is still short, the trash of earlier runs goes, the oldest first and this run's
 /// own last, as far as that helps and no further. This run's own stays if it holds a version that
-/// a user made and this run replaced.
+/// a user made and this run replaced. A run that is limited to paths removes no trash.
 struct RoomMaking: Sendable {
     let executor: ItemExecutor
 
@@ -59,7 +59,7 @@ struct RoomMaking: Sendable {
             needed -= InterruptedTransfer(checkpoint).bytesFinished
         }
         guard let free = await freeBytes(), needed > free else { return }
-        let trash = await executor.trashSize() ?? 0
+        let trash = context.paths.isLimited ? 0 : await executor.trashSize() ?? 0
         guard needed > free.addingClamped(trash) else { return }
         context.emit(
             .warning(
@@ -75,7 +75,9 @@ struct RoomMaking: Sendable {
         for item in executor.ledger.takeShort() { await executor.failForRoom(item) }
     }
 
+    /// None in a limited run, which does not know what of the trash is of its paths.
     private func trashOfRuns() async -> [MirrorDirectory.TrashOfRun] {
+        guard !context.paths.isLimited else { return [] }
         let directory = context.directory
         let runs = try? await context.disk.run { () throws(LocalError) in
             try directory.trashOfRuns()
@@ -121,7 +123,7 @@ extension ItemExecutor {
         guard case .diskFull(var message) = item.failure else {
             return fail(.download, key, size: size, item.failure)
         }
-        if let trash = await trashSize(), trash > 0 {
+        if !context.paths.isLimited, let trash = await trashSize(), trash > 0 {
             message += " The trash holds \(roomText(trash)), which --trash-days 0 frees."
         }
         let checkpoint = try? await context.manifest.downloadCheckpoint(key)

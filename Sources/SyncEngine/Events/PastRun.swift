@@ -8,6 +8,8 @@ public struct PastRun: Sendable, Hashable {
     public var started: Int64
     /// The remote, safe to print.
     public var remote: String
+    /// What the run was limited to, safe to print; none for a run of the whole mirror.
+    public var paths: [String]
     /// How it ended; nil while it goes on, and if it was killed.
     public var end: End?
 

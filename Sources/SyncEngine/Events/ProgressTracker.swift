@@ -21,9 +21,12 @@ package final class ProgressTracker: Sendable {
     private let state: Mutex<State>
     let direction: SyncDirection
 
-    package init(direction: SyncDirection) {
+    /// `paths` are what the run is limited to, as the summary shows them.
+    package init(direction: SyncDirection, paths: [String] = []) {
         self.direction = direction
-        state = Mutex(State(summary: RunSummary(direction: direction)))
+        var summary = RunSummary(direction: direction)
+        summary.paths = paths
+        state = Mutex(State(summary: summary))
     }
 
     /// An item was planned that moves `bytes`.

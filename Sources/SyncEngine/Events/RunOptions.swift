@@ -34,6 +34,13 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// False unless set; requires ``deletesKnown`` as well. A sync never deletes what is excluded.
     public var deletesExcluded = false
+    /// Files and directories beneath the mirror's directory, with "/" between names, to which the
+    /// run is limited; none means all.
+    ///
+    /// The run lists, walks, transfers and deletes only what lies at and beneath them, and the
+    /// guards of deletion count what lies there. Paths need not exist on both sides, but on one, or
+    /// in the manifest. They cannot be combined with ``allowsRebinding``.
+    public var paths: [String] = []
 
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every

@@ -153,6 +153,8 @@ public struct RunSummary: Sendable, Hashable {
     public var runID: Int64 = 0
     /// The way it went.
     public var direction: SyncDirection
+    /// What the run was limited to, safe to print; none for a run of the whole mirror.
+    public var paths: [String] = []
     /// Files downloaded or objects uploaded.
     public var transferred = 0
     /// Bytes moved over the network as content.
@@ -230,7 +232,8 @@ public struct RunSummary: Sendable, Hashable {
             && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
     }
 
-    /// True if both sides are equal now, but for what the filters leave out.
+    /// True if both sides are equal now, but for what the filters leave out; of a limited run, what
+    /// lies at and beneath its paths.
     ///
     /// A complete run need not leave them so: without being asked to, it deletes nothing, a pull
     /// sends nothing, and a push fetches nothing. The counts say what differs.

@@ -11,6 +11,7 @@ final class LocalScan: Sendable {
 
     private let directory: MirrorDirectory
     private let batch: Int
+    private let ranges: KeyRanges
     private let expected: [[UInt8]]
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
@@ -22,6 +23,7 @@ final class LocalScan: Sendable {
         directory: MirrorDirectory,
         threads: BlockingThreads,
         batch: Int,
+        within ranges: KeyRanges,
         expecting mountPoints: [[UInt8]],
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         reportingTo issues: ScanIssues,
@@ -29,6 +31,7 @@ final class LocalScan: Sendable {
     ) {
         self.directory = directory
         self.batch = batch
+        self.ranges = ranges
         expected = mountPoints
         self.isExcluded = isExcluded
         self.noteMounts = noteMounts
@@ -39,8 +42,8 @@ final class LocalScan: Sendable {
     /// Walks to the end; runs beside ``next()``.
     func run() async throws {
         do {
-            let (directory, batch) = (directory, batch)
-            let walk = directory.walk(leavingOut: isExcluded)
+            let batch = batch
+            let walk = directory.walk(within: ranges, leavingOut: isExcluded)
             var noted = 0
             while true {
                 let batch = try await queue.run { () throws(LocalError) in

@@ -20,6 +20,8 @@ struct PlanLoop {
     let scan: LocalScan
     /// Rows of the manifest.
     private let rowsAtOnce: Int
+    /// The ranges whose rows were not read to their ends.
+    private var rowRanges: ArraySlice<KeyRange>
     private(set) var join = MergeJoin()
     private var listing = RemoteLister.Position()
     private var lastRow: ObjectKey?
@@ -27,6 +29,8 @@ struct PlanLoop {
     private(set) var listedObjects = 0
     /// Files and directories that the walk had.
     private(set) var walkedEntries = 0
+    /// The same by paths; nil for a run of the whole mirror.
+    private(set) var tallies: (listed: RangeTally, walked: RangeTally)?
     /// True once the walk was read to its end.
     private(set) var isWalkFinished = false
     /// Why the listing ended before its end, nil if it did not.
@@ -36,9 +40,12 @@ struct PlanLoop {
         manifest: ManifestStore,
         lister: RemoteLister,
         scan: LocalScan,
+        paths: RunPaths,
         rowsAtOnce: Int
     ) {
         self.rowsAtOnce = rowsAtOnce
+        rowRanges = paths.ranges.ranges[...]
+        if paths.isLimited { tallies = (RangeTally(paths.ranges), RangeTally(paths.ranges)) }
         self.manifest = manifest
         self.lister = lister
         self.scan = scan
@@ -79,6 +86,12 @@ struct PlanLoop {
                 return
             }
             listedObjects += objects.count
+            if tallies != nil {
+                // What no run takes is as good as nothing.
+                for object in objects where RelativePath.isSafe(object.key) {
+                    tallies?.listed.add(object.key)
+                }
+            }
             try join.feed(remote: objects)
         } catch is CancellationError {
             throw CancellationError()
@@ -90,17 +103,15 @@ struct PlanLoop {
     }
 
     private mutating func feedBase() async throws {
-        let rows = try await manifest.entries(
-            after: lastRow,
-            through: nil,
-            limit: rowsAtOnce
-        )
-        guard let last = rows.last else {
-            join.finish(.base)
-            return
+        while let range = rowRanges.first {
+            let rows = try await manifest.entries(in: range, after: lastRow, limit: rowsAtOnce)
+            if let last = rows.last {
+                lastRow = last.key
+                return try join.feed(base: rows)
+            }
+            rowRanges.removeFirst()
         }
-        lastRow = last.key
-        try join.feed(base: rows)
+        join.finish(.base)
     }
 
     private mutating func feedLocal() async throws {
@@ -110,6 +121,9 @@ struct PlanLoop {
             return
         }
         walkedEntries += entries.count
+        if tallies != nil {
+            for entry in entries { tallies?.walked.add(entry.path) }
+        }
         try join.feed(local: entries)
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The remote's objects in key order, listed ahead of use by several concurrent listings.
 ///
-/// The key space is cut at `splits`; each segment is one listing that starts after its lower bound
+/// The ranges are cut at `splits`; each segment is one listing that starts after its lower bound
 /// and stops at its upper one, and holds a few pages at most. The segments are read in order, and
 /// none is begun before the one `width` places ahead of it was read to its end: the result is one
 /// ordered stream whose memory does not depend on the number of objects.
@@ -13,9 +13,16 @@ final class RemoteLister: Sendable {
     private static let pagesAhead = 8
 
     private struct Segment: Sendable {
-        let after: ObjectKey?
-        let through: ObjectKey?
+        /// In key order.
+        let listings: [Listing]
         let pages: Channel<[RemoteObject]>
+    }
+
+    /// What one sequence of requests lists; keys are without the remote's prefix.
+    private struct Listing: Sendable {
+        let range: KeyRange
+        /// What the keys begin with.
+        let prefix: ObjectKey
     }
 
     private let store: any ObjectStore
@@ -30,11 +37,13 @@ final class RemoteLister: Sendable {
     /// Raised when a segment was read, or a listing failed.
     private let progress = Condition()
 
-    /// `prefix` is empty or ends in "/", and the objects' keys come without it; `splits` are keys
-    /// without it, ascending; `width` is how many listings run side by side.
+    /// `prefix` is empty or ends in "/", and the objects' keys come without it; `ranges` are of
+    /// keys without it, and so are `splits`, which ascend; `width` is how many listings run side by
+    /// side.
     init(
         store: any ObjectStore,
         prefix: ObjectKey,
+        ranges: KeyRanges,
         splits: [ObjectKey],
         width: Int,
         markers: MarkerReader? = nil
@@ -44,14 +53,12 @@ final class RemoteLister: Sendable {
         self.store = store
         self.prefix = prefix
         self.width = max(1, width)
-        let bounds: [ObjectKey?] = [nil] + splits.map { ObjectKey(prefix.bytes + $0.bytes) } + [nil]
-        segments = zip(bounds, bounds.dropFirst()).map { after, through in
-            Segment(
-                after: after,
-                through: through,
-                pages: Channel(capacity: Self.pagesAhead)
-            )
+        let listings = ranges.ranges.flatMap { range in
+            range.cut(behind: splits).map { Listing(range: $0, prefix: range.commonPrefix) }
         }
+        // A marker without its slash can belong behind keys of the next ranges.
+        let cuts = markers == nil ? listings.map { [$0] } : [listings]
+        segments = cuts.map { Segment(listings: $0, pages: Channel(capacity: Self.pagesAhead)) }
     }
 
     /// False once a page contradicted those before it: what such a listing lacks may be there.
@@ -107,18 +114,28 @@ final class RemoteLister: Sendable {
         return nil
     }
 
-    /// Lists one segment, and once more from where it was in order after a page that was not: what
-    /// a service or a proxy gets wrong once costs a run its deletions, but not its transfers.
     private func list(_ segment: Segment) async throws {
-        var validator = ListingValidator()
-        var last = segment.after
         var order = MarkerOrder()
+        for listing in segment.listings { try await list(listing, &order, to: segment.pages) }
+        let rest = order.finish()
+        if !rest.isEmpty { try await segment.pages.send(rest) }
+    }
+
+    /// Lists one range, and once more from where it was in order after a page that was not: what
+    /// a service or a proxy gets wrong once costs a run its deletions, but not its transfers.
+    private func list(
+        _ listing: Listing,
+        _ order: inout MarkerOrder,
+        to pages: Channel<[RemoteObject]>
+    ) async throws {
+        var validator = ListingValidator()
+        var last = listing.range.startAfter(within: listing.prefix).map(whole)
         var hasListedAgain = false
         var request = ListRequest(
-            prefix: prefix,
-            startAfter: segment.after,
+            prefix: whole(listing.prefix),
+            startAfter: last,
             delimiter: nil,
-            maximumKeys: 1_000
+            maximumKeys: listing.range.isSingle ? 1 : 1_000
         )
         while true {
             let page = try await store.list(request)
@@ -134,38 +151,37 @@ final class RemoteLister: Sendable {
                 continue
             }
             last = page.objects.last?.key ?? last
-            var (objects, isPastEnd) = try await inside(segment, page.objects)
-            let isLast = page.next == nil || isPastEnd
-            objects = try await withSlashes(objects, &order)
-            if isLast { objects += order.finish() }
-            if !objects.isEmpty { try await segment.pages.send(objects) }
-            guard let next = page.next, !isLast else { return }
+            let objects = try await withSlashes(inside(listing.range, page.objects), &order)
+            if !objects.isEmpty { try await pages.send(objects) }
+            let isPastEnd = last.map { whole(listing.range, isPassedBehind: $0) } ?? false
+            guard let next = page.next, !isPastEnd else { return }
             request.token = next
             request.startAfter = nil
         }
     }
 
-    /// The page's objects up to the segment's upper bound, without the prefix.
+    /// The key as the store has it.
+    private func whole(_ key: ObjectKey) -> ObjectKey { ObjectKey(prefix.bytes + key.bytes) }
+
+    /// True if no key of `range` follows the store's `key`.
+    private func whole(_ range: KeyRange, isPassedBehind key: ObjectKey) -> Bool {
+        range.upper.map { whole($0) <= key.next } ?? false
+    }
+
+    /// The page's objects that lie in the range, without the prefix.
     private func inside(
-        _ segment: Segment,
+        _ range: KeyRange,
         _ page: [RemoteObject]
-    ) async throws -> (objects: [RemoteObject], isPastEnd: Bool) {
-        var objects: [RemoteObject] = []
-        objects.reserveCapacity(page.count)
-        var isPastEnd = false
-        for object in page {
-            if let through = segment.through, through < object.key {
-                isPastEnd = true
-                break
-            }
-            // The prefix itself is the mirrored directory's own marker.
-            if object.key.bytes.count > prefix.bytes.count { objects.append(object) }
+    ) async throws -> [RemoteObject] {
+        let bounds = KeyRange(from: whole(range.lower), before: range.upper.map(whole))
+        // The prefix itself is the mirrored directory's own marker.
+        let objects = page.filter {
+            bounds.contains($0.key) && $0.key.bytes.count > prefix.bytes.count
         }
         let targets = try await LinkTargets(store: store, prefix: prefix).targets(of: objects)
-        let relative = objects.enumerated().map { index, object in
+        return objects.enumerated().map { index, object in
             self.described(object, as: targets[index])
         }
-        return (relative, isPastEnd)
     }
 
     /// The objects with those markers as directories whose names lack the slash.

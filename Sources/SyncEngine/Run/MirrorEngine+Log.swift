@@ -58,6 +58,8 @@ extension PastRun {
             direction: run.direction,
             started: run.started.seconds,
             remote: displayText(run.remote.utf8),
+            // Escaped when it was made.
+            paths: run.paths?.split(separator: "\n").map(String.init) ?? [],
             end: run.record.map { record in
                 End(
                     outcome: record.outcome.rawValue,

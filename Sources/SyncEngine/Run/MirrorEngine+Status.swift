@@ -31,14 +31,15 @@ extension MirrorEngine {
         _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions]
     ) async throws -> StatusReport {
-        let run = MirrorRun(
+        let run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,
             options: options,
             onEvent: { _ in }
         )
-        let rows = try await session.manifest.entryCount()
+        try await run.checkPaths()
+        let rows = try await run.recordedRows()
         let issues = IssueTexts(limit: Self.issueLimit)
         let judgesInodes = try session.directory.keepsInodeNumbers()
         let scope = PlanScope(
@@ -82,12 +83,13 @@ extension MirrorEngine {
         try await housekeeping.forEachDownload { interrupted.append(InterruptedTransfer($0)) }
         try await housekeeping.forEachUpload { interrupted.append(InterruptedTransfer($0)) }
         return StatusReport(
+            paths: run.paths.display,
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,
             differences: differences.counted(scope),
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
-            recorded: rows,
+            recorded: rows.count,
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )
@@ -116,26 +118,25 @@ extension MirrorEngine {
     /// `path` is a file or directory beneath the mirrored one; nil means all.
     package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
-        let selected = path.map { ObjectKey(Self.relative($0)) }
-        let run = MirrorRun(
+        var options = RunOptions.housekeeping
+        if let path { options.paths = [path] }
+        let run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,
-            options: .housekeeping,
+            options: options,
             onEvent: { _ in }
         )
         do {
             let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
             var report = CancelReport()
             try await housekeeping.forEachDownload { checkpoint in
-                guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.downloadsDropped += 1
                 let bytes = InterruptedTransfer(checkpoint).bytesFinished
                 report.bytesDropped = report.bytesDropped.addingClamped(bytes)
             }
             try await housekeeping.forEachUpload { checkpoint in
-                guard Self.selects(selected, checkpoint.key) else { return }
                 try await housekeeping.drop(checkpoint)
                 report.uploadsAborted += 1
                 let bytes = InterruptedTransfer(checkpoint).bytesFinished
@@ -146,20 +147,6 @@ extension MirrorEngine {
         } catch {
             throw SyncError(any: error)
         }
-    }
-
-    /// A path as the shell completes it: without "./" before and "/" behind.
-    private static func relative(_ path: String) -> [UInt8] {
-        var bytes = [UInt8](path.utf8)[...]
-        while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
-        while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
-        return [UInt8](bytes)
-    }
-
-    private static func selects(_ selected: ObjectKey?, _ key: ObjectKey) -> Bool {
-        guard let selected, !selected.isEmpty else { return true }
-        return key == selected
-            || key.hasPrefix(ObjectKey(selected.bytes + [UInt8(ascii: "/")]))
     }
 }
 

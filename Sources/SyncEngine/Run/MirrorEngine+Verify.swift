@@ -18,12 +18,11 @@ extension MirrorEngine {
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) async throws(SyncError) -> VerifyReport {
-        var paths: [RelativePath] = []
-        for text in options.paths { paths.append(try LocalSettings.path(text)) }
+        let paths = try RunPaths(options.paths)
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
-        let run = MirrorRun(
+        let run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,
@@ -35,7 +34,7 @@ extension MirrorEngine {
             var scrub = Scrub(
                 executor: run.parts(RunID(0)).executor,
                 options: options,
-                paths: paths.map(\.key),
+                paths: paths,
                 onFinding: onFinding
             )
             try await scrub.run()
@@ -70,7 +69,7 @@ private struct Scrub {
 
     let executor: ItemExecutor
     let options: VerifyOptions
-    let paths: [ObjectKey]
+    let paths: RunPaths
     let onFinding: @Sendable (VerifyFinding) -> Void
     var report = VerifyReport()
     private var marks = DamageMarks()
@@ -83,7 +82,7 @@ private struct Scrub {
     init(
         executor: ItemExecutor,
         options: VerifyOptions,
-        paths: [ObjectKey],
+        paths: RunPaths,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) {
         self.executor = executor
@@ -101,27 +100,18 @@ private struct Scrub {
         if case .percent(let percent)? = options.budget {
             maximum = max(1, try await manifest.entryCount() * percent / 100)
         }
-        if options.budget != nil, paths.isEmpty {
+        if options.budget != nil, !paths.isLimited {
             position = try await DamageRecord.position(manifest)
         }
         let earlier = try await DamageRecord.read(manifest)
         recorded = earlier
         // What cannot be kept is found again by reading everything.
-        let isWhole = options.budget == nil && paths.isEmpty
+        let isWhole = options.budget == nil && !paths.isLimited
         if !earlier.areTooMany || !isWhole { marks = earlier }
         try await dropOutdatedMarks()
-        if paths.isEmpty {
-            return try await scrub(after: position, through: nil, keepsPosition: true)
-        }
-        for path in paths {
-            let slash = UInt8(ascii: "/")
-            if let row = try await manifest.entry(path) { try await verify([row]) }
-            // No key, which is UTF-8, has that last byte.
-            try await scrub(
-                after: ObjectKey(path.bytes + [slash]),
-                through: ObjectKey(path.bytes + [slash, 0xFF]),
-                keepsPosition: false
-            )
+        let keepsPosition = !paths.isLimited
+        for range in paths.ranges.ranges {
+            try await scrub(range, after: position, keepsPosition: keepsPosition)
         }
     }
 
@@ -133,8 +123,8 @@ private struct Scrub {
     }
 
     private mutating func scrub(
+        _ range: KeyRange,
         after start: ObjectKey?,
-        through end: ObjectKey?,
         keepsPosition: Bool
     ) async throws {
         let manifest = context.manifest
@@ -142,8 +132,8 @@ private struct Scrub {
         let notes = keepsPosition && options.budget != nil
         while true {
             let rows = try await manifest.entries(
+                in: range,
                 after: last,
-                through: end,
                 limit: Self.rowsAtOnce
             )
             if rows.isEmpty { break }
@@ -285,7 +275,7 @@ extension Scrub {
     func repairable() async throws -> [JoinedEntry] {
         var entries: [JoinedEntry] = []
         for key in marks.keys {
-            guard isSelected(key), let row = try await context.manifest.entry(key),
+            guard paths.contains(key), let row = try await context.manifest.entry(key),
                 marks.covers(row), let (_, file) = try await file(of: row)
             else { continue }
             guard let object = try? await executor.head(key), object.etag == row.etag,
@@ -311,10 +301,5 @@ extension Scrub {
             )
         }
         return entries
-    }
-
-    private func isSelected(_ key: ObjectKey) -> Bool {
-        paths.isEmpty
-            || paths.contains { key == $0 || key.hasPrefix(ObjectKey($0.bytes + [0x2F])) }
     }
 }

@@ -25,6 +25,14 @@ package struct MirrorEngine: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
+        let paths = try RunPaths(options.paths)
+        if paths.isLimited, options.allowsRebinding {
+            throw SyncError(
+                code: .configuration,
+                message: "a run that is limited to paths cannot confirm anything of the whole "
+                    + "mirror, as --rebind does; run once without paths"
+            )
+        }
         let session: MirrorSession
         if let first = try await usableSession(options, onEvent) {
             session = first
@@ -36,15 +44,37 @@ package struct MirrorEngine: Sendable {
         } else if settings.stateDirectory != nil {
             await session.manifest.goOnUnnumbered()
         }
-        var run = MirrorRun(
+        var run = try MirrorRun(
             settings: settings,
             session: session,
             direction: direction,
             options: options,
             onEvent: onEvent
         )
+        try await run.checkPaths()
         try await run.acceptMounts()
         return options.isDryRun ? try await run.preview() : try await run.perform()
+    }
+}
+
+extension MirrorRun {
+    /// Checks that what the run is limited to exists.
+    func checkPaths() async throws(SyncError) {
+        do {
+            try await paths.check(
+                session.directory,
+                session.manifest,
+                store,
+                prefix: settings.prefix,
+                BlockingQueue(
+                    label: "osssync.paths",
+                    width: 1,
+                    threads: settings.environment.threads
+                )
+            )
+        } catch {
+            throw SyncError(any: error)
+        }
     }
 }
 
@@ -67,11 +97,13 @@ extension MirrorEngine {
         _ options: RunOptions,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession? {
-        let session = try await open(options, mayFetchRules: !options.isDryRun)
+        let isInside = try RunPaths(options.paths).contains(IgnoreFile.key)
+        let session = try await open(options, mayFetchRules: !options.isDryRun && isInside)
         guard session.rulesProblem != nil else { return session }
         var fetching = RunOptions.standard
         fetching.connectionLimit = options.connectionLimit
-        let run = MirrorRun(
+        if !options.paths.isEmpty { fetching.paths = [IgnoreFile.name] }
+        let run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,

@@ -8,6 +8,13 @@ extension MirrorRun {
     /// Listings side by side.
     private static let listingWidth = 6
 
+    /// Rows of the manifest when the run began.
+    struct RecordedRows: Sendable {
+        var count: Int
+        /// Of a limited run: for each path those in it as a directory, without its own.
+        var beneath: [Int] = []
+    }
+
     /// What the plan's streams were, for the guards of deletion.
     struct PlanCoverage: Sendable {
         var listedObjects = 0
@@ -15,6 +22,8 @@ extension MirrorRun {
         var isListingProven = false
         var isScanProven = false
         var listingFailure: (any Error)?
+        /// Of a limited run: what was found of each path.
+        var tallies: (listed: RangeTally, walked: RangeTally)?
 
         /// Why there may be objects that the plan did not have; nil if there are none.
         var listingDoubt: String? {
@@ -40,18 +49,50 @@ extension MirrorRun {
             isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
-            listingFailure: loop.listingFailure
+            listingFailure: loop.listingFailure,
+            tallies: loop.tallies
         )
     }
 
+    /// How many rows the manifest has of what the run is limited to.
+    func recordedRows() async throws(ManifestError) -> RecordedRows {
+        let manifest = session.manifest
+        guard paths.isLimited else { return RecordedRows(count: try await manifest.entryCount()) }
+        var rows = RecordedRows(count: 0)
+        for path in paths.paths {
+            let beneath = try await manifest.entryCount(in: KeyRange(prefix: path.beneath))
+            rows.count += beneath
+            if try await manifest.entry(path.key) != nil { rows.count += 1 }
+            let hasOwn = try await manifest.entry(path.beneath) != nil
+            rows.beneath.append(hasOwn ? beneath - 1 : beneath)
+        }
+        return rows
+    }
+
+    /// What the guards of deletion are to know of each path; nil for a run of the whole mirror.
+    func branches(_ coverage: PlanCoverage, rows: RecordedRows) -> [DeletionGuard.Branch]? {
+        guard let tallies = coverage.tallies else { return nil }
+        return zip(paths.paths, rows.beneath).map { path, rows in
+            DeletionGuard.Branch(
+                path: path.key,
+                rows: rows,
+                listedObjects: tallies.listed.count(of: path),
+                walkedEntries: tallies.walked.count(of: path)
+            )
+        }
+    }
+
     /// Listings side by side, cut where the manifest says that the keys are.
-    func makeLister(rows: Int) async throws -> RemoteLister {
-        let count = max(1, rows / settings.limits.rowsPerListing)
+    func makeLister(rows: RecordedRows) async throws -> RemoteLister {
+        // The cuts are those of the whole mirror, of which a limited run uses some.
+        let recorded = paths.isLimited ? try await session.manifest.entryCount() : rows.count
+        let count = max(1, recorded / settings.limits.rowsPerListing)
         let (prefix, manifest) = (settings.prefix, session.manifest)
         let hasShortMarkers = try await ShortenedMarkers.areKnown(to: manifest) == true
         return RemoteLister(
             store: store,
             prefix: prefix,
+            ranges: paths.ranges,
             splits: hasShortMarkers ? [] : try await manifest.splitKeys(count: count),
             width: Self.listingWidth,
             markers: hasShortMarkers

@@ -7,7 +7,7 @@ extension MirrorRun {
     func deletionGuard(
         _ parts: Parts,
         _ coverage: PlanCoverage,
-        rows: Int,
+        rows: RecordedRows,
         deletions: Int
     ) async throws(ManifestError) -> DeletionGuard {
         let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
@@ -15,10 +15,10 @@ extension MirrorRun {
             filter,
             session.manifest
         )
-        return DeletionGuard(
+        var check = DeletionGuard(
             direction: direction,
             deletions: deletions,
-            rows: rows,
+            rows: rows.count,
             listedObjects: coverage.listedObjects,
             walkedEntries: coverage.walkedEntries,
             isListingProven: coverage.isListingProven,
@@ -33,13 +33,15 @@ extension MirrorRun {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
+        check.branches = branches(coverage, rows: rows)
+        return check
     }
 
     /// Carries out what was planned for after the transfers, if the guards allow it.
     func delete(
         _ parts: Parts,
         _ coverage: PlanCoverage,
-        rows: Int,
+        rows: RecordedRows,
         _ watch: DirectoryWatch
     ) async throws {
         let (context, executor) = (parts.context, parts.executor)
@@ -63,7 +65,8 @@ extension MirrorRun {
             try await DeferredDownloads(executor: executor).run()
             try await RoomMaking(executor: executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
-            if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
+            if options.deletesExtra, !paths.isLimited, !session.isManifestRebuilt,
+                parts.ledger.failedItems == 0,
                 context.tracker.summary.skipped == 0 || options.allowsRebinding,
                 session.known.unmounted.isEmpty,
                 coverage.isListingProven, coverage.isScanProven,

@@ -48,7 +48,7 @@ extension MirrorRun {
 
     /// Plans without workers: every item goes to `body`, in key order.
     func plan(
-        rows: Int,
+        rows: RecordedRows,
         _ parts: Parts,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> PlanCoverage {
@@ -102,7 +102,7 @@ extension MirrorRun {
     ///
     /// Without `notesMounts` nothing is recorded: so for what only looks.
     func join(
-        rows: Int,
+        rows: RecordedRows,
         _ scope: PlanScope,
         _ issues: ScanIssues,
         _ policy: DecisionPolicy,
@@ -117,6 +117,7 @@ extension MirrorRun {
             manifest: session.manifest,
             lister: lister,
             scan: scan,
+            paths: paths,
             rowsAtOnce: settings.limits.batch
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -169,6 +170,7 @@ extension MirrorRun {
             directory: session.directory,
             threads: settings.environment.threads,
             batch: settings.limits.batch,
+            within: paths.ranges,
             expecting: mounted,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {

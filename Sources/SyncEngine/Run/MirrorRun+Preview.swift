@@ -24,7 +24,7 @@ extension MirrorRun {
         var preview = Preview(parts: parts)
         var refusal: DeletionRefusal?
         do {
-            let rows = try await session.manifest.entryCount()
+            let rows = try await recordedRows()
             let coverage = try await plan(rows: rows, parts) { item in
                 try await preview.show(item)
             }

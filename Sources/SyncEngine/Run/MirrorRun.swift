@@ -27,6 +27,8 @@ struct MirrorRun: Sendable {
     private(set) var session: MirrorSession
     let direction: SyncDirection
     let options: RunOptions
+    /// What the run is limited to.
+    let paths: RunPaths
     let onEvent: @Sendable (SyncEvent) -> Void
     let limiter: ConnectionLimiter
     /// The store for all requests of this run.
@@ -38,11 +40,13 @@ struct MirrorRun: Sendable {
         direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) {
+    ) throws(SyncError) {
         self.settings = settings
         self.session = session
         self.direction = direction
         self.options = options
+        paths = try RunPaths(options.paths)
+        self.session.known.limit(to: paths.ranges)
         self.onEvent = onEvent
         limiter = ConnectionLimiter(
             maximum: options.connectionLimit,
@@ -108,7 +112,8 @@ struct MirrorRun: Sendable {
         let run = try await session.manifest.beginRun(
             direction: direction.rawValue,
             started: settings.environment.now(),
-            remote: settings.displayRemote
+            remote: settings.displayRemote,
+            paths: paths.isLimited ? paths.display.joined(separator: "\n") : nil
         )
         onEvent(
             .started(
@@ -157,9 +162,10 @@ struct MirrorRun: Sendable {
             uploads: uploads,
             emit: onEvent,
             limits: settings.limits,
-            tracker: ProgressTracker(direction: direction),
+            tracker: ProgressTracker(direction: direction, paths: paths.display),
             journal: RunJournal(),
             options: options,
+            paths: paths,
             run: run,
             clocks: RunClocks(settings.environment),
             looksForFoldedNames: session.hasFoldedNames,
@@ -243,8 +249,9 @@ struct MirrorRun: Sendable {
 extension MirrorRun {
     private func transferAndDelete(_ parts: Parts) async throws {
         let watch = try await DirectoryWatch(parts.context)
-        let rows = try await session.manifest.entryCount()
-        try await announceFilter(hasRows: rows > 0)
+        let rows = try await recordedRows()
+        // What other patterns exclude elsewhere, a limited run cannot say.
+        if !paths.isLimited { try await announceFilter(hasRows: rows.count > 0) }
         let coverage = try await transfer(parts, rows: rows)
         await parts.publications.flush()
         await parts.publications.recordRows()
@@ -258,7 +265,8 @@ extension MirrorRun {
         let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
         let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
-        if mayRecord, coverage.isScanProven, coverage.isListingProven {
+        // A limited run knows nothing of the rest.
+        if mayRecord, !paths.isLimited, coverage.isScanProven, coverage.isListingProven {
             try await session.known.record(
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
@@ -275,7 +283,7 @@ extension MirrorRun {
             coverage.isListingProven && coverage.isScanProven && ledger.failedItems == 0
             && ledger.shortItems == 0 && ledger.vanishedItems == 0
         if isClean {
-            if !ledger.keepsFetchedContents {
+            if !ledger.keepsFetchedContents, !paths.isLimited {
                 try await Housekeeping(context: parts.context).dropFetchedContents()
             }
             let filter = parts.context.filter
@@ -293,7 +301,7 @@ extension MirrorRun {
         onEvent(.warning(message: doubt))
     }
 
-    private func transfer(_ parts: Parts, rows: Int) async throws -> PlanCoverage {
+    private func transfer(_ parts: Parts, rows: RecordedRows) async throws -> PlanCoverage {
         let connections = options.connectionLimit
         let queue = WorkQueue<ItemExecutor.Work>(
             laneCapacity: settings.limits.laneCapacity,
@@ -362,7 +370,7 @@ extension MirrorRun {
             try await parts.context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
-                    && parts.context.filter.isEmpty
+                    && parts.context.filter.isEmpty && !paths.isLimited
             )
             try await session.manifest.endNumber()
             try await session.manifest.finishRun(parts.context.run, record)

@@ -80,6 +80,18 @@ struct DirectoryIdentity: Sendable, Hashable {
         acceptsMounts = true
     }
 
+    /// Forgets, for a run that is limited to `ranges`, the mounts that it does not come to.
+    mutating func limit(to ranges: KeyRanges) {
+        func isReached(_ path: [UInt8]) -> Bool {
+            let key = ObjectKey(path)
+            return ranges.contains(key)
+                || ranges.meets(prefix: ObjectKey(key.bytes + [UInt8(ascii: "/")]))
+        }
+        mounted = mounted.filter(isReached)
+        unmounted = unmounted.filter(isReached)
+        replaced = replaced.filter(isReached)
+    }
+
     /// Those of `found` beneath which the manifest has what need not be theirs: other ones were
     /// mounted there when it was recorded, or none was.
     func foreign(
@@ -91,8 +103,12 @@ struct DirectoryIdentity: Sendable, Hashable {
         let known = Set(mountPoints)
         for path in found where !known.contains(path) {
             let beneath = ObjectKey(path + [UInt8(ascii: "/")])
-            let rows = try await manifest.entries(after: beneath, through: nil, limit: 1)
-            if rows.first?.key.hasPrefix(beneath) == true { foreign.append(path) }
+            let rows = try await manifest.entries(
+                in: KeyRange(prefix: beneath),
+                after: beneath,
+                limit: 1
+            )
+            if !rows.isEmpty { foreign.append(path) }
         }
         return foreign
     }

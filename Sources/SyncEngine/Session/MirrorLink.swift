@@ -1,5 +1,6 @@
 internal import LocalStorage
 package import ObjectTransfer
+internal import SyncModel
 
 /// The small configuration file that links a directory with its remote.
 package enum MirrorLink {
@@ -79,7 +80,7 @@ package enum MirrorLink {
         )
         guard let mirror else { return false }
         defer { mirror.removeStandIn() }
-        let walk = mirror.walk(leavingOut: { _, _ in false })
+        let walk = mirror.walk(within: .all, leavingOut: { _, _ in false })
         while let batch = try? walk.next(limit: 64) {
             if !batch.entries.isEmpty { return true }
             if batch.isFinished { return false }

@@ -38,7 +38,7 @@ extension World {
             )
             if let opened {
                 reading.outcome = opened.outcome
-                let rows = try? await opened.store.entries(after: nil, through: nil, limit: 10_000)
+                let rows = try? await opened.store.entries(in: .all, after: nil, limit: 10_000)
                 reading.rows = rows ?? []
                 reading.host = try? await opened.store.setting("remote.endpoint-host")
                 try? await opened.store.checkpointAndClose()

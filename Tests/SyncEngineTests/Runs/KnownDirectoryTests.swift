@@ -161,6 +161,7 @@ extension EngineRuns {
                 directory: session.directory,
                 threads: .system,
                 batch: 100,
+                within: .all,
                 expecting: [[UInt8]("disk".utf8)],
                 leavingOut: { _, _ in false },
                 reportingTo: issues

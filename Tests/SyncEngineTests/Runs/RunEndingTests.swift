@@ -132,6 +132,7 @@ extension EngineRuns {
             let lister = RemoteLister(
                 store: hooked,
                 prefix: "mirror/",
+                ranges: .all,
                 splits: ["f20", "f30", "f40"],
                 width: 4
             )
@@ -164,6 +165,7 @@ extension EngineRuns {
             let lister = RemoteLister(
                 store: hooked,
                 prefix: "mirror/",
+                ranges: .all,
                 splits: names.dropLast().map { ObjectKey($0) },
                 width: width
             )
@@ -201,7 +203,7 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let run = MirrorRun(
+            let run = try MirrorRun(
                 settings: engine.settings,
                 session: session,
                 direction: .push,

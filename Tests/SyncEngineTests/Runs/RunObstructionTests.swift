@@ -173,7 +173,13 @@ extension EngineRuns {
                 // The first ones wait for each other.
                 while call.number <= 8, gauge.peak < 8 { await Task.yield() }
             }
-            let lister = RemoteLister(store: hooked, prefix: "mirror/", splits: [], width: 1)
+            let lister = RemoteLister(
+                store: hooked,
+                prefix: "mirror/",
+                ranges: .all,
+                splits: [],
+                width: 1
+            )
             await lister.run()
             var position = RemoteLister.Position()
             let objects = try #require(try await lister.next(&position))

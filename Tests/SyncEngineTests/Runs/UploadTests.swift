@@ -299,7 +299,7 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let run = MirrorRun(
+            let run = try MirrorRun(
                 settings: engine.settings,
                 session: session,
                 direction: .push,

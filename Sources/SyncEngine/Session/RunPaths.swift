@@ -1,0 +1,132 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// The files and directories beneath DIR that a command is limited to.
+///
+/// Each stands for two ranges of keys: its own, as a file, and those beneath it, as a directory.
+/// Everything that lists, walks or reads the manifest reads these ranges and nothing else.
+struct RunPaths: Sendable {
+    /// Without those beneath others; in key order; empty for the whole mirror.
+    let paths: [RelativePath]
+    let ranges: KeyRanges
+
+    var isLimited: Bool { !paths.isEmpty }
+
+    /// The paths as text that is safe to print.
+    var display: [String] { paths.map(\.display) }
+
+    /// The whole mirror if there are no `texts`, which are as a user typed them.
+    ///
+    /// - Throws: `configuration` for a path that is not beneath the directory, or has a name of
+    ///   osssync's own.
+    init(_ texts: [String]) throws(SyncError) {
+        var all: [[UInt8]: RelativePath] = [:]
+        for text in texts {
+            let path = try LocalSettings.path(text)
+            all[path.bytes] = path
+        }
+        paths = all.values.filter { path in
+            !path.parents.contains { all[$0.bytes] != nil }
+        }.sorted()
+        ranges =
+            paths.isEmpty
+            ? .all : KeyRanges(paths.flatMap { [KeyRange($0.key), KeyRange(prefix: $0.beneath)] })
+    }
+
+    func contains(_ key: ObjectKey) -> Bool { ranges.contains(key) }
+}
+
+extension RunPaths {
+    /// Checks that the paths lead somewhere: before a run that would find nothing at a misspelt one
+    /// and call that done.
+    ///
+    /// - Throws: `configuration` for a path that neither side has and the manifest does not record,
+    ///   or that lies beneath something that is no directory here.
+    func check(
+        _ directory: MirrorDirectory,
+        _ manifest: ManifestStore,
+        _ store: any ObjectStore,
+        prefix: ObjectKey,
+        _ disk: BlockingQueue
+    ) async throws {
+        for path in paths {
+            let (isThere, obstacle) = try await disk.run { () throws(LocalError) in
+                let obstacle = try Self.obstacle(of: path, in: directory)
+                guard obstacle == nil else { return (false, obstacle) }
+                return (try directory.identity(of: path) != .absent, nil)
+            }
+            if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
+            if isThere { continue }
+            if try await Self.isRecorded(path, in: manifest) { continue }
+            if try await Self.isObject(path, in: store, prefix) { continue }
+            throw SyncError(
+                code: .configuration,
+                message: "'\(path.display)' exists neither in the directory nor in the bucket; "
+                    + "nothing was transferred. Check its spelling: it is a path beneath DIR"
+            )
+        }
+    }
+
+    /// Why the path cannot be reached, if something else is in the place of one of its parents.
+    ///
+    /// A run of the whole mirror decides on that first; one of the path only does not see it.
+    private static func obstacle(
+        of path: RelativePath,
+        in directory: MirrorDirectory
+    ) throws(LocalError) -> String? {
+        for parent in path.parents.reversed() {
+            let what: String
+            switch try directory.identity(of: parent) {
+            case .directory: continue
+            case .absent: return nil
+            case .file: what = "a file"
+            case .other(.symbolicLink): what = "a symbolic link"
+            case .other: what = "a special file"
+            }
+            let name = displayText(parent.bytes)
+            return "'\(path.display)' cannot be reached: '\(name)' is \(what) here, not a "
+                + "directory; nothing was transferred. Use '\(name)' instead"
+        }
+        return nil
+    }
+
+    private static func isRecorded(
+        _ path: RelativePath,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) -> Bool {
+        if try await manifest.entry(path.key) != nil { return true }
+        let beneath = KeyRange(prefix: path.beneath)
+        return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
+    }
+
+    private static func isObject(
+        _ path: RelativePath,
+        in store: any ObjectStore,
+        _ prefix: ObjectKey
+    ) async throws(StorageError) -> Bool {
+        let key = ObjectKey(prefix.bytes + path.key.bytes)
+        for listed in [key, ObjectKey(prefix.bytes + path.beneath.bytes)] {
+            let page = try await store.list(
+                ListRequest(prefix: listed, startAfter: nil, delimiter: nil, maximumKeys: 1)
+            )
+            // Others begin with the same name.
+            if let first = page.objects.first?.key, first == key || listed != key { return true }
+        }
+        return false
+    }
+}
+
+extension RelativePath {
+    /// Where the keys of what the directory at the path holds begin.
+    var beneath: ObjectKey { ObjectKey(bytes + [UInt8(ascii: "/")]) }
+
+    /// The directories that lead to it, the innermost first.
+    fileprivate var parents: [RelativePath] {
+        var parents: [RelativePath] = []
+        while let parent = (parents.last ?? self).parent { parents.append(parent) }
+        return parents
+    }
+}
