@@ -111,7 +111,6 @@ struct ArgumentParserTests {
             ["pull", "D", "https://b/p?secret"],
             "'https://b/p' is not a remote: use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
         ),
-        (["pull", "D", "x.jpg"], "'x.jpg' cannot be used here: pull cannot be limited to a path"),
         (
             ["pull", "oss://b/p", "D", "oss://b/q"],
             "unexpected argument 'oss://b/q'; see 'osssync help pull'"
@@ -124,7 +123,9 @@ struct ArgumentParserTests {
         (["ls"], "REMOTE is missing; see 'osssync help ls'"),
         (["init", "D"], "REMOTE is missing; see 'osssync help init'"),
         (["pull", ""], "DIR is missing; see 'osssync help pull'"),
-        (["status", "D", "E"], "unexpected argument 'E'; see 'osssync help status'"),
+        (["doctor", "D", "E"], "unexpected argument 'E'; see 'osssync help doctor'"),
+        (["cancel", "D", "E", "F"], "unexpected argument 'F'; see 'osssync help cancel'"),
+        (["restore"], "PATH is missing; see 'osssync help restore'"),
         (["help", "pull", "x"], "unexpected argument 'x'; see 'osssync help help'"),
         (
             ["pull", "D", "--durability", "full"],

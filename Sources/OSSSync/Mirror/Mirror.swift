@@ -258,7 +258,9 @@ public struct Mirror: Sendable {
     /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
     /// nothing.
     ///
-    /// - Throws: `SyncError`.
+    /// The options' paths limit it as they limit a run.
+    ///
+    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
     public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
         try await status(options: options, of: [:])
     }

@@ -1,7 +1,6 @@
 /// The commands on what earlier runs did.
 extension CommandTable {
     private static let directory = ArgumentSpecification(name: "DIR", isOptional: false)
-    private static let optionalDirectory = ArgumentSpecification(name: "DIR", isOptional: true)
     private static let paths = ArgumentSpecification(
         name: "PATH",
         isOptional: false,
@@ -9,11 +8,6 @@ extension CommandTable {
     )
     private static let localOptions: [Option] = [.stateDirectory, .json, .quiet, .help]
 
-    private static let optionalPaths = ArgumentSpecification(
-        name: "PATH",
-        isOptional: true,
-        isRepeated: true
-    )
     private static let optionalRun = ArgumentSpecification(
         name: ArgumentSpecification.runName,
         isOptional: true
@@ -39,7 +33,7 @@ extension CommandTable {
 
     static let verify = CommandSpecification(
         name: .verify,
-        arguments: [directory, optionalPaths],
+        arguments: [optionalDirectory, optionalPaths],
         summary: "read files and compare their content with the recorded checksums",
         discussion: [
             "Reports damage: other content, although size and modification time are the recorded "
@@ -98,7 +92,7 @@ extension CommandTable {
 
     static let restore = CommandSpecification(
         name: .restore,
-        arguments: [directory, paths],
+        arguments: [optionalDirectory, paths],
         summary: "bring deleted or replaced files back from the trash",
         discussion: [
             "PATH is a file, or a directory of which everything in the trash comes back, relative "

@@ -56,11 +56,10 @@ struct CommandSpecification: Sendable {
 
     /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
     ///
-    /// What follows the DIR of commands on earlier runs is not looked for on the disk: the number
-    /// of a run, or paths that may be in the trash only.
+    /// The number of a run, which follows the DIR of commands on earlier runs, is not looked for on
+    /// the disk.
     var isOfMirror: Bool {
         takes(ArgumentSpecification.directoryName) && !takes(ArgumentSpecification.runName)
-            && !arguments.contains(where: \.isRepeated)
     }
 
     /// True if one of its arguments has this name.
@@ -109,10 +108,20 @@ enum CommandTable {
         name: ArgumentSpecification.pathName,
         isOptional: true
     )
-    private static let optionalDirectory = ArgumentSpecification(
+    static let optionalPaths = ArgumentSpecification(
+        name: ArgumentSpecification.pathName,
+        isOptional: true,
+        isRepeated: true
+    )
+    static let optionalDirectory = ArgumentSpecification(
         name: ArgumentSpecification.directoryName,
         isOptional: true
     )
+    /// How PATHs are given, for the help of commands that take them.
+    private static let pathsNote =
+        "With PATH, a file or directory relative to DIR, only that is listed, read, transferred "
+        + "and deleted. A first argument inside a mirror is DIR and PATH in one, such as "
+        + "~/Photos/2026/a.jpg, or a.jpg in ~/Photos/2026."
     private static let optionalCommand = ArgumentSpecification(
         name: "COMMAND|TOPIC",
         isOptional: true
@@ -170,7 +179,7 @@ enum CommandTable {
 
     private static let pull = CommandSpecification(
         name: .pull,
-        arguments: [optionalDirectory, optionalRemote],
+        arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "download what changed in the bucket to the directory",
         discussion: [
             "Downloads what is new or changed in the bucket since the last run. A file "
@@ -180,11 +189,13 @@ enum CommandTable {
                 + "version is downloaded and the local one is kept beside it; see "
                 + "--on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            pathsNote,
         ],
         options: [.force] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
+            ("osssync pull ~/Photos 2026/trip", "only that directory"),
         ],
         optionHelp: [
             .force: "replace local changes; the old versions go to the trash"
@@ -193,7 +204,7 @@ enum CommandTable {
 
     private static let push = CommandSpecification(
         name: .push,
-        arguments: [optionalDirectory, optionalRemote],
+        arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "upload what changed in the directory to the bucket",
         discussion: [
             "Uploads what is new or changed under DIR since the last run, large files "
@@ -201,11 +212,13 @@ enum CommandTable {
             "Where both sides changed, the object is kept and the conflict is "
                 + "reported; see --on-conflict. Nothing is deleted without --delete.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            pathsNote,
         ],
         options: [.force] + runOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
+            ("osssync push ~/Photos/2026/a.jpg", "only that file"),
         ],
         optionHelp: [
             .force: "upload files that --checksum reports as damaged"
@@ -214,7 +227,7 @@ enum CommandTable {
 
     private static let sync = CommandSpecification(
         name: .sync,
-        arguments: [optionalDirectory, optionalRemote],
+        arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "transfer changes in both directions",
         discussion: [
             "Downloads what is new or changed in the bucket since the last run, and uploads what "
@@ -226,6 +239,7 @@ enum CommandTable {
                 + "has not changed since the last run; what was never mirrored counts as new, even "
                 + "with --delete-extra.",
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            pathsNote,
         ],
         options: [.force] + runOptions,
         examples: [
@@ -239,9 +253,9 @@ enum CommandTable {
 
     private static let status = CommandSpecification(
         name: .status,
-        arguments: [optionalDirectory],
+        arguments: [optionalDirectory, optionalPaths],
         summary: "show what pull, push and sync would do, and interrupted transfers",
-        discussion: ["Changes nothing under DIR or in the bucket."],
+        discussion: ["Changes nothing under DIR or in the bucket.", pathsNote],
         options: [
             .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,
             .checksum, .exitCode, .jobs, .stateDirectory,
@@ -249,6 +263,7 @@ enum CommandTable {
         examples: [
             ("osssync status ~/Photos", "is anything left to do?"),
             ("osssync status --exit-code ~/Photos", "the same for a script"),
+            ("osssync status ~/Photos/2026", "is anything left to do in that directory?"),
         ]
     )
 

@@ -1,6 +1,6 @@
 internal import OSSSync
 
-/// The arguments of a command on a mirror: `[DIR] [REMOTE] [PATH]` in any order of kinds.
+/// The arguments of a command on a mirror: `[DIR] [REMOTE] [PATH...]` in any order of kinds.
 ///
 /// An argument that begins with `oss://` or `s3://` is the REMOTE. The first other one is DIR, or a
 /// path within a mirror; ``MirrorPlace`` decides by the disk.
@@ -52,14 +52,15 @@ struct MirrorArguments: Sendable, Hashable {
         of command: CommandSpecification,
         lacksRemote: Bool
     ) throws(UsageError) {
-        let takesPath = command.takes(ArgumentSpecification.pathName)
-        guard paths.count > (takesPath ? 2 : 1), let surplus = paths.last else { return }
-        let isRun = [.pull, .push, .sync].contains(command.name)
-        if lacksRemote, !isRun || hasScheme(surplus) {
+        let path = command.arguments.first { $0.name == ArgumentSpecification.pathName }
+        let further = paths.dropFirst()
+        if lacksRemote, let other = further.first(where: { path == nil || hasScheme($0) }) {
             // The query of a signed address is a secret.
-            throw .notARemote(displayText(String(surplus.prefix { $0 != "?" })))
+            throw .notARemote(displayText(String(other.prefix { $0 != "?" })))
         }
-        guard isRun else { throw .surplusArgument(displayText(surplus), command: command.name) }
-        throw .pathRefused(displayText(surplus), command: command.name)
+        guard path?.isRepeated != true, further.count > (path == nil ? 0 : 1),
+            let surplus = further.last
+        else { return }
+        throw .surplusArgument(displayText(surplus), command: command.name)
     }
 }

@@ -48,7 +48,6 @@ enum UsageError: Error, Hashable {
     case surplusArgument(String, command: CommandName)
     case notARemote(String)
     case noMirror(command: CommandName)
-    case pathRefused(String, command: CommandName)
     case pathWithinMirror(String, command: CommandName, mirror: String)
     case badValue(option: String, value: String, expected: String)
     case badArgument(String, expected: String)
@@ -82,8 +81,6 @@ enum UsageError: Error, Hashable {
         case .noMirror(let command):
             "DIR is missing, and the current directory is not in a mirror; see "
                 + "'osssync help \(command.rawValue)'"
-        case .pathRefused(let text, let command):
-            "'\(text)' cannot be used here: \(command.rawValue) cannot be limited to a path"
         case .pathWithinMirror(let text, let command, let mirror):
             "'\(text)' lies in the mirror '\(mirror)', and \(command.rawValue) cannot be limited "
                 + "to a path; specify the mirror, or a remote to make it one of its own"

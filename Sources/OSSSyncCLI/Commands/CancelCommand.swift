@@ -11,7 +11,7 @@ struct CancelCommand: Sendable {
             allowsRebinding: false,
             sources: context.sources
         )
-        let report = try await mirror.cancelTransfers(path: context.place?.path)
+        let report = try await mirror.cancelTransfers(path: context.paths.first)
         if context.output.isJSON {
             var line = EventJSON.line("cancelled", time: WallClock.text())
             line.add("downloads", report.downloadsDropped)

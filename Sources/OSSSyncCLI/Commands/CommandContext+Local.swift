@@ -2,8 +2,8 @@ internal import OSSSync
 
 /// What the commands have that need no remote.
 extension CommandContext {
-    /// The paths after the directory.
-    var paths: [String] { Array(arguments.positionals.dropFirst()) }
+    /// The paths that the command is limited to.
+    var paths: [String] { place?.paths ?? [] }
 
     func localMirror() throws(UsageError) -> LocalMirror {
         LocalMirror(

@@ -60,7 +60,8 @@ struct LogCommand: Sendable {
         let space = String(repeating: " ", count: max(0, 4 - run.direction.utf8.count))
         let direction = run.direction + space
         let beginning = "\(gap)\(number)  \(time)  \(direction)"
-        guard let end = run.end else { return beginning + "  did not end" }
+        let limit = EventText.limit(run.paths).map { ", " + $0 } ?? ""
+        guard let end = run.end else { return beginning + "  did not end" + limit }
         var parts = ["\(end.transferred) transferred (\(sizeText(end.bytes)))"]
         func add(_ count: Int64, _ word: String) {
             if count > 0 { parts.append("\(count) \(word)") }
@@ -72,7 +73,7 @@ struct LogCommand: Sendable {
         add(end.failed, "failed")
         let message = end.message.map { ": " + $0 } ?? ""
         return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))  "
-            + parts.joined(separator: ", ") + message
+            + parts.joined(separator: ", ") + limit + message
     }
 
     private static func json(_ run: PastRun, _ time: String) -> JSONLine {
@@ -81,6 +82,7 @@ struct LogCommand: Sendable {
         line.add("direction", run.direction)
         line.add("started", time)
         line.add("remote", run.remote)
+        if !run.paths.isEmpty { line.add("paths", run.paths) }
         guard let end = run.end else { return line }
         line.add("outcome", end.outcome)
         line.add("seconds", end.seconds)

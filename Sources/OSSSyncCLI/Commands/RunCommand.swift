@@ -7,6 +7,7 @@ struct RunCommand: Sendable {
 
     func run() async throws -> ExitCode {
         var options = try RunOptions(context.arguments)
+        options.paths = context.paths
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let mirror = try context.mirror()
         let reporter = context.reporter

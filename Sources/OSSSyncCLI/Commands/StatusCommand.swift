@@ -5,7 +5,8 @@ struct StatusCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let options = try RunOptions(context.arguments)
+        var options = try RunOptions(context.arguments)
+        options.paths = context.paths
         let mirror = try context.mirror()
         let report = try await mirror.status(
             options: options,
@@ -36,6 +37,7 @@ struct StatusCommand: Sendable {
 
     private func writeText(_ report: StatusReport, _ mirror: Mirror) {
         context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
+        if let limit = EventText.limit(report.paths) { context.say("  " + limit) }
         context.say("  recorded: " + countText(report.recorded, "item", "items"))
         context.say("  pull would: " + Self.text(report.pull, verb: "download"))
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
@@ -86,6 +88,7 @@ struct StatusCommand: Sendable {
             context.say(EventJSON.warning(text, time: WallClock.text()))
         }
         var line = EventJSON.line("status", time: WallClock.text())
+        if !report.paths.isEmpty { line.add("paths", report.paths) }
         line.add("recorded", report.recorded)
         line.add("pull", Self.json(report.pull))
         line.add("push", Self.json(report.push))

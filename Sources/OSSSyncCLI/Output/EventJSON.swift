@@ -99,6 +99,7 @@ enum EventJSON {
     static func addCounts(of summary: RunSummary, to line: inout JSONLine) {
         line.add("direction", summary.direction.rawValue)
         line.add("run", summary.runID)
+        if !summary.paths.isEmpty { line.add("paths", summary.paths) }
         line.add("transferred", summary.transferred)
         line.add("bytes", summary.bytes)
         line.add("bytes_resumed", summary.bytesResumed)

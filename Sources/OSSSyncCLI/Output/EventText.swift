@@ -80,6 +80,7 @@ enum EventText {
         var lines = [
             "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
         ]
+        if let limit = limit(summary.paths) { lines.append(limit) }
         var open: [String] = []
         if summary.failed > 0 { open.append("\(summary.failed) failed") }
         if summary.conflicts > 0 {
@@ -112,6 +113,17 @@ enum EventText {
         }
         return lines + differences(summary)
     }
+
+    /// Which paths a command was limited to; nil if it was not.
+    static func limit(_ paths: [String]) -> String? {
+        guard !paths.isEmpty else { return nil }
+        let named = paths.prefix(limitNames).map { "'\($0)'" }.joined(separator: ", ")
+        let rest = paths.count - limitNames
+        return "limited to \(named)"
+            + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
+    }
+
+    private static let limitNames = 3
 
     /// What differs and was not changed, each with the option that would change it.
     private static func differences(_ summary: RunSummary) -> [String] {

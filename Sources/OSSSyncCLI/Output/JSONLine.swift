@@ -30,6 +30,17 @@ struct JSONLine: Sendable {
         if let value { add(name, value) }
     }
 
+    /// Adds a list of texts.
+    mutating func add(_ name: StaticString, _ values: [String]) {
+        begin(name)
+        text += "["
+        for (index, value) in values.enumerated() {
+            if index > 0 { text += "," }
+            Self.append(quoted: value, to: &text)
+        }
+        text += "]"
+    }
+
     /// Adds a list of objects.
     mutating func add(_ name: StaticString, _ objects: [JSONLine]) {
         begin(name)

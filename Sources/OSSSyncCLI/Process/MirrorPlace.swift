@@ -6,12 +6,12 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The directory that a command is about, and the path in it to which the command is limited.
+/// The directory that a command is about, and the paths in it to which the command is limited.
 struct MirrorPlace: Sendable, Hashable {
     /// As it was given where it is the mirror itself; else its real path.
     let directory: String
-    /// Relative to the directory; nil for all of it.
-    let path: String?
+    /// Relative to the directory; none for all of it.
+    let paths: [String]
 
     /// The file that a directory with a link has, and the one that is in a directory whose state is
     /// kept elsewhere.
@@ -20,8 +20,9 @@ struct MirrorPlace: Sendable, Hashable {
 
     /// Finds the directory by what was typed and what is on the disk.
     ///
-    /// With a REMOTE the first path is the directory itself. Without one, it may lie in a mirror.
-    /// Without any path the mirror that holds the current directory is meant, as in git.
+    /// With a REMOTE the first path is the directory itself. Without one, it may lie in a mirror:
+    /// then it is the directory and a path in one, and so is each further one that lies in the same
+    /// mirror. Without any path the mirror that holds the current directory is meant, as in git.
     ///
     /// - Returns: Nil if no directory was given and the current one is in no mirror.
     static func find(
@@ -32,14 +33,13 @@ struct MirrorPlace: Sendable, Hashable {
         let file = arguments.values[.stateDirectory] == nil ? linkFile : markerFile
         guard let first = typed.paths.first else {
             guard let found = mirror(holding: ".", file) else { return nil }
-            return MirrorPlace(directory: found.root, path: nil)
+            return MirrorPlace(directory: found.root, paths: [])
         }
-        let inner = typed.paths.dropFirst().first
-        if typed.remote != nil || isThere(first + file) {
-            return MirrorPlace(directory: first, path: inner)
-        }
+        let further = [String](typed.paths.dropFirst())
+        let given = MirrorPlace(directory: first, paths: further)
+        if typed.remote != nil || isThere(first + file) { return try given.checked(command) }
         guard let found = mirror(holding: first, file), let path = found.path else {
-            return MirrorPlace(directory: first, path: inner)
+            return try given.checked(command)
         }
         guard command.takes(ArgumentSpecification.pathName) else {
             throw .pathWithinMirror(
@@ -48,10 +48,25 @@ struct MirrorPlace: Sendable, Hashable {
                 mirror: displayText(found.root)
             )
         }
-        if let inner {
-            throw .surplusArgument(displayText(inner), command: command.name)
+        let others = further.map { text in
+            guard let other = mirror(holding: text, file), other.root == found.root else {
+                return text
+            }
+            return other.path ?? text
         }
-        return MirrorPlace(directory: found.root, path: path)
+        return try MirrorPlace(directory: found.root, paths: [path] + others).checked(command)
+    }
+
+    /// Refuses fewer or more paths than the command takes, which are not told from DIR before.
+    private func checked(_ command: CommandSpecification) throws(UsageError) -> MirrorPlace {
+        let path = command.arguments.first { $0.name == ArgumentSpecification.pathName }
+        if let path, !path.isRepeated, paths.count > 1 {
+            throw .surplusArgument(displayText(paths[1]), command: command.name)
+        }
+        if let path, !path.isOptional, paths.isEmpty {
+            throw .missingArgument(path.name, command: command.name)
+        }
+        return self
     }
 
     /// The nearest directory at or above `path` that is a mirror, and the way from there.

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+/// Runs and other commands on a part of a mirror.
+@Suite("Commands limited to paths", .serialized)
+struct LimitedRunTests {
+    private let workplace: Workplace
+    private let tree: Tree
+    private let names = ["2024/x.jpg", "2024/y.jpg", "2024-x", "2025/z.jpg", "top"]
+
+    init() throws {
+        workplace = try Workplace()
+        tree = try workplace.makeDirectory("tree")
+        for (index, name) in names.enumerated() { try tree.write(name, ramp(900, seed: index)) }
+        let push = try workplace.run("push", tree.path, workplace.remote)
+        try #require(push.status == 0, "\(push.diagnostics)")
+    }
+
+    @Test(arguments: [
+        "osssync pull tree/2024/x.jpg", "cd tree/2024; osssync pull x.jpg",
+        "osssync pull tree 2024/x.jpg", "cd tree; osssync pull 2024/x.jpg",
+        "cd tree/2024; osssync pull -- x.jpg", "cd tree/2025; osssync pull ../2024/x.jpg",
+        "osssync pull tree REMOTE 2024/x.jpg", "osssync pull REMOTE tree ./2024/x.jpg/",
+        "cd tree; osssync pull . 2024/x.jpg",
+    ])
+    func `name a path in any form`(line: String) throws {
+        for name in names { try tree.remove(name) }
+        let result = try workplace.shell(
+            line.replacing("REMOTE", with: workplace.remote)
+                .replacing("osssync pull", with: "osssync pull --json")
+        )
+        #expect(result.status == 0, "\(result.diagnostics)")
+        #expect(result.events.last?["paths"] as? [String] == ["2024/x.jpg"])
+        #expect(result.events.last?["in_step"] as? Bool == true)
+        #expect(names.filter(tree.exists) == ["2024/x.jpg"])
+    }
+
+    @Test func `name several paths in the same way`() throws {
+        for name in names { try tree.remove(name) }
+        let several = try workplace.shell("cd tree/2024; osssync pull x.jpg y.jpg ../2025")
+        #expect(several.status == 0, "\(several.diagnostics)")
+        #expect(several.output.contains("limited to '2024/x.jpg', '2024/y.jpg', '2025'"))
+        #expect(names.filter(tree.exists) == ["2024/x.jpg", "2024/y.jpg", "2025/z.jpg"])
+        let beneath = try workplace.shell("osssync pull tree/2025 2024-x")
+        #expect(beneath.status == 0, "\(beneath.diagnostics)")
+        #expect(tree.exists("2024-x") && !tree.exists("top"))
+    }
+
+    @Test func `transfer and delete only what lies there`() throws {
+        for directory in ["2024", "2025"] {
+            try tree.write("\(directory)/new", ramp(50, seed: 9))
+        }
+        try tree.remove("2024/y.jpg")
+        try tree.remove("top")
+        let requests = try workplace.requests {
+            let push = try workplace.run("push", "--delete", "--json", tree.path + "/2024")
+            #expect(push.status == 0, "\(push.diagnostics)")
+            #expect(push.count("transferred") == 1 && push.count("deleted") == 1)
+        }
+        let keys = Set(requests.map(\.key).filter { !$0.isEmpty })
+        #expect(keys.allSatisfy { $0.hasPrefix("mirror/2024/") }, "\(keys)")
+        let listed = try workplace.run("ls", workplace.remote).output
+        #expect(listed.contains("mirror/2024/new") && !listed.contains("mirror/2024/y.jpg"))
+        #expect(!listed.contains("mirror/2025/new") && listed.contains("mirror/top"))
+        let log = try workplace.run("log", tree.path)
+        #expect(log.output.contains("1 deleted, limited to '2024'\n"), "\(log.output)")
+        let events = try workplace.run("log", "--json", tree.path).events
+        #expect(events.last?["paths"] as? [String] == ["2024"])
+        let status = try workplace.run("status", tree.path, "2024", "2025")
+        #expect(status.output.contains("limited to '2024', '2025'\n"), "\(status.output)")
+        #expect(status.output.contains("push would: upload 1 item"))
+        let json = try workplace.run("status", "--json", tree.path, "2024").events
+        #expect(json.last?["paths"] as? [String] == ["2024"])
+        #expect(json.last?["in_step"] as? Bool == true)
+    }
+
+    @Test func `refuse an empty directory and what leads nowhere`() throws {
+        try tree.remove("2024")
+        try tree.makeDirectory("2024")
+        let empty = try workplace.run("push", "--delete", tree.path, "2024", "2025")
+        #expect(empty.status == 3)
+        #expect(empty.diagnostics.contains("the directory '2024' is missing or empty"))
+        for line in [
+            "osssync pull tree 2026", "osssync push tree/2026/x", "osssync sync tree ../other",
+            "osssync pull tree .osssync/config", "osssync status tree 2025 2026",
+            "osssync pull --rebind tree 2025", "osssync pull tree /2025",
+        ] {
+            let result = try workplace.shell(line)
+            #expect(result.status == 2, "\(line): \(result.diagnostics)")
+        }
+        #expect(try workplace.run("ls", workplace.remote).output.contains("2024/x.jpg"))
+    }
+
+    @Test func `are verify, cancel and restore, too`() throws {
+        let verify = try workplace.shell("cd tree/2024; osssync verify x.jpg y.jpg")
+        #expect(verify.output == "verified 2 files (1.8 KiB)\n", "\(verify.diagnostics)")
+        #expect(try workplace.shell("cd tree; osssync verify").output.contains("5 files"))
+        #expect(try workplace.shell("osssync cancel tree/2024").status == 0)
+        #expect(try workplace.shell("osssync cancel tree 2024 2025").status == 2)
+        #expect(try workplace.shell("osssync cancel tree ../x").status == 2)
+        let source = try workplace.makeDirectory("source")
+        #expect(try workplace.run("pull", source.path, workplace.remote).status == 0)
+        try source.remove("2024/x.jpg")
+        #expect(try workplace.run("push", "--delete", source.path).status == 0)
+        #expect(try workplace.run("pull", "--delete", tree.path).status == 0)
+        let restore = try workplace.shell("cd tree/2024; osssync restore x.jpg")
+        #expect(restore.output.hasPrefix("restored 2024/x.jpg\n"), "\(restore.diagnostics)")
+        let nothing = try workplace.shell("osssync restore tree")
+        #expect(nothing.status == 2)
+        #expect(nothing.diagnostics.contains("PATH is missing"))
+    }
+}
