@@ -38,6 +38,15 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// The status of a command that this error ended.
+    init(ending error: any Error) {
+        switch error {
+        case is UsageError: self = .usage
+        case let error as SyncError: self.init(error.code, signal: StopSignals.received)
+        default: self = .localState
+        }
+    }
+
     /// `signal` is what ended the run, for an error that says it was cancelled.
     init(_ code: SyncError.Code, signal: StopSignal?) {
         switch code {

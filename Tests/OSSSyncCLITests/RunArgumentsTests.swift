@@ -119,6 +119,24 @@ struct RunArgumentsTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("fail", .fail), ("skip", .skip), ("wait", .wait(nil)),
+            ("wait=90s", .wait(.seconds(90))), ("wait=", nil), ("wait=1", nil), ("Wait", nil),
+            ("wait=-1s", nil),
+        ] as [(String, LockChoice?)]
+    )
+    func `what a locked directory means can be chosen`(text: String, choice: LockChoice?) throws {
+        #expect(LockChoice(text) == choice)
+        guard let choice else {
+            #expect(throws: UsageError.self) { try options("--if-locked", text) }
+            return
+        }
+        var expected: Duration? = .zero
+        if case .wait(let longest) = choice { expected = longest }
+        #expect(try options("--if-locked", text).lockTimeout == expected)
+    }
+
     @Test func `quiet and verbose contradict each other`() throws {
         guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
             Issue.record("no run")

@@ -40,6 +40,16 @@ public struct LocalMirror: Sendable {
         )
     }
 
+    /// When the last complete run of each direction ended, in seconds since 1970 UTC.
+    ///
+    /// Takes no lock.
+    ///
+    /// - Returns: Nothing for a direction without such a run.
+    /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
+    public func lastSuccess() async throws(SyncError) -> [SyncDirection: Int64] {
+        try await settings.lastSuccess()
+    }
+
     /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
     ///
     /// - Parameters:

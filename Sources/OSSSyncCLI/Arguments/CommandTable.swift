@@ -131,8 +131,8 @@ enum CommandTable {
     private static let runOptions: [Option] =
         [
             .dryRun, .delete, .deleteExtra, .exclude, .include, .deleteExcluded, .maxDelete,
-            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .jobs, .partSize,
-            .progress, .stateDirectory,
+            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .ifLocked, .jobs, .partSize,
+            .progress, .logFile, .metricsFile, .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(

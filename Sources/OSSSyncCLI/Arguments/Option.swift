@@ -16,6 +16,9 @@ enum Option: String, CaseIterable, Sendable {
     case checksum
     case exitCode = "exit-code"
     case trashDays = "trash-days"
+    case ifLocked = "if-locked"
+    case logFile = "log-file"
+    case metricsFile = "metrics-file"
     case progress
     case json
     case quiet

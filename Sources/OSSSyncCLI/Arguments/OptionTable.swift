@@ -90,6 +90,13 @@ enum OptionTable {
                 + "--force"
         ),
         OptionSpecification(
+            .ifLocked,
+            value: .text("fail|skip|wait[=TIME]"),
+            .run,
+            "while another run holds DIR: fail with status 75 (default), do nothing and exit with "
+                + "status 0, or wait, at most TIME, such as 30m"
+        ),
+        OptionSpecification(
             .exitCode,
             .run,
             "exit with status 1 if the two sides differ or may differ"
@@ -136,6 +143,18 @@ enum OptionTable {
             short: "v",
             .output,
             "show each item; -vv also shows why items were skipped"
+        ),
+        OptionSpecification(
+            .logFile,
+            value: .text("FILE"),
+            .output,
+            "append what the run reports to FILE, each line with its time, as with --verbose"
+        ),
+        OptionSpecification(
+            .metricsFile,
+            value: .text("FILE"),
+            .output,
+            "replace FILE at the end with figures of the run in Prometheus text format"
         ),
     ]
 

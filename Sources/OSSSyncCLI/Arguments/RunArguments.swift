@@ -52,6 +52,12 @@ extension RunOptions {
             )
         )
         deletesExcluded = arguments.has(.deleteExcluded)
+        let lock = try arguments.given(
+            .ifLocked,
+            expected: "expected fail, skip, wait, or wait=TIME, such as wait=30m",
+            parse: LockChoice.init
+        )
+        if case .wait(let longest) = lock { lockTimeout = longest }
         for argument in arguments.patterns { try add(argument) }
     }
 
@@ -98,6 +104,26 @@ extension ParsedArguments {
             )
         }
         return value
+    }
+}
+
+/// What a run does while another one holds its directory.
+enum LockChoice: Sendable, Hashable {
+    case fail
+    case skip
+    /// At most this long; nil: as long as it takes.
+    case wait(Duration?)
+
+    init?(_ text: String) {
+        switch text {
+        case "fail": self = .fail
+        case "skip": self = .skip
+        case "wait": self = .wait(nil)
+        default:
+            guard text.hasPrefix("wait="), let time = parseDuration(String(text.dropFirst(5)))
+            else { return nil }
+            self = .wait(time)
+        }
     }
 }
 

@@ -34,6 +34,10 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// False unless set; requires ``deletesKnown`` as well. A sync never deletes what is excluded.
     public var deletesExcluded = false
+    /// How long to wait for another run that holds the directory; nil: as long as it takes.
+    ///
+    /// Zero unless set: the run fails at once with code `locked`.
+    public var lockTimeout: Duration? = .zero
 
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every

@@ -279,7 +279,8 @@ public struct RetryEvent: Sendable, Hashable {
 /// What a run reports to its caller.
 ///
 /// A run reports in three steps:
-/// 1. `started`, once the directory and the manifest are open.
+/// 1. `started`, once the directory and the manifest are open; before it only a `warning` if
+///    another run is waited for.
 /// 2. `item` for each step of a transfer, a deletion or a skip, between them `progress`, `warning`
 ///    and `retry`.
 /// 3. `finished` with the summary, as the last event, also if the run ends early.

@@ -88,6 +88,7 @@ extension MirrorEngine {
             differences: differences.counted(scope),
             interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
             recorded: rows,
+            lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )

@@ -42,7 +42,7 @@ extension MirrorEngine {
             if options.repairs {
                 let damaged = try await scrub.repairable()
                 if !damaged.isEmpty {
-                    let summary = try await run.perform { parts in
+                    let summary = try await run.perform(countsAsSuccess: false) { parts in
                         try await parts.executor.forEach(damaged) { entry in
                             await parts.executor.carryOut(
                                 .download(.replacesLocalChange),

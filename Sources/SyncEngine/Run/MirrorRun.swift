@@ -62,11 +62,16 @@ struct MirrorRun: Sendable {
     }
 
     func perform() async throws(SyncError) -> RunSummary {
-        try await perform { try await transferAndDelete($0) }
+        try await perform(countsAsSuccess: session.rulesProblem == nil) {
+            try await transferAndDelete($0)
+        }
     }
 
     /// A run that does nothing but `work`: begun, serviced and recorded as any other.
+    ///
+    /// With `countsAsSuccess` false it is not the last success of its direction.
     func perform(
+        countsAsSuccess: Bool,
         _ work: @escaping @Sendable (Parts) async throws -> Void
     ) async throws(SyncError) -> RunSummary {
         let started = settings.environment.monotonic()
@@ -92,7 +97,7 @@ struct MirrorRun: Sendable {
         summary.runID = parts.context.run.value
         summary.seconds = seconds(since: started)
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
-        failure = await close(parts, summary, failure)
+        failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure {
             summary.stopped = failure.message
             summary.interrupted = parts.ledger.cancelledItems
@@ -341,7 +346,8 @@ extension MirrorRun {
     private func close(
         _ parts: Parts,
         _ summary: RunSummary,
-        _ failure: SyncError?
+        _ failure: SyncError?,
+        countsAsSuccess: Bool
     ) async -> SyncError? {
         let outcome: RunOutcome =
             switch failure?.code {
@@ -365,6 +371,10 @@ extension MirrorRun {
                     && parts.context.filter.isEmpty
             )
             try await session.manifest.endNumber()
+            if outcome == .complete, countsAsSuccess {
+                let now = settings.environment.now()
+                try await LastSuccess.record(direction, now, in: session.manifest)
+            }
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

@@ -13,6 +13,7 @@ _osssync() {
         --include) return ;;
         --max-delete) return ;;
         --on-conflict) mapfile -t COMPREPLY < <(compgen -W 'keep-both local remote skip fail' -- "$cur"); return ;;
+        --if-locked) return ;;
         --trash-days) return ;;
         --run) return ;;
         --at) return ;;
@@ -28,6 +29,8 @@ _osssync() {
         --jobs|-j) return ;;
         --part-size) return ;;
         --progress) mapfile -t COMPREPLY < <(compgen -W 'auto bar plain none' -- "$cur"); return ;;
+        --log-file) compopt -o default; return ;;
+        --metrics-file) compopt -o default; return ;;
         --profile) return ;;
         --config) compopt -o default; return ;;
         --region) return ;;
@@ -47,9 +50,9 @@ _osssync() {
         help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --jobs --part-size --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --jobs --part-size --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --jobs --part-size --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --exclude --include --max-delete --allow-empty --on-conflict --checksum --exit-code --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         ls:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         get:-*) mapfile -t COMPREPLY < <(compgen -W '--force --head-url --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;

@@ -70,6 +70,7 @@ _osssync() {
                 '*--force[replace local changes]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
@@ -80,6 +81,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -112,6 +115,7 @@ _osssync() {
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
@@ -122,6 +126,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -154,6 +160,7 @@ _osssync() {
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
@@ -164,6 +171,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
