@@ -137,6 +137,30 @@ struct RunArgumentsTests {
         #expect(try options("--if-locked", text).lockTimeout == expected)
     }
 
+    @Test func `sizes and ages can be bounded`() throws {
+        let bounds = try options(
+            "--min-size",
+            "1K",
+            "--max-size",
+            "2M",
+            "--min-age",
+            "15m",
+            "--max-age",
+            "30d"
+        ).filter.bounds
+        #expect(bounds.minimumSize == 1 << 10 && bounds.maximumSize == 2 << 20)
+        #expect(bounds.minimumAge == .seconds(900) && bounds.maximumAge == .seconds(30 * 86_400))
+        for option in ["--min-size=x", "--max-size=-1", "--min-age=5", "--max-age="] {
+            #expect(throws: UsageError.self) { try options(option) }
+        }
+        for name in ["size", "age"] {
+            let least = name == "size" ? "2K" : "2h"
+            #expect(throws: UsageError.contradiction("--min-\(name)", "--max-\(name)")) {
+                try options("--min-\(name)", least, "--max-\(name)", name == "size" ? "1K" : "1h")
+            }
+        }
+    }
+
     @Test func `quiet and verbose contradict each other`() throws {
         guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
             Issue.record("no run")

@@ -8,6 +8,10 @@ enum Option: String, CaseIterable, Sendable {
     case rebind
     case include
     case exclude
+    case minimumSize = "min-size"
+    case maximumSize = "max-size"
+    case minimumAge = "min-age"
+    case maximumAge = "max-age"
     case deleteExcluded = "delete-excluded"
     case force
     case onConflict = "on-conflict"
@@ -69,6 +73,7 @@ enum OptionValue: Sendable, Hashable {
 /// The heading under which the help shows an option.
 enum OptionGroup: String, CaseIterable, Sendable {
     case run = "What to do"
+    case filter = "Filters"
     case object = "Objects"
     case transfer = "Transfers"
     case output = "Output"

@@ -3,7 +3,7 @@ internal import OSSSync
 /// All options, in the order in which the help shows them.
 enum OptionTable {
     static let rows: [OptionSpecification] =
-        runRows + historyRows + objectRows + transferRows + outputRows + connectionRows
+        runRows + filterRows + historyRows + objectRows + transferRows + outputRows + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(
@@ -23,25 +23,6 @@ enum OptionTable {
             .run,
             "like --delete, and also delete what was never mirrored "
                 + "(a sync transfers that instead)"
-        ),
-        OptionSpecification(
-            .exclude,
-            value: .text("GLOB"),
-            .run,
-            "skip files matching GLOB (gitignore syntax; applied after DIR/.osssyncignore); "
-                + "repeatable, the last match wins"
-        ),
-        OptionSpecification(
-            .include,
-            value: .text("GLOB"),
-            .run,
-            "include files matching GLOB even if an earlier --exclude matches them"
-        ),
-        OptionSpecification(
-            .deleteExcluded,
-            .run,
-            "like --delete, and also delete excluded files at the destination if they are "
-                + "recorded and unchanged"
         ),
         OptionSpecification(
             .maxDelete,

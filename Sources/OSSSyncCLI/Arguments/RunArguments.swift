@@ -59,6 +59,7 @@ extension RunOptions {
         )
         if case .wait(let longest) = lock { lockTimeout = longest }
         for argument in arguments.patterns { try add(argument) }
+        filter.bounds = try FileBounds(arguments)
     }
 
     private mutating func add(_ argument: FilterArgument) throws(UsageError) {

@@ -98,17 +98,17 @@ struct Housekeeping: Sendable {
     /// reported and the next run tries again; this run still succeeds.
     func sweepAfter(
         _ direction: SyncDirection,
-        sparing isSpared: (ObjectKey) -> Bool
+        sparing isSpared: (ObjectKey, _ size: Int64) -> Bool
     ) async throws {
         if direction != .push {
             try await forEachDownload { checkpoint in
-                guard !isSpared(checkpoint.key) else { return }
+                guard !isSpared(checkpoint.key, checkpoint.size) else { return }
                 try await drop(checkpoint)
             }
         }
         if direction != .pull {
             try await forEachUpload { checkpoint in
-                guard !isSpared(checkpoint.key) else { return }
+                guard !isSpared(checkpoint.key, checkpoint.source.size) else { return }
                 do {
                     try await drop(checkpoint)
                 } catch let error as StorageError where !error.isCancelled {

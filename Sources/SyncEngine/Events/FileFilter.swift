@@ -5,6 +5,8 @@ internal import Synchronization
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
 /// matches a path decides.
 ///
+/// Sizes and ages can be bounded as well.
+///
 /// Everything in an excluded directory is excluded, regardless of later patterns. What is excluded
 /// is treated as if it were on neither side: it is neither transferred nor compared nor deleted.
 public struct FileFilter: Sendable, Hashable {
@@ -30,13 +32,21 @@ public struct FileFilter: Sendable, Hashable {
     /// Those that are held against every path.
     private var otherRules: [Int] = []
     /// The patterns as they were given, a line each.
-    private(set) var text: [UInt8] = []
+    private var patterns: [UInt8] = []
+    /// Which sizes and ages are looked at, of what the patterns leave.
+    public var bounds = FileBounds()
 
     /// Excludes nothing.
     public init() {}
 
     /// True if nothing can be excluded.
-    public var isEmpty: Bool { rules.isEmpty }
+    public var isEmpty: Bool { rules.isEmpty && bounds.isEmpty }
+
+    /// True if there is a pattern.
+    var hasPatterns: Bool { !rules.isEmpty }
+
+    /// What two filters have in common that exclude the same.
+    var text: [UInt8] { patterns + bounds.text }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.
     ///
@@ -59,7 +69,7 @@ public struct FileFilter: Sendable, Hashable {
         } catch {
             throw InvalidPattern(message: error.message)
         }
-        text += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
+        patterns += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
     }
 
     private mutating func append(_ rule: Rule) {
@@ -116,11 +126,12 @@ extension FileFilter {
         return ([UInt8](line.dropFirst()), false)
     }
 
-    /// These rules, followed by those of `other`, which have the last word.
+    /// These rules, followed by those of `other`, which have the last word, and its bounds.
     func followed(by other: FileFilter) -> FileFilter {
         var both = self
         for rule in other.rules { both.append(rule) }
-        both.text += other.text
+        both.patterns += other.patterns
+        both.bounds = other.bounds
         return both
     }
 
@@ -138,7 +149,7 @@ extension FileFilter {
         return rest.isEmpty
     }
 
-    /// True for what runs skip; the key of a directory ends with "/".
+    /// True for what the patterns skip; the key of a directory ends with "/".
     ///
     /// One of several keys is asked for more cheaply through a ``FilterCursor``, with the same
     /// answer.
@@ -207,7 +218,7 @@ final class FilterCursor: Sendable {
     }
 
     func classify(_ key: ObjectKey) -> Verdict {
-        filter.isEmpty ? .included : state.withLock { classify(key, &$0) }
+        !filter.hasPatterns ? .included : state.withLock { classify(key, &$0) }
     }
 
     private func classify(_ key: ObjectKey, _ state: inout State) -> Verdict {

@@ -46,6 +46,7 @@ extension MirrorEngine {
             .sync,
             deletesExcluded: false,
             held: session.held,
+            now: settings.environment.now(),
             judgesInodes: judgesInodes,
             onCostly: { issues.add("'\($0.display)': the exclude patterns take too long to match") }
         )

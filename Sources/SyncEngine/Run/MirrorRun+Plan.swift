@@ -19,6 +19,7 @@ extension MirrorRun {
             direction,
             deletesExcluded: options.deletesExcluded,
             held: session.held,
+            now: settings.environment.now(),
             judgesInodes: judgesInodes,
             onCostly: onCostly
         )

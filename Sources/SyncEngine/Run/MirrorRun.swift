@@ -230,7 +230,7 @@ struct MirrorRun: Sendable {
         let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
         onEvent(
             .warning(
-                message: "the exclude patterns have changed since the last run; what "
+                message: "the filters have changed since the last run; what "
                     + "they exclude now \(fate)"
             )
         )
@@ -284,8 +284,8 @@ extension MirrorRun {
                 try await Housekeeping(context: parts.context).dropFetchedContents()
             }
             let filter = parts.context.filter
-            try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
-                filter.excludes(key)
+            try await Housekeeping(context: parts.context).sweepAfter(direction) { key, size in
+                filter.excludes(key) || filter.bounds.mayExclude(size: size)
             }
         }
         for content in await parts.publications.unproven {

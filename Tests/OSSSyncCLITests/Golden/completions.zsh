@@ -61,9 +61,6 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
@@ -72,6 +69,13 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -106,9 +110,6 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
@@ -117,6 +118,13 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -151,9 +159,6 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
@@ -162,6 +167,13 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -194,13 +206,17 @@ _osssync() {
             _arguments -s \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--json[write one JSON object a line to stdout]' \
