@@ -1,5 +1,62 @@
 internal import OSSSync
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension FileFilter {
+    /// What a command line and its defaults skip.
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        self.init()
+        for argument in arguments.patterns { try add(argument) }
+        bounds = try FileBounds(arguments)
+    }
+
+    private mutating func add(_ argument: FilterArgument) throws(UsageError) {
+        var (option, value) = ("", "")
+        do throws(InvalidPattern) {
+            switch argument {
+            case .exclude(let pattern):
+                (option, value) = ("--exclude", pattern)
+                try exclude(pattern)
+            case .include(let pattern):
+                (option, value) = ("--include", pattern)
+                try include(pattern)
+            case .excludeFrom(let path):
+                (option, value) = ("--exclude-from", path)
+                try add(ignoreFile: try Self.content(of: path))
+            }
+        } catch {
+            throw .badValue(option: option, value: displayText(value), expected: error.message)
+        }
+    }
+
+    /// More than anyone writes; every pattern is matched with every path.
+    private static let longestFile = 1 << 20
+
+    private static func content(of path: String) throws(InvalidPattern) -> [UInt8] {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw unreadable() }
+        defer { _ = close(file) }
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while content.count <= longestFile {
+            let count = unsafe read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable() }
+            if count == 0 { return content }
+            content += buffer.prefix(count)
+        }
+        throw InvalidPattern(message: "it is larger than 1 MiB")
+    }
+
+    private static func unreadable() -> InvalidPattern {
+        InvalidPattern(message: "it cannot be read: \(systemErrorText())")
+    }
+}
+
 extension FileBounds {
     /// The bounds of a command line and its defaults.
     init(_ arguments: ParsedArguments) throws(UsageError) {

@@ -8,6 +8,7 @@ enum Option: String, CaseIterable, Sendable {
     case rebind
     case include
     case exclude
+    case excludeFrom = "exclude-from"
     case minimumSize = "min-size"
     case maximumSize = "max-size"
     case minimumAge = "min-age"

@@ -15,6 +15,13 @@ extension OptionTable {
             "include files matching GLOB even if an earlier --exclude matches them"
         ),
         OptionSpecification(
+            .excludeFrom,
+            value: .text("FILE"),
+            .filter,
+            "read patterns from FILE, one per line, in gitignore syntax ('!' includes); "
+                + "repeatable, in order with --exclude and --include"
+        ),
+        OptionSpecification(
             .minimumSize,
             value: .text("SIZE"),
             .filter,

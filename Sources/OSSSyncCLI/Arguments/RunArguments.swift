@@ -58,24 +58,7 @@ extension RunOptions {
             parse: LockChoice.init
         )
         if case .wait(let longest) = lock { lockTimeout = longest }
-        for argument in arguments.patterns { try add(argument) }
-        filter.bounds = try FileBounds(arguments)
-    }
-
-    private mutating func add(_ argument: FilterArgument) throws(UsageError) {
-        do throws(FileFilter.InvalidPattern) {
-            if argument.excludes {
-                try filter.exclude(argument.pattern)
-            } else {
-                try filter.include(argument.pattern)
-            }
-        } catch {
-            throw .badValue(
-                option: argument.excludes ? "--exclude" : "--include",
-                value: displayText(argument.pattern),
-                expected: error.message
-            )
-        }
+        filter = try FileFilter(arguments)
     }
 }
 

@@ -19,6 +19,11 @@ public struct FileFilter: Sendable, Hashable {
     public struct InvalidPattern: Error, Hashable, Sendable {
         /// What is wrong, as the end of a sentence about the pattern.
         public let message: String
+
+        /// Makes an error.
+        public init(message: String) {
+            self.message = message
+        }
     }
 
     /// The last rules of a name that is fitted as a whole, in every directory.
@@ -31,8 +36,8 @@ public struct FileFilter: Sendable, Hashable {
     private var rulesOfNames: [ArraySlice<UInt8>: LastRules] = [:]
     /// Those that are held against every path.
     private var otherRules: [Int] = []
-    /// The patterns as they were given, a line each.
-    private var patterns: [UInt8] = []
+    /// The patterns of the rules as they were given.
+    private var texts: [[UInt8]] = []
     /// Which sizes and ages are looked at, of what the patterns leave.
     public var bounds = FileBounds()
 
@@ -46,7 +51,12 @@ public struct FileFilter: Sendable, Hashable {
     var hasPatterns: Bool { !rules.isEmpty }
 
     /// What two filters have in common that exclude the same.
-    var text: [UInt8] { patterns + bounds.text }
+    var text: [UInt8] {
+        let lines = zip(rules, texts).map { rule, text in
+            [UInt8(ascii: rule.excludes ? "-" : "+")] + text + [UInt8(ascii: "\n")]
+        }
+        return lines.joined() + bounds.text
+    }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.
     ///
@@ -69,7 +79,7 @@ public struct FileFilter: Sendable, Hashable {
         } catch {
             throw InvalidPattern(message: error.message)
         }
-        patterns += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
+        texts.append(pattern)
     }
 
     private mutating func append(_ rule: Rule) {
@@ -86,10 +96,18 @@ public struct FileFilter: Sendable, Hashable {
 }
 
 extension FileFilter {
-    /// Reads an ignore file: a pattern a line, "!" before one that includes, "#" before a comment.
-    ///
-    /// - Throws: The number of the line, from 1, and what is wrong with it.
+    /// Reads an ignore file; see ``add(ignoreFile:)``.
     init(ignoreFile: [UInt8]) throws(InvalidPattern) {
+        self.init()
+        try add(ignoreFile: ignoreFile)
+    }
+
+    /// Adds the rules of a file in the syntax of gitignore: a pattern a line, "!" before one that
+    /// includes, "#" before a comment.
+    ///
+    /// - Throws: ``InvalidPattern`` with the number of the line, from 1, and what is wrong with it;
+    ///   the rules before it were added.
+    public mutating func add(ignoreFile: [UInt8]) throws(InvalidPattern) {
         var number = 0
         let newline = UInt8(ascii: "\n")
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -130,7 +148,7 @@ extension FileFilter {
     func followed(by other: FileFilter) -> FileFilter {
         var both = self
         for rule in other.rules { both.append(rule) }
-        both.patterns += other.patterns
+        both.texts += other.texts
         both.bounds = other.bounds
         return both
     }
@@ -147,6 +165,41 @@ extension FileFilter {
             }
         }
         return rest.isEmpty
+    }
+
+    /// What is surely not meant as it is written, as sentences without a full stop; at most ten.
+    ///
+    /// `directory` is the mirrored one, for patterns that begin with its path.
+    func problems(directory: String) -> [String] {
+        let root = [UInt8]((directory + "/").utf8)
+        let first = rules.firstIndex(where: \.excludes) ?? rules.endIndex
+        return Array(
+            rules.indices.lazy.compactMap { index in
+                let (rule, text) = (rules[index], texts[index])
+                let reason: String
+                if !rule.pattern.canMatch {
+                    reason = "can never match: its '[…]' has no members"
+                } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
+                    reason = "can never match: it begins at DIR; write a '/' for the '.'"
+                } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
+                    let rest = displayText([UInt8](text.dropFirst(root.count - 1)))
+                    reason = "can never match: it begins at DIR; write '\(rest)'"
+                } else if !rule.excludes, index < first {
+                    reason =
+                        "has no effect: it includes again what earlier patterns exclude, and "
+                        + "none does; see 'osssync help filters'"
+                } else if !rule.excludes, let parent = rule.pattern.literalParent,
+                    excludes(ObjectKey(parent))
+                {
+                    reason =
+                        "can never match: '\(displayText(parent))' is excluded with "
+                        + "everything in it"
+                } else {
+                    return nil
+                }
+                return "the pattern '\(displayText(text))' \(reason)"
+            }.prefix(10)
+        )
     }
 
     /// True for what the patterns skip; the key of a directory ends with "/".

@@ -217,8 +217,9 @@ struct MirrorRun: Sendable {
 
     /// What is to be known before anything else.
     var warnings: [String] {
-        guard !session.known.isSame else { return session.warnings }
-        return session.warnings + [
+        let known = session.warnings + filter.problems(directory: settings.directory)
+        guard !session.known.isSame else { return known }
+        return known + [
             "this directory does not match the last run (a copy, another disk or a "
                 + "restored backup); nothing is deleted in this run, and what is missing "
                 + "or differs is treated as new, not as deleted or edited"

@@ -71,6 +71,7 @@ _osssync() {
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -120,6 +121,7 @@ _osssync() {
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -169,6 +171,7 @@ _osssync() {
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -213,6 +216,7 @@ _osssync() {
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
