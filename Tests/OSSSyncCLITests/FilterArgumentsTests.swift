@@ -43,6 +43,15 @@ struct FilterArgumentsTests {
         )
     }
 
+    @Test func `files that exclude a directory are names`() throws {
+        let tags = try filter("--exclude-if-present", "a", "--exclude-if-present=b").tags
+        #expect(tags.names == ["a", "b"] && !tags.recognizesCaches)
+        #expect(try filter("--exclude-caches").tags.recognizesCaches)
+        for name in ["", "a/b", "/a"] {
+            #expect(throws: UsageError.self) { try filter("--exclude-if-present", name) }
+        }
+    }
+
     @Test func `an error names the file and the line`() throws {
         let path = try file("rules", "good\n\n[bad\n")
         let error = #expect(throws: UsageError.self) { try filter("--exclude-from", path) }

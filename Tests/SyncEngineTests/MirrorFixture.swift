@@ -175,7 +175,7 @@ final class MirrorFixture: Sendable {
             in: session.manifest,
             [[UInt8](path.utf8)],
             of: session.directory,
-            leavingOut: { _, _ in false }
+            leavingOut: { _ in false }
         )
         try await session.manifest.checkpointAndClose()
     }

@@ -34,8 +34,13 @@ package final class DirectoryWalk: Sendable {
     /// What to leave out, by path; directories are left out with all they hold, unread.
     package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
 
-    init(root: OpenDirectory, path: String, leavingOut isExcluded: @escaping Exclusion) {
-        state = Mutex(State(root: root, path: path, isExcluded: isExcluded))
+    init(
+        root: OpenDirectory,
+        path: String,
+        tags: DirectoryTags,
+        leavingOut isExcluded: @escaping Exclusion
+    ) {
+        state = Mutex(State(root: root, path: path, tags: tags, isExcluded: isExcluded))
     }
 
     /// Up to `limit` further entries.
@@ -56,10 +61,14 @@ package final class DirectoryWalk: Sendable {
 
 extension MirrorDirectory {
     /// A new walk from the beginning.
+    ///
+    /// A directory that has one of `tags` is left out with all it holds, and reported as an issue;
+    /// but not the mirrored directory itself.
     package func walk(
+        tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
-        DirectoryWalk(root: root, path: path, leavingOut: isExcluded)
+        DirectoryWalk(root: root, path: path, tags: tags, leavingOut: isExcluded)
     }
 }
 
@@ -87,6 +96,7 @@ extension DirectoryWalk {
         let root: OpenDirectory
         /// The root's, for messages.
         let path: String
+        let tags: DirectoryTags
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
@@ -96,10 +106,12 @@ extension DirectoryWalk {
         init(
             root: OpenDirectory,
             path: String,
+            tags: DirectoryTags,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
             self.root = root
             self.path = path
+            self.tags = tags
             self.isExcluded = isExcluded
         }
     }
@@ -276,6 +288,10 @@ extension DirectoryWalk.State {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
             let names = try DirectoryNames(of: opened)
+            if let reason = tags.reason(names, in: opened) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+                return
+            }
             batch.entries.append(
                 LocalEntry(
                     path: ObjectKey(prefix),

@@ -129,7 +129,8 @@ enum CommandTable {
     static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]
     private static let filterOptions: [Option] = [
-        .exclude, .include, .excludeFrom, .minimumSize, .maximumSize, .minimumAge, .maximumAge,
+        .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
+        .maximumSize, .minimumAge, .maximumAge,
     ]
     private static let runOptions: [Option] =
         [.dryRun, .delete, .deleteExtra] + filterOptions + [

@@ -12,6 +12,7 @@ extension FileFilter {
         self.init()
         for argument in arguments.patterns { try add(argument) }
         bounds = try FileBounds(arguments)
+        tags.recognizesCaches = arguments.has(.excludeCaches)
     }
 
     private mutating func add(_ argument: FilterArgument) throws(UsageError) {
@@ -27,6 +28,12 @@ extension FileFilter {
             case .excludeFrom(let path):
                 (option, value) = ("--exclude-from", path)
                 try add(ignoreFile: try Self.content(of: path))
+            case .excludeIfPresent(let name):
+                (option, value) = ("--exclude-if-present", name)
+                guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
+                    throw InvalidPattern(message: "expected the name of a file, without '/'")
+                }
+                tags.names.insert(name)
             }
         } catch {
             throw .badValue(option: option, value: displayText(value), expected: error.message)

@@ -9,6 +9,8 @@ enum Option: String, CaseIterable, Sendable {
     case include
     case exclude
     case excludeFrom = "exclude-from"
+    case excludeIfPresent = "exclude-if-present"
+    case excludeCaches = "exclude-caches"
     case minimumSize = "min-size"
     case maximumSize = "max-size"
     case minimumAge = "min-age"

@@ -22,6 +22,17 @@ extension OptionTable {
                 + "repeatable, in order with --exclude and --include"
         ),
         OptionSpecification(
+            .excludeIfPresent,
+            value: .text("NAME"),
+            .filter,
+            "skip directories of this machine that hold a file NAME, on both sides; repeatable"
+        ),
+        OptionSpecification(
+            .excludeCaches,
+            .filter,
+            "skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides"
+        ),
+        OptionSpecification(
             .minimumSize,
             value: .text("SIZE"),
             .filter,

@@ -20,6 +20,8 @@ enum FilterArgument: Sendable, Hashable {
     case include(String)
     /// A file with patterns.
     case excludeFrom(String)
+    /// The name of a file that excludes its directory; its place in the order means nothing.
+    case excludeIfPresent(String)
 
     /// Nil for other options.
     init?(_ option: Option, _ value: String) {
@@ -27,6 +29,7 @@ enum FilterArgument: Sendable, Hashable {
         case .exclude: self = .exclude(value)
         case .include: self = .include(value)
         case .excludeFrom: self = .excludeFrom(value)
+        case .excludeIfPresent: self = .excludeIfPresent(value)
         default: return nil
         }
     }

@@ -1,4 +1,4 @@
-internal import SyncModel
+public import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
@@ -40,12 +40,14 @@ public struct FileFilter: Sendable, Hashable {
     private var texts: [[UInt8]] = []
     /// Which sizes and ages are looked at, of what the patterns leave.
     public var bounds = FileBounds()
+    /// By which files directories of this machine are left out, on both sides.
+    public var tags = DirectoryTags()
 
     /// Excludes nothing.
     public init() {}
 
     /// True if nothing can be excluded.
-    public var isEmpty: Bool { rules.isEmpty && bounds.isEmpty }
+    public var isEmpty: Bool { rules.isEmpty && bounds.isEmpty && tags.isEmpty }
 
     /// True if there is a pattern.
     var hasPatterns: Bool { !rules.isEmpty }
@@ -55,7 +57,9 @@ public struct FileFilter: Sendable, Hashable {
         let lines = zip(rules, texts).map { rule, text in
             [UInt8(ascii: rule.excludes ? "-" : "+")] + text + [UInt8(ascii: "\n")]
         }
-        return lines.joined() + bounds.text
+        let marks = tags.names.sorted().map { [UInt8]("/\($0)\n".utf8) }
+        return lines.joined() + bounds.text + marks.joined()
+            + (tags.recognizesCaches ? [UInt8(ascii: "/")] : [])
     }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.
@@ -144,12 +148,13 @@ extension FileFilter {
         return ([UInt8](line.dropFirst()), false)
     }
 
-    /// These rules, followed by those of `other`, which have the last word, and its bounds.
+    /// These rules, followed by those of `other`, which have the last word, and its bounds
+    /// and tags.
     func followed(by other: FileFilter) -> FileFilter {
         var both = self
         for rule in other.rules { both.append(rule) }
         both.texts += other.texts
-        both.bounds = other.bounds
+        (both.bounds, both.tags) = (other.bounds, other.tags)
         return both
     }
 

@@ -12,6 +12,7 @@ final class LocalScan: Sendable {
     private let directory: MirrorDirectory
     private let batch: Int
     private let expected: [[UInt8]]
+    private let tags: DirectoryTags
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
     private let queue: BlockingQueue
@@ -23,6 +24,7 @@ final class LocalScan: Sendable {
         threads: BlockingThreads,
         batch: Int,
         expecting mountPoints: [[UInt8]],
+        tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         reportingTo issues: ScanIssues,
         noteMounts: @escaping MountNote = { _, _ in }
@@ -30,6 +32,7 @@ final class LocalScan: Sendable {
         self.directory = directory
         self.batch = batch
         expected = mountPoints
+        self.tags = tags
         self.isExcluded = isExcluded
         self.noteMounts = noteMounts
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
@@ -40,7 +43,7 @@ final class LocalScan: Sendable {
     func run() async throws {
         do {
             let (directory, batch) = (directory, batch)
-            let walk = directory.walk(leavingOut: isExcluded)
+            let walk = directory.walk(tags: tags, leavingOut: isExcluded)
             var noted = 0
             while true {
                 let batch = try await queue.run { () throws(LocalError) in

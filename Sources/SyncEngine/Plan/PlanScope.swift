@@ -104,7 +104,14 @@ struct PlanScope: Sendable {
         held.isEmpty && filter.bounds.isEmpty && cursor.classify(key) == .included
     }
 
-    /// The entry to decide on; nil if the run skips it.
+    /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
+    func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
+        guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
+        if entry.remote != nil { countExcluded() }
+        return nil
+    }
+
+    /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         // Not even --delete-excluded, which is about names, deletes what is outside the bounds.
         if filter.bounds.excludes(entry, at: now) {

@@ -269,7 +269,7 @@ extension MirrorRun {
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
                 of: session.directory,
-                leavingOut: scope.isExcludedFromWalk
+                leavingOut: isLeftOut
             )
         }
         try await delete(parts, coverage, rows: rows, watch)
@@ -287,6 +287,7 @@ extension MirrorRun {
             let filter = parts.context.filter
             try await Housekeeping(context: parts.context).sweepAfter(direction) { key, size in
                 filter.excludes(key) || filter.bounds.mayExclude(size: size)
+                    || session.directory.isTagged(beneath: key, filter.tags)
             }
         }
         for content in await parts.publications.unproven {

@@ -72,6 +72,8 @@ _osssync() {
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -122,6 +124,8 @@ _osssync() {
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -172,6 +176,8 @@ _osssync() {
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
@@ -217,6 +223,8 @@ _osssync() {
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
                 '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
