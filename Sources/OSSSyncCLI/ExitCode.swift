@@ -16,7 +16,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case terminated = 143
 
     init(_ summary: RunSummary) {
-        self = summary.isComplete ? .success : .incomplete
+        self = summary.isWithoutProblems ? .success : .incomplete
     }
 
     /// What it tells, for `osssync help exit-codes`.

@@ -109,6 +109,30 @@ struct OperationTests {
         #expect(!FileManager.default.fileExists(atPath: metrics))
     }
 
+    @Test func `a run that stops at its limit exits with 0`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try workplace.setFaults(
+            #"[{"match": {"operation": "ListObjectsV2"}, "effect": {"hold": true}}]"#
+        )
+        let run = try workplace.run("push", tree.path, "--max-duration", "1s", "--json")
+        #expect(run.status == 0, "\(run.diagnostics)")
+        #expect(run.summary["stopped"] as? String == "max-duration")
+        #expect(run.summary["in_step"] as? Bool == false)
+        let text = try workplace.run("push", tree.path, "--max-duration", "1s")
+        #expect(text.output.contains("\nstopped by --max-duration; run the same command"))
+    }
+
+    @Test func `the bandwidth of a run is limited`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try tree.write("b", ramp(600_000))
+        let limited = try workplace.run("push", tree.path, "--bwlimit", "200KB", "--json")
+        #expect(limited.status == 0, "\(limited.diagnostics)")
+        // Without a limit, this takes a few milliseconds.
+        #expect(limited.summary["seconds"] as? Double ?? 0 > 1.5)
+    }
+
     @Test func `status and doctor show when a run last succeeded`() throws {
         let workplace = try Workplace()
         let tree = try mirror(workplace)

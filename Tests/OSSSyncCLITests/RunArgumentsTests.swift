@@ -161,6 +161,28 @@ struct RunArgumentsTests {
         }
     }
 
+    @Test func `the bandwidth can have a limit or a timetable`() {
+        #expect(parseTimetable("2M")?.limit(atMinute: 700) == 2 << 20)
+        #expect(parseTimetable("off") == BandwidthTimetable([.init(minuteOfDay: 0)]))
+        let day = parseTimetable("08:00,1M  19:00,off 23:59,5")
+        #expect([0, 480, 1_140, 1_439].map { day?.limit(atMinute: $0) } == [5, 1 << 20, nil, 5])
+        for text in [
+            "", "0", "1X", "-1", "08:00", "8:00,1M", "08:00,0", "24:00,1M", "08:60,1M",
+            "08:00,1M,2M", "08:00,1M 08:00,2M", "1M 08:00,1M", "08:00 1M",
+        ] {
+            #expect(parseTimetable(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `a run can have an end`() throws {
+        let given = try options("--max-transfer", "10G", "--max-duration=6h")
+        #expect(given.maximumTransfer == 10 << 30)
+        #expect(given.maximumDuration == .seconds(6 * 3_600))
+        for option in ["--max-transfer=x", "--max-duration=6", "--max-duration="] {
+            #expect(throws: UsageError.self) { try options(option) }
+        }
+    }
+
     @Test func `quiet and verbose contradict each other`() throws {
         guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
             Issue.record("no run")

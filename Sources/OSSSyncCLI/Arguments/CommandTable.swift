@@ -135,7 +135,8 @@ enum CommandTable {
     private static let runOptions: [Option] =
         [.dryRun, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .trashDays,
-            .ifLocked, .jobs, .partSize, .progress, .logFile, .metricsFile, .stateDirectory,
+            .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration,
+            .progress, .logFile, .metricsFile, .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(

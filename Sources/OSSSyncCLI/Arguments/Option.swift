@@ -23,6 +23,9 @@ enum Option: String, CaseIterable, Sendable {
     case checksum
     case exitCode = "exit-code"
     case trashDays = "trash-days"
+    case bandwidthLimit = "bwlimit"
+    case maximumTransfer = "max-transfer"
+    case maximumDuration = "max-duration"
     case ifLocked = "if-locked"
     case logFile = "log-file"
     case metricsFile = "metrics-file"

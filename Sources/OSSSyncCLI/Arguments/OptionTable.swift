@@ -3,7 +3,8 @@ internal import OSSSync
 /// All options, in the order in which the help shows them.
 enum OptionTable {
     static let rows: [OptionSpecification] =
-        runRows + filterRows + historyRows + objectRows + transferRows + outputRows + connectionRows
+        runRows + filterRows + historyRows + objectRows + transferRows + limitRows + outputRows
+        + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(
@@ -106,6 +107,28 @@ enum OptionTable {
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
                 + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put)"
+        ),
+    ]
+
+    private static let limitRows: [OptionSpecification] = [
+        OptionSpecification(
+            .bandwidthLimit,
+            value: .text("RATE"),
+            .transfer,
+            "transfer at most RATE in a second, such as 2M, or by local time, such as "
+                + "'08:00,1M 19:00,off'"
+        ),
+        OptionSpecification(
+            .maximumTransfer,
+            value: .text("SIZE"),
+            .transfer,
+            "stop once SIZE was transferred, such as 10G; the next run continues"
+        ),
+        OptionSpecification(
+            .maximumDuration,
+            value: .text("TIME"),
+            .transfer,
+            "stop after TIME, such as 6h; the next run continues"
         ),
     ]
 

@@ -58,6 +58,16 @@ extension RunOptions {
             parse: LockChoice.init
         )
         if case .wait(let longest) = lock { lockTimeout = longest }
+        maximumTransfer = try arguments.given(
+            .maximumTransfer,
+            expected: "expected a size, such as 10G",
+            parse: parseSize
+        )
+        maximumDuration = try arguments.given(
+            .maximumDuration,
+            expected: "expected a time, such as 30m or 6h",
+            parse: parseDuration
+        )
         filter = try FileFilter(arguments)
     }
 }

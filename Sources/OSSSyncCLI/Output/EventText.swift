@@ -108,6 +108,9 @@ enum EventText {
             open.append("\(least)\(summary.notTried) not tried")
         }
         if !open.isEmpty { lines.append("not done: " + open.joined(separator: ", ")) }
+        if let limit = summary.reachedLimit {
+            lines.append("stopped by --\(limit.rawValue); run the same command to continue")
+        }
         if summary.directoryChanged {
             lines.append(
                 "files disappeared while the directory was read; the next run checks "

@@ -86,7 +86,11 @@ struct MirrorRun: Sendable {
         emitWarnings()
         var failure: SyncError?
         do {
-            try await withServices(parts) { try await work(parts) }
+            try await withServices(parts) { try await withLimits(parts, since: started, work) }
+        } catch let error as LimitReached where parts.ledger.stop == nil {
+            parts.context.tracker.count { summary in
+                (summary.reachedLimit, summary.stopped) = (error.limit, error.limit.rawValue)
+            }
         } catch {
             failure = parts.ledger.stop ?? SyncError(any: error)
         }
@@ -99,7 +103,9 @@ struct MirrorRun: Sendable {
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
         failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure {
-            summary.stopped = failure.message
+            (summary.stopped, summary.reachedLimit) = (failure.message, nil)
+        }
+        if summary.stopped != nil {
             summary.interrupted = parts.ledger.cancelledItems
             summary.notTried = parts.ledger.untriedItems
             summary.isPlanComplete = parts.context.tracker.snapshot().isPlanComplete
@@ -362,11 +368,11 @@ extension MirrorRun {
             outcome: outcome,
             seconds: summary.seconds,
             counts: RunCounts(summary),
-            message: failure?.message ?? summary.deletionsHeldBack
+            message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
-            let isRecorded = failure == nil && summary.failed == 0
+            let isRecorded = failure == nil && summary.stopped == nil && summary.failed == 0
             try await parts.context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
