@@ -16,7 +16,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case terminated = 143
 
     init(_ summary: RunSummary) {
-        self = summary.isComplete ? .success : .incomplete
+        self = summary.isWithoutProblems ? .success : .incomplete
     }
 
     /// What it tells, for `osssync help exit-codes`.
@@ -35,6 +35,15 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .locked: "another run holds this directory"
         case .interrupted: "interrupted by SIGINT; run the same command to resume"
         case .terminated: "interrupted by SIGTERM or SIGHUP; run the same command to resume"
+        }
+    }
+
+    /// The status of a command that this error ended.
+    init(ending error: any Error) {
+        switch error {
+        case is UsageError: self = .usage
+        case let error as SyncError: self.init(error.code, signal: StopSignals.received)
+        default: self = .localState
         }
     }
 

@@ -51,6 +51,30 @@ package struct PathPattern: Sendable, Hashable {
         return name
     }
 
+    /// False if no name at all fits one of its segments.
+    package var canMatch: Bool {
+        !segments.contains { segment in
+            guard case .name(let tokens) = segment else { return false }
+            return tokens.contains(.oneOf([], negated: false))
+        }
+    }
+
+    /// The innermost directory that surely holds all that fits, with a "/" at its end; nil if that
+    /// is the root.
+    package var literalParent: [UInt8]? {
+        var path: [UInt8] = []
+        for segment in segments.dropLast() {
+            guard case .name(let tokens) = segment else { break }
+            var name: [UInt8] = []
+            for token in tokens {
+                guard case .byte(let byte) = token else { return path.isEmpty ? nil : path }
+                name.append(byte)
+            }
+            path += name + [UInt8(ascii: "/")]
+        }
+        return path.isEmpty ? nil : path
+    }
+
     package init(_ text: some Sequence<UInt8>) throws(Invalid) {
         var bytes = [UInt8](text)[...]
         guard !bytes.isEmpty else { throw .empty }

@@ -11,6 +11,8 @@ from stage import BUCKET, ramp
 MIB = 1 << 20
 BIG, BIGGER = ramp(3 * MIB, 21), ramp(3 * MIB, 22)
 PARTS = ["--part-size", "1M"]
+# Content of smaller files is not looked for under another name.
+SEARCHED = 300_000
 SCHEMES = ("oss", "s3")
 
 
@@ -183,7 +185,7 @@ def _(place):
 def _(place):
     for scheme in SCHEMES:
         fresh(place, scheme)
-        place.put("old", ramp(300_000), KEPT)
+        place.put("old", ramp(SEARCHED), KEPT)
         place.put("other", OTHER)
         place.in_step(place.pull())
         moment = os.stat(place.path("old")).st_mtime_ns
@@ -265,11 +267,11 @@ def _(place):
         between.on("HeadObject", wire.changed(same))
         between.on("ListObjectsV2", wire.changed(listed))
         between.on("GetObject", content)
-        place.write("invoice-1", ramp(5_000, 1))
+        place.write("invoice-1", ramp(SEARCHED, 1))
         place.in_step(place.push())
-        place.put("invoice-2", ramp(5_000, 2))
+        place.put("invoice-2", ramp(SEARCHED, 2))
         place.in_step(place.pull())
-        equal(place.tree(), {"invoice-1": ramp(5_000, 1), "invoice-2": ramp(5_000, 2)},
+        equal(place.tree(), {"invoice-1": ramp(SEARCHED, 1), "invoice-2": ramp(SEARCHED, 2)},
               f"the tree of {scheme}")
 
 

@@ -119,6 +119,70 @@ struct RunArgumentsTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("fail", .fail), ("skip", .skip), ("wait", .wait(nil)),
+            ("wait=90s", .wait(.seconds(90))), ("wait=", nil), ("wait=1", nil), ("Wait", nil),
+            ("wait=-1s", nil),
+        ] as [(String, LockChoice?)]
+    )
+    func `what a locked directory means can be chosen`(text: String, choice: LockChoice?) throws {
+        #expect(LockChoice(text) == choice)
+        guard let choice else {
+            #expect(throws: UsageError.self) { try options("--if-locked", text) }
+            return
+        }
+        var expected: Duration? = .zero
+        if case .wait(let longest) = choice { expected = longest }
+        #expect(try options("--if-locked", text).lockTimeout == expected)
+    }
+
+    @Test func `sizes and ages can be bounded`() throws {
+        let bounds = try options(
+            "--min-size",
+            "1K",
+            "--max-size",
+            "2M",
+            "--min-age",
+            "15m",
+            "--max-age",
+            "30d"
+        ).filter.bounds
+        #expect(bounds.minimumSize == 1 << 10 && bounds.maximumSize == 2 << 20)
+        #expect(bounds.minimumAge == .seconds(900) && bounds.maximumAge == .seconds(30 * 86_400))
+        for option in ["--min-size=x", "--max-size=-1", "--min-age=5", "--max-age="] {
+            #expect(throws: UsageError.self) { try options(option) }
+        }
+        for name in ["size", "age"] {
+            let least = name == "size" ? "2K" : "2h"
+            #expect(throws: UsageError.contradiction("--min-\(name)", "--max-\(name)")) {
+                try options("--min-\(name)", least, "--max-\(name)", name == "size" ? "1K" : "1h")
+            }
+        }
+    }
+
+    @Test func `the bandwidth can have a limit or a timetable`() {
+        #expect(parseTimetable("2M")?.limit(atMinute: 700) == 2 << 20)
+        #expect(parseTimetable("off") == BandwidthTimetable([.init(minuteOfDay: 0)]))
+        let day = parseTimetable("08:00,1M  19:00,off 23:59,5")
+        #expect([0, 480, 1_140, 1_439].map { day?.limit(atMinute: $0) } == [5, 1 << 20, nil, 5])
+        for text in [
+            "", "0", "1X", "-1", "08:00", "8:00,1M", "08:00,0", "24:00,1M", "08:60,1M",
+            "08:00,1M,2M", "08:00,1M 08:00,2M", "1M 08:00,1M", "08:00 1M",
+        ] {
+            #expect(parseTimetable(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `a run can have an end`() throws {
+        let given = try options("--max-transfer", "10G", "--max-duration=6h")
+        #expect(given.maximumTransfer == 10 << 30)
+        #expect(given.maximumDuration == .seconds(6 * 3_600))
+        for option in ["--max-transfer=x", "--max-duration=6", "--max-duration="] {
+            #expect(throws: UsageError.self) { try options(option) }
+        }
+    }
+
     @Test func `quiet and verbose contradict each other`() throws {
         guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D", "-q", "-v"]) else {
             Issue.record("no run")

@@ -98,7 +98,9 @@ struct DoctorTests {
         try await withServer(home) { environment in
             try link(home, "oss://bucket/p", environment)
             let findings = await examine(home, directory: "dir", environment)
-            let subjects = ["configuration", "credentials", "bucket", "clock", "disk"]
+            let subjects = [
+                "configuration", "credentials", "bucket", "clock", "disk", "last success",
+            ]
             try #require(findings.map(\.subject) == subjects, "\(findings)")
             #expect(!findings.contains { $0.state == .bad })
             #expect(
@@ -107,6 +109,7 @@ struct DoctorTests {
             #expect(findings[2].message == "'oss://bucket/p/' can be listed")
             #expect(findings[3].message == "the service accepts requests signed by it")
             #expect(findings[4].message.hasSuffix(" MiB are free"))
+            #expect(findings[5].message.hasPrefix("no run has completed yet"))
         }
     }
 

@@ -26,4 +26,17 @@ struct BandwidthMeterTests {
         meter.moved(250)
         #expect(meter.pause(now: .seconds(3_600)) > .milliseconds(249))
     }
+
+    @Test func `a limiter without a limit holds nothing back`() {
+        let limiter = BandwidthLimiter(BandwidthLimit { nil })
+        limiter.moved(1 << 40)
+        #expect(limiter.mayMove() && !limiter.holdsBack)
+    }
+
+    @Test func `a pause is never longer than the time to the next reading of the limit`() {
+        let limiter = BandwidthLimiter(BandwidthLimit(1))
+        limiter.moved(1 << 40)
+        #expect(!limiter.mayMove() && limiter.holdsBack)
+        #expect(limiter.pause > .zero && limiter.pause <= .seconds(1))
+    }
 }

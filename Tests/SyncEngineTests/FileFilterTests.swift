@@ -46,6 +46,7 @@ struct FileFilterTests {
                 .sync,
                 deletesExcluded: false,
                 held: [held],
+                now: MirrorFixture.now(),
                 judgesInodes: judgesInodes
             )
             #expect((scope.choose(entry) == nil) == judgesInodes)
@@ -235,7 +236,7 @@ extension EngineRuns {
             let pushed = try await fixture.run("a", .push, log, excluding)
             #expect(pushed.deleted == 0)
             #expect(try await fixture.objects() == all)
-            #expect(log.warnings.contains { $0.contains("patterns") })
+            #expect(log.warnings.contains { $0.contains("filters") })
 
             let pulled = try await fixture.run("b", .pull, EventLog(), excluding)
             #expect(pulled.transferred == 1)

@@ -182,7 +182,7 @@ final class MirrorFixture: Sendable {
                 in: session.manifest,
                 [[UInt8](path.utf8)],
                 of: session.directory,
-                leavingOut: { _, _ in false }
+                leavingOut: { _ in false }
             )
         }
     }

@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 
 #if canImport(Glibc)
 internal import Glibc
@@ -6,11 +6,24 @@ internal import Glibc
 internal import Darwin
 #endif
 
+/// What a file of the state directory holds.
+package struct StateFileContent: Sendable, Hashable {
+    package let text: [UInt8]
+    package let identity: FileIdentity
+    /// False if the file changed while it was read.
+    package let isWhole: Bool
+}
+
 extension MirrorDirectory {
     private static let maximumStateFileLength = 1 << 20
 
     /// The content of a small file of the state directory; nil if there is none.
     package func stateFile(_ name: String) throws(LocalError) -> [UInt8]? {
+        try stateFileContent(name)?.text
+    }
+
+    /// The same of a file that another program may be writing.
+    package func stateFileContent(_ name: String) throws(LocalError) -> StateFileContent? {
         do throws(LocalError) {
             let descriptor = try calls.open(
                 at: state.descriptor,
@@ -28,7 +41,12 @@ extension MirrorDirectory {
                     reason: "it is not a small regular file"
                 )
             }
-            return try file.read(at: 0, length: Int(status.identity.size))
+            let text = try file.read(at: 0, length: Int(status.identity.size))
+            return StateFileContent(
+                text: text,
+                identity: status.identity,
+                isWhole: try file.identity() == status.identity
+            )
         } catch {
             if error.errno == ENOENT { return nil }
             throw error

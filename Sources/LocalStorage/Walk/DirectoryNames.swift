@@ -17,6 +17,8 @@ struct DirectoryNames: Sendable {
     private(set) var elements: [Element] = []
     /// True if the directory has no name, also none that was dropped.
     private(set) var isOfEmptyDirectory = true
+    /// False if names that are there may have been dropped.
+    private(set) var areAll = true
     private var storage: [UInt8] = []
 
     /// Reads the names in `directory`.
@@ -33,6 +35,7 @@ struct DirectoryNames: Sendable {
     ) throws(LocalError) {
         var unknown: [Int] = []
         let takesAll = ranges.cover(prefix: ObjectKey(prefix))
+        areAll = takesAll
         try unsafe directory.calls.names(in: directory.descriptor) { name, type in
             isOfEmptyDirectory = false
             if !takesAll {

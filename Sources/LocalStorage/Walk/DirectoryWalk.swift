@@ -38,9 +38,12 @@ package final class DirectoryWalk: Sendable {
         root: OpenDirectory,
         path: String,
         within ranges: KeyRanges,
+        tags: DirectoryTags,
         leavingOut isExcluded: @escaping Exclusion
     ) {
-        state = Mutex(State(root: root, path: path, ranges: ranges, isExcluded: isExcluded))
+        state = Mutex(
+            State(root: root, path: path, ranges: ranges, tags: tags, isExcluded: isExcluded)
+        )
     }
 
     /// Up to `limit` further entries.
@@ -62,11 +65,21 @@ package final class DirectoryWalk: Sendable {
 extension MirrorDirectory {
     /// A new walk from the beginning, of what has a key in `ranges`; no other directories are
     /// entered than those that lead there.
+    ///
+    /// A directory that has one of `tags` is left out with all it holds, and reported as an issue;
+    /// but not the mirrored directory itself.
     package func walk(
         within ranges: KeyRanges,
+        tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
-        DirectoryWalk(root: root, path: path, within: ranges, leavingOut: isExcluded)
+        DirectoryWalk(
+            root: root,
+            path: path,
+            within: ranges,
+            tags: tags,
+            leavingOut: isExcluded
+        )
     }
 }
 
@@ -97,6 +110,7 @@ extension DirectoryWalk {
         /// The root's, for messages.
         let path: String
         let ranges: KeyRanges
+        let tags: DirectoryTags
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
@@ -107,11 +121,13 @@ extension DirectoryWalk {
             root: OpenDirectory,
             path: String,
             ranges: KeyRanges,
+            tags: DirectoryTags,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
             self.root = root
             self.path = path
             self.ranges = ranges
+            self.tags = tags
             self.isExcluded = isExcluded
         }
     }
@@ -298,6 +314,10 @@ extension DirectoryWalk.State {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
             let names = try DirectoryNames(of: opened, prefix: prefix, within: ranges)
+            if let reason = tags.reason(names, in: opened) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+                return
+            }
             if ranges.contains(ObjectKey(prefix)) {
                 batch.entries.append(
                     LocalEntry(

@@ -23,6 +23,10 @@ package struct WalkIssue: Sendable, Hashable {
         case disappeared
         /// Another mount began here in the last run, and none does now.
         case notMounted
+        /// The directory holds a file that excludes it.
+        case tagged
+        /// The directory may hold one, which cannot be read.
+        case unreadableTag(errno: Int32)
     }
 
     /// The path beneath the mirrored directory, without a "/" at its end.
@@ -40,7 +44,7 @@ package struct WalkIssue: Sendable, Hashable {
     package var makesScanIncomplete: Bool {
         switch reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName, .nameNotUTF8, .tooDeep,
-            .disappeared:
+            .disappeared, .tagged, .unreadableTag:
             false
         case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
@@ -51,13 +55,21 @@ package struct WalkIssue: Sendable, Hashable {
         switch reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName: true
         case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
-            .changedDuringWalk, .disappeared:
+            .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
             false
         }
     }
 
     /// True for a name that no key is planned for in any case, so that it hides nothing.
     package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
+
+    /// True for a directory that is excluded by a file in it.
+    package var isTag: Bool {
+        switch reason {
+        case .tagged, .unreadableTag: true
+        default: false
+        }
+    }
 
     package var message: String {
         let name = displayText(path)
@@ -83,6 +95,11 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(name)' changed during the scan; nothing is deleted in this run."
         case .disappeared:
             return "'\(name)' disappeared while the directory was read."
+        case .tagged:
+            return "'\(name)' is excluded by a file in it."
+        case .unreadableTag(let errno):
+            return "'\(name)' is excluded, because its '\(DirectoryTags.cacheName)' cannot be read"
+                + " (\(errorText(errno)))."
         case .notMounted:
             return "'\(name)' was a mount point in the last run and is not mounted now: what is"
                 + " beneath is skipped and nothing is deleted in this run. Mount it; if it was"

@@ -35,6 +35,8 @@ public struct ConnectionOptions: Sendable, Hashable {
     /// The longest pause before a retry, even if the service asks for more; nil: 30 s, or up to 120
     /// s if the service asks for it.
     public var retryWait: Duration?
+    /// What all requests together may move; nil: no limit.
+    public var bandwidth: BandwidthTimetable?
 
     /// Makes options that leave everything open.
     public init() {}

@@ -18,7 +18,7 @@ struct ResolvedConnection: Sendable {
     let proxy: String?
     let retryAndTimeout: RetryAndTimeout
     /// What all requests together may move; nil for no limit.
-    let bytesPerSecond: Int64?
+    let bandwidth: BandwidthLimit?
     private let onRetry: (@Sendable (RetryEvent) -> Void)?
 
     var dialect: StorageDialect { location.dialect }
@@ -77,7 +77,9 @@ struct ResolvedConnection: Sendable {
         try Self.checkAuthorities(caFile)
         proxy = Self.proxy(for: location.endpoint, bucket: remote.bucket, sources.environment)
         retryAndTimeout = RetryAndTimeout(options)
-        bytesPerSecond = nil
+        bandwidth = options.bandwidth.map { timetable in
+            BandwidthLimit { timetable.limit(atMinute: WallClock.minuteOfDay()) }
+        }
         onRetry = sources.onRetry
     }
 
@@ -103,7 +105,7 @@ struct ResolvedConnection: Sendable {
         try Self.checkAuthorities(caFile)
         proxy = configuration.connection.proxy
         retryAndTimeout = RetryAndTimeout(configuration.connection)
-        bytesPerSecond = configuration.connection.bandwidthLimit
+        bandwidth = configuration.connection.bandwidthLimit.map { BandwidthLimit($0) }
         onRetry = nil
     }
 

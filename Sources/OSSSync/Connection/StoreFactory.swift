@@ -20,7 +20,7 @@ enum StoreFactory {
             connectionLimit: connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
-            bytesPerSecond: connection.bytesPerSecond,
+            bandwidth: connection.bandwidth,
             userAgent: "osssync/\(Version.text)",
             retry: connection.retryAndTimeout.retry
         )

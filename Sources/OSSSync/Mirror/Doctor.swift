@@ -1,5 +1,6 @@
 internal import ObjectStorage
 internal import SyncEngine
+internal import SyncModel
 
 /// One thing that was looked at, and what to do about it.
 public struct Finding: Sendable, Hashable {
@@ -58,10 +59,40 @@ public struct Doctor: Sendable {
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
             let credentials = await Self.credentials(mirror.credentials)
-            return [linked, credentials] + (await bucket(mirror)) + [disk(directory)]
+            return [linked, credentials] + (await bucket(mirror))
+                + [disk(directory), await lastSuccess(directory)]
         } catch {
             let broken = Finding(subject: "configuration", state: .bad, message: error.message)
             return [broken, disk(directory)]
+        }
+    }
+
+    private func lastSuccess(_ directory: String) async -> Finding {
+        func finding(_ state: Finding.State, _ message: String) -> Finding {
+            Finding(subject: "last success", state: state, message: message)
+        }
+        let mirror = LocalMirror(
+            directory: directory,
+            deviceName: sources.hostName,
+            stateDirectory: sources.options.stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+        do throws(SyncError) {
+            let times = try await mirror.lastSuccess()
+            let texts = SyncDirection.allCases.compactMap { direction in
+                times[direction].map { time in
+                    "\(direction.rawValue) \(StoreTime(secondsSince1970: time).text)"
+                }
+            }
+            guard !texts.isEmpty else {
+                return finding(
+                    .warning,
+                    "no run has completed yet; 'osssync log DIR' shows why runs failed"
+                )
+            }
+            return finding(.good, texts.joined(separator: ", "))
+        } catch {
+            return finding(.warning, error.message)
         }
     }
 

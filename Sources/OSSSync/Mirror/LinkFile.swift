@@ -10,7 +10,9 @@ struct LinkFile: Sendable, Hashable {
         "remote", "profile", "region", "endpoint", "addressing", "provider", "signature",
     ]
     /// Keys that may stand more than once in a section.
-    static let repeatable: Set<String> = ["exclude", "include"]
+    static let repeatable: Set<String> = [
+        "exclude", "include", "exclude-from", "exclude-if-present",
+    ]
 
     var remote: String
     var profile: String?

@@ -40,6 +40,16 @@ public struct LocalMirror: Sendable {
         )
     }
 
+    /// When the last complete run of each direction ended, in seconds since 1970 UTC.
+    ///
+    /// Takes no lock.
+    ///
+    /// - Returns: Nothing for a direction without such a run.
+    /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
+    public func lastSuccess() async throws(SyncError) -> [SyncDirection: Int64] {
+        try await settings.lastSuccess()
+    }
+
     /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
     ///
     /// - Parameters:
@@ -61,7 +71,7 @@ public struct LocalMirror: Sendable {
     /// - Parameter age: Only what runs moved there that began at least this long ago, by this
     ///   machine's clock.
     /// - Returns: How much was deleted, and what could not be.
-    /// - Throws: `SyncError`; `locked` if a run goes on.
+    /// - Throws: `SyncError`; `locked` while another run is active.
     public func emptyTrash(age: Duration) async throws(SyncError) -> TrashReport {
         try await MirrorTrash(settings: settings).empty(age: age.components.seconds)
     }
@@ -75,7 +85,7 @@ public struct LocalMirror: Sendable {
     ///   - request: What comes back, and where.
     ///   - onFile: Called with each file from another thread.
     /// - Returns: What came back.
-    /// - Throws: `SyncError`; `locked` if a run goes on.
+    /// - Throws: `SyncError`; `locked` while another run is active.
     public func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void

@@ -293,7 +293,7 @@ public struct Mirror: Sendable {
     ///   - options: What is verified.
     ///   - onFinding: Called with each file or object that is not as recorded.
     /// - Returns: What was found.
-    /// - Throws: `SyncError`; `locked` if a run goes on.
+    /// - Throws: `SyncError`; `locked` while another run is active.
     public func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void

@@ -81,7 +81,7 @@ public struct DownloadSource: Sendable {
             connectionLimit: connection.connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
-            bytesPerSecond: connection.bandwidthLimit,
+            bandwidth: connection.bandwidthLimit.map { BandwidthLimit($0) },
             userAgent: "osssync/\(Version.text)",
             retry: retryAndTimeout.retry
         )

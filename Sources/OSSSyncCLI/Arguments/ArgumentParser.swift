@@ -97,10 +97,9 @@ struct ArgumentParser {
                 expected: "expected one of " + words.joined(separator: ", ")
             )
         }
-        switch row.option {
-        case .include, .exclude:
-            patterns.append(FilterArgument(excludes: row.option == .exclude, pattern: value))
-        default:
+        if let pattern = FilterArgument(row.option, value) {
+            patterns.append(pattern)
+        } else {
             values[row.option] = value
         }
     }

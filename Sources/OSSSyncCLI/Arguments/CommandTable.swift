@@ -137,11 +137,15 @@ enum CommandTable {
     ]
     static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]
+    private static let filterOptions: [Option] = [
+        .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
+        .maximumSize, .minimumAge, .maximumAge,
+    ]
     private static let runOptions: [Option] =
-        [
-            .dryRun, .delete, .deleteExtra, .exclude, .include, .deleteExcluded, .maxDelete,
-            .allowEmpty, .rebind, .onConflict, .checksum, .trashDays, .jobs, .partSize,
-            .progress, .stateDirectory,
+        [.dryRun, .delete, .deleteExtra] + filterOptions + [
+            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .trashDays,
+            .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration,
+            .progress, .logFile, .metricsFile, .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(
@@ -256,9 +260,8 @@ enum CommandTable {
         arguments: [optionalDirectory, optionalPaths],
         summary: "show what pull, push and sync would do, and interrupted transfers",
         discussion: ["Changes nothing under DIR or in the bucket.", pathsNote],
-        options: [
-            .delete, .deleteExtra, .exclude, .include, .maxDelete, .allowEmpty, .onConflict,
-            .checksum, .exitCode, .jobs, .stateDirectory,
+        options: [.delete, .deleteExtra] + filterOptions + [
+            .maxDelete, .allowEmpty, .onConflict, .checksum, .exitCode, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync status ~/Photos", "is anything left to do?"),

@@ -116,7 +116,9 @@ struct DirectoryDefaults: Sendable {
 
     /// True if a direction has patterns of its own, which a command on all of them cannot apply.
     func hasOwnPatterns(_ command: CommandName) -> Bool {
-        own[command, default: []].contains { $0.option == .exclude || $0.option == .include }
+        own[command, default: []].contains { known in
+            known.value.flatMap { FilterArgument(known.option, $0) } != nil
+        }
     }
 
     /// The arguments with the defaults of what was not typed; patterns come before typed ones.
@@ -145,13 +147,14 @@ struct DirectoryDefaults: Sendable {
 extension ParsedArguments {
     fileprivate mutating func add(_ defaults: [DirectoryDefaults.Default]) {
         for known in defaults {
-            switch (known.option, known.value) {
-            case (.exclude, let value?), (.include, let value?):
-                patterns.append(
-                    FilterArgument(excludes: known.option == .exclude, pattern: value)
-                )
-            case (_, let value?): values[known.option] = value
-            case (_, nil): counts[known.option] = known.isOn ? 1 : nil
+            guard let value = known.value else {
+                counts[known.option] = known.isOn ? 1 : nil
+                continue
+            }
+            if let pattern = FilterArgument(known.option, value) {
+                patterns.append(pattern)
+            } else {
+                values[known.option] = value
             }
         }
     }

@@ -117,8 +117,9 @@ enum HelpTopic: String, CaseIterable, Sendable {
 
     private static let filterBlocks: [Block] = [
         .paragraph(
-            "Patterns use gitignore syntax. They are read from DIR/.osssyncignore, then from "
-                + "DIR/.osssync/config, then from the command line; the last match wins."
+            "Patterns use gitignore syntax. They are read from DIR/.osssyncignore, which is "
+                + "mirrored, then from DIR/.osssync/ignore, which is only for this machine, then "
+                + "from DIR/.osssync/config, then from the command line; the last match wins."
         ),
         .rows([
             ("*.tmp", "every name that ends in .tmp, in any directory"),

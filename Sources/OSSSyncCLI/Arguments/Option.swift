@@ -8,6 +8,13 @@ enum Option: String, CaseIterable, Sendable {
     case rebind
     case include
     case exclude
+    case excludeFrom = "exclude-from"
+    case excludeIfPresent = "exclude-if-present"
+    case excludeCaches = "exclude-caches"
+    case minimumSize = "min-size"
+    case maximumSize = "max-size"
+    case minimumAge = "min-age"
+    case maximumAge = "max-age"
     case deleteExcluded = "delete-excluded"
     case force
     case onConflict = "on-conflict"
@@ -16,6 +23,12 @@ enum Option: String, CaseIterable, Sendable {
     case checksum
     case exitCode = "exit-code"
     case trashDays = "trash-days"
+    case bandwidthLimit = "bwlimit"
+    case maximumTransfer = "max-transfer"
+    case maximumDuration = "max-duration"
+    case ifLocked = "if-locked"
+    case logFile = "log-file"
+    case metricsFile = "metrics-file"
     case progress
     case json
     case quiet
@@ -66,6 +79,7 @@ enum OptionValue: Sendable, Hashable {
 /// The heading under which the help shows an option.
 enum OptionGroup: String, CaseIterable, Sendable {
     case run = "What to do"
+    case filter = "Filters"
     case object = "Objects"
     case transfer = "Transfers"
     case output = "Output"

@@ -3,7 +3,8 @@ internal import OSSSync
 /// All options, in the order in which the help shows them.
 enum OptionTable {
     static let rows: [OptionSpecification] =
-        runRows + historyRows + objectRows + transferRows + outputRows + connectionRows
+        runRows + filterRows + historyRows + objectRows + transferRows + limitRows + outputRows
+        + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(
@@ -23,25 +24,6 @@ enum OptionTable {
             .run,
             "like --delete, and also delete what was never mirrored "
                 + "(a sync transfers that instead)"
-        ),
-        OptionSpecification(
-            .exclude,
-            value: .text("GLOB"),
-            .run,
-            "skip files matching GLOB (gitignore syntax; applied after DIR/.osssyncignore); "
-                + "repeatable, the last match wins"
-        ),
-        OptionSpecification(
-            .include,
-            value: .text("GLOB"),
-            .run,
-            "include files matching GLOB even if an earlier --exclude matches them"
-        ),
-        OptionSpecification(
-            .deleteExcluded,
-            .run,
-            "like --delete, and also delete excluded files at the destination if they are "
-                + "recorded and unchanged"
         ),
         OptionSpecification(
             .maxDelete,
@@ -90,6 +72,13 @@ enum OptionTable {
                 + "--force"
         ),
         OptionSpecification(
+            .ifLocked,
+            value: .text("fail|skip|wait[=TIME]"),
+            .run,
+            "while another run holds DIR: fail with status 75 (default), do nothing and exit with "
+                + "status 0, or wait, at most TIME, such as 30m"
+        ),
+        OptionSpecification(
             .exitCode,
             .run,
             "exit with status 1 if the two sides differ or may differ"
@@ -121,6 +110,28 @@ enum OptionTable {
         ),
     ]
 
+    private static let limitRows: [OptionSpecification] = [
+        OptionSpecification(
+            .bandwidthLimit,
+            value: .text("RATE"),
+            .transfer,
+            "transfer at most RATE in a second, such as 2M, or by local time, such as "
+                + "'08:00,1M 19:00,off'"
+        ),
+        OptionSpecification(
+            .maximumTransfer,
+            value: .text("SIZE"),
+            .transfer,
+            "stop once SIZE was transferred, such as 10G; the next run continues"
+        ),
+        OptionSpecification(
+            .maximumDuration,
+            value: .text("TIME"),
+            .transfer,
+            "stop after TIME, such as 6h; the next run continues"
+        ),
+    ]
+
     private static let outputRows: [OptionSpecification] = [
         OptionSpecification(
             .progress,
@@ -136,6 +147,18 @@ enum OptionTable {
             short: "v",
             .output,
             "show each item; -vv also shows why items were skipped"
+        ),
+        OptionSpecification(
+            .logFile,
+            value: .text("FILE"),
+            .output,
+            "append what the run reports to FILE, each line with its time, as with --verbose"
+        ),
+        OptionSpecification(
+            .metricsFile,
+            value: .text("FILE"),
+            .output,
+            "replace FILE at the end with figures of the run in Prometheus text format"
         ),
     ]
 

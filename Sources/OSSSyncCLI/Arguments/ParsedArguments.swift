@@ -14,10 +14,25 @@ struct ParsedArguments: Sendable, Hashable {
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
 }
 
-/// One `--include` or `--exclude`.
-struct FilterArgument: Sendable, Hashable {
-    var excludes: Bool
-    var pattern: String
+/// One option of those whose order decides what is skipped.
+enum FilterArgument: Sendable, Hashable {
+    case exclude(String)
+    case include(String)
+    /// A file with patterns.
+    case excludeFrom(String)
+    /// The name of a file that excludes its directory; its place in the order means nothing.
+    case excludeIfPresent(String)
+
+    /// Nil for other options.
+    init?(_ option: Option, _ value: String) {
+        switch option {
+        case .exclude: self = .exclude(value)
+        case .include: self = .include(value)
+        case .excludeFrom: self = .excludeFrom(value)
+        case .excludeIfPresent: self = .excludeIfPresent(value)
+        default: return nil
+        }
+    }
 }
 
 /// What a command line asks for.

@@ -52,23 +52,23 @@ extension RunOptions {
             )
         )
         deletesExcluded = arguments.has(.deleteExcluded)
-        for argument in arguments.patterns { try add(argument) }
-    }
-
-    private mutating func add(_ argument: FilterArgument) throws(UsageError) {
-        do throws(FileFilter.InvalidPattern) {
-            if argument.excludes {
-                try filter.exclude(argument.pattern)
-            } else {
-                try filter.include(argument.pattern)
-            }
-        } catch {
-            throw .badValue(
-                option: argument.excludes ? "--exclude" : "--include",
-                value: displayText(argument.pattern),
-                expected: error.message
-            )
-        }
+        let lock = try arguments.given(
+            .ifLocked,
+            expected: "expected fail, skip, wait, or wait=TIME, such as wait=30m",
+            parse: LockChoice.init
+        )
+        if case .wait(let longest) = lock { lockTimeout = longest }
+        maximumTransfer = try arguments.given(
+            .maximumTransfer,
+            expected: "expected a size, such as 10G",
+            parse: parseSize
+        )
+        maximumDuration = try arguments.given(
+            .maximumDuration,
+            expected: "expected a time, such as 30m or 6h",
+            parse: parseDuration
+        )
+        filter = try FileFilter(arguments)
     }
 }
 
@@ -98,6 +98,26 @@ extension ParsedArguments {
             )
         }
         return value
+    }
+}
+
+/// What a run does while another one holds its directory.
+enum LockChoice: Sendable, Hashable {
+    case fail
+    case skip
+    /// At most this long; nil: as long as it takes.
+    case wait(Duration?)
+
+    init?(_ text: String) {
+        switch text {
+        case "fail": self = .fail
+        case "skip": self = .skip
+        case "wait": self = .wait(nil)
+        default:
+            guard text.hasPrefix("wait="), let time = parseDuration(String(text.dropFirst(5)))
+            else { return nil }
+            self = .wait(time)
+        }
     }
 }
 

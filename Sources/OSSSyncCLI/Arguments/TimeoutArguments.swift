@@ -1,7 +1,7 @@
 internal import OSSSync
 
 extension ConnectionOptions {
-    /// Takes how long and how often requests are tried from a command line.
+    /// Takes how long, how often and how fast requests are made from a command line.
     mutating func setPatience(_ arguments: ParsedArguments) throws(UsageError) {
         let seconds = "expected a number of seconds from 0.1 to 86400, such as 30"
         timeout = try arguments.given(.timeout, expected: seconds) { text in
@@ -10,6 +10,12 @@ extension ConnectionOptions {
         retries = try arguments.given(.retries, expected: "expected a number from 0 to 1000") {
             parseCount($0, in: 0...1_000)
         }
+        bandwidth = try arguments.given(
+            .bandwidthLimit,
+            expected: "expected bytes in a second, such as 2M, or a timetable, such as "
+                + "'08:00,1M 19:00,off'",
+            parse: parseTimetable
+        )
         retryWait = try arguments.given(
             .retryWait,
             expected: "expected a number of seconds from 0 to 86400, such as 20",

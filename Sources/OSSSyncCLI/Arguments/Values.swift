@@ -59,6 +59,36 @@ func parseDuration(_ text: String) -> Duration? {
     return .seconds(number * unit)
 }
 
+/// Reads `2M`, `off`, or `08:00,1M 19:00,off`; nil for anything else, a rate of 0, and a time that
+/// is there twice.
+func parseTimetable(_ text: String) -> BandwidthTimetable? {
+    func rate(_ text: Substring) -> Int64?? {
+        if text == "off" { return .some(nil) }
+        return parseSize(String(text)).flatMap { $0 > 0 ? .some($0) : nil }
+    }
+    if let rate = rate(text[...]) {
+        return BandwidthTimetable([.init(minuteOfDay: 0, bytesPerSecond: rate)])
+    }
+    var entries: [BandwidthTimetable.Entry] = []
+    for part in text.split(separator: " ") {
+        let pieces = part.split(separator: ",", omittingEmptySubsequences: false)
+        guard pieces.count == 2, let minute = parseMinuteOfDay(String(pieces[0])),
+            let rate = rate(pieces[1]), !entries.contains(where: { $0.minuteOfDay == minute })
+        else { return nil }
+        entries.append(.init(minuteOfDay: minute, bytesPerSecond: rate))
+    }
+    return entries.isEmpty ? nil : BandwidthTimetable(entries)
+}
+
+/// Reads `08:00`, in minutes since midnight; nil for anything else.
+func parseMinuteOfDay(_ text: String) -> Int? {
+    let fields = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard fields.map(\.utf8.count) == [2, 2], let hour = parseCount(String(fields[0]), in: 0...23),
+        let minute = parseCount(String(fields[1]), in: 0...59)
+    else { return nil }
+    return hour * 60 + minute
+}
+
 /// Reads `2026-01-31`, `2026-01-31T20:15`, `2026-01-31 20:15:00` (local times),
 /// `2026-01-31T20:15:00.000Z` or `3d ago`, in seconds since 1970; nil for anything else.
 func parseTime(_ text: String, now: Int64) -> Int64? {

@@ -151,6 +151,12 @@ struct CommandContext: Sendable {
         return isWritten
     }
 
+    /// Says that a file which was asked for is incomplete or missing: the status is not 0.
+    func reportLoss(_ text: String) {
+        loss.hasHappened.store(true, ordering: .relaxed)
+        complain(text)
+    }
+
     func complain(_ text: String) {
         _ = OutputStream.standardError.write("osssync: " + text + "\n")
     }

@@ -46,26 +46,12 @@ enum CommandRunner {
     }
 
     private static func report(_ error: any Error, isJSON: Bool) -> ExitCode {
-        switch error {
-        case let error as UsageError:
-            complain(error.message)
-            return .usage
-        case let error as SyncError:
-            let code = ExitCode(error.code, signal: StopSignals.received)
-            if isJSON {
-                let line = EventJSON.failure(error, exit: code, time: WallClock.text())
-                _ = OutputStream.standardOutput.write(line.line)
-            }
-            let request = error.requestID.map { " (request \($0))" } ?? ""
-            complain(error.message + request)
-            return code
-        default:
-            complain(displayText(String(describing: error)))
-            return .localState
+        let code = ExitCode(ending: error)
+        if isJSON, let error = error as? SyncError {
+            let line = EventJSON.failure(error, exit: code, time: WallClock.text())
+            _ = OutputStream.standardOutput.write(line.line)
         }
-    }
-
-    private static func complain(_ text: String) {
-        _ = OutputStream.standardError.write("osssync: \(text)\n")
+        _ = OutputStream.standardError.write("osssync: \(EventText.failure(error))\n")
+        return code
     }
 }

@@ -9,11 +9,43 @@ struct RunCommand: Sendable {
         var options = try RunOptions(context.arguments)
         options.paths = context.paths
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
+        let record = try RunRecording(context, direction)
+        do {
+            let code = ExitCode(try await run(options, record))
+            return await record.finish(code)
+        } catch let error as SyncError where error.code == .locked && skipsIfLocked {
+            record.note(skipped: error)
+            say(skipped: error)
+            return .success
+        } catch {
+            _ = await record.finish(ExitCode(ending: error), error)
+            throw error
+        }
+    }
+
+    private func run(_ options: RunOptions, _ record: RunRecording) async throws -> RunSummary {
         let mirror = try context.mirror()
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }
-        let summary = try await mirror.run(direction, options: options) { reporter.handle($0) }
-        return ExitCode(summary)
+        return try await mirror.run(direction, options: options) { event in
+            reporter.handle(event)
+            record.handle(event)
+        }
+    }
+
+    private var skipsIfLocked: Bool {
+        context.arguments.values[.ifLocked].flatMap(LockChoice.init) == .skip
+    }
+
+    private func say(skipped error: SyncError) {
+        if context.output.isJSON {
+            var line = EventJSON.line("skipped", time: WallClock.text())
+            line.add("direction", direction.rawValue)
+            line.add("message", error.message)
+            context.say(line)
+        } else {
+            context.complain(EventText.skipped(direction, error))
+        }
     }
 }

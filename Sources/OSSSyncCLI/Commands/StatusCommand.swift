@@ -43,6 +43,7 @@ struct StatusCommand: Sendable {
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
         context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
         context.say("  differences: " + Self.text(report.differences))
+        context.say("  last success: " + Self.text(report.lastSuccess))
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
             context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
@@ -83,6 +84,24 @@ struct StatusCommand: Sendable {
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 
+    static func text(_ lastSuccess: [SyncDirection: Int64]) -> String {
+        let parts = SyncDirection.allCases.compactMap { direction in
+            lastSuccess[direction].map { time in
+                "\(direction.rawValue) \(StoreTime(secondsSince1970: time).text)"
+            }
+        }
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+
+    private static func json(_ lastSuccess: [SyncDirection: Int64]) -> JSONLine {
+        let times = lastSuccess.mapValues { StoreTime(secondsSince1970: $0).text }
+        var line = JSONLine()
+        line.add("pull", ifPresent: times[.pull])
+        line.add("push", ifPresent: times[.push])
+        line.add("sync", ifPresent: times[.sync])
+        return line
+    }
+
     private func writeJSON(_ report: StatusReport) {
         for text in report.warnings + report.issues {
             context.say(EventJSON.warning(text, time: WallClock.text()))
@@ -94,6 +113,7 @@ struct StatusCommand: Sendable {
         line.add("push", Self.json(report.push))
         line.add("sync", Self.json(report.sync))
         line.add("in_step", report.isInStep)
+        line.add("last_success", Self.json(report.lastSuccess))
         line.add("only_local", report.differences.onlyLocal)
         line.add("only_remote", report.differences.onlyRemote)
         line.add("local_changes", report.differences.localChanges)

@@ -39,6 +39,21 @@ enum EventText {
         }
     }
 
+    /// Why a command ended.
+    static func failure(_ error: any Error) -> String {
+        switch error {
+        case let error as UsageError: error.message
+        case let error as SyncError:
+            error.message + (error.requestID.map { " (request \($0))" } ?? "")
+        default: displayText(String(describing: error))
+        }
+    }
+
+    /// A run that did nothing because another one holds its directory.
+    static func skipped(_ direction: SyncDirection, _ error: SyncError) -> String {
+        "\(direction.rawValue) skipped: \(error.message)"
+    }
+
     /// What failed, and when it is tried again.
     static func retry(_ retry: RetryEvent) -> String {
         let what = retry.operation + (retry.key.map { " of \($0)" } ?? "") + ": "
@@ -94,6 +109,9 @@ enum EventText {
             open.append("\(least)\(summary.notTried) not tried")
         }
         if !open.isEmpty { lines.append("not done: " + open.joined(separator: ", ")) }
+        if let limit = summary.reachedLimit {
+            lines.append("stopped by --\(limit.rawValue); run the same command to continue")
+        }
         if summary.directoryChanged {
             lines.append(
                 "files disappeared while the directory was read; the next run checks "

@@ -46,7 +46,7 @@ package final class StorageClient: ObjectStore {
                     connectionLimit: configuration.connectionLimit,
                     caFile: configuration.caFile,
                     proxy: configuration.proxy,
-                    bytesPerSecond: configuration.bytesPerSecond
+                    bandwidth: configuration.bandwidth
                 )
             )
         } catch {

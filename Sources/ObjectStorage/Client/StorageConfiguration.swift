@@ -15,7 +15,7 @@ package struct StorageConfiguration: Sendable {
     /// Nil for none; the environment is not asked.
     package var proxy: String?
     /// What all requests together may move, both ways; nil for no limit.
-    package var bytesPerSecond: Int64?
+    package var bandwidth: BandwidthLimit?
     package var userAgent: String
     package var retry: RetryPolicy
     /// Signed addresses of one object, which are sent as they are: nothing is signed then.
@@ -32,7 +32,7 @@ package struct StorageConfiguration: Sendable {
         connectionLimit: Int,
         caFile: String?,
         proxy: String?,
-        bytesPerSecond: Int64? = nil,
+        bandwidth: BandwidthLimit? = nil,
         userAgent: String,
         retry: RetryPolicy,
         urls: PresignedURLSource? = nil
@@ -47,7 +47,7 @@ package struct StorageConfiguration: Sendable {
         self.connectionLimit = connectionLimit
         self.caFile = caFile
         self.proxy = proxy
-        self.bytesPerSecond = bytesPerSecond
+        self.bandwidth = bandwidth
         self.userAgent = userAgent
         self.retry = retry
         self.urls = urls

@@ -32,17 +32,41 @@ struct TokenBucket {
     }
 }
 
+/// What all requests of a transport may move together, both ways; it may change while they run.
+package struct BandwidthLimit: Sendable {
+    /// Bytes in a second; nil for no limit now.
+    let current: @Sendable () -> Int64?
+
+    package init(_ current: @escaping @Sendable () -> Int64?) {
+        self.current = current
+    }
+
+    package init(_ bytesPerSecond: Int64) {
+        current = { bytesPerSecond }
+    }
+}
+
 /// The meter of one transport, which its callbacks ask before they move anything.
 ///
 /// Unchecked, because only the transport's thread uses it.
 final class BandwidthLimiter: @unchecked Sendable {
+    /// How often the limit is read, and the longest pause, after which it may be another one.
+    private static let interval = Duration.seconds(1)
+
     private let start = SuspendingClock.now
-    private var bucket: TokenBucket
+    private let limit: BandwidthLimit
+    private var bytesPerSecond: Int64?
+    /// Nil while there is no limit.
+    private var bucket: TokenBucket?
+    private var nextReading: Duration
     /// True if a transfer waits for leave.
     private(set) var holdsBack = false
 
-    init(bytesPerSecond: Int64) {
-        bucket = TokenBucket(bytesPerSecond: bytesPerSecond, now: .zero)
+    init(_ limit: BandwidthLimit) {
+        self.limit = limit
+        bytesPerSecond = limit.current()
+        bucket = bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, now: .zero) }
+        nextReading = Self.interval
     }
 
     /// False if the transfer that asks must pause until ``pause`` is over.
@@ -52,10 +76,21 @@ final class BandwidthLimiter: @unchecked Sendable {
         return false
     }
 
-    func moved(_ bytes: Int) { bucket.moved(bytes) }
+    func moved(_ bytes: Int) { bucket?.moved(bytes) }
 
     /// How long nothing may move; zero if something may.
-    var pause: Duration { bucket.pause(now: SuspendingClock.now - start) }
+    var pause: Duration {
+        let now = SuspendingClock.now - start
+        if now >= nextReading {
+            nextReading = now + Self.interval
+            let found = limit.current()
+            if found != bytesPerSecond {
+                bytesPerSecond = found
+                bucket = found.map { TokenBucket(bytesPerSecond: $0, now: now) }
+            }
+        }
+        return min(bucket?.pause(now: now) ?? .zero, Self.interval)
+    }
 
     /// Transfers were told to go on.
     func letGo() { holdsBack = false }

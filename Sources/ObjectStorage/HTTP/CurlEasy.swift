@@ -17,20 +17,20 @@ package struct TransportSettings: Sendable {
     /// Nil for none; the environment is not asked.
     package var proxy: String?
     /// What all requests together may move, both ways; nil for no limit.
-    package var bytesPerSecond: Int64?
+    package var bandwidth: BandwidthLimit?
 
     package init(
         connectTimeout: Duration,
         connectionLimit: Int,
         caFile: String?,
         proxy: String?,
-        bytesPerSecond: Int64? = nil
+        bandwidth: BandwidthLimit? = nil
     ) {
         self.connectTimeout = connectTimeout
         self.connectionLimit = connectionLimit
         self.caFile = caFile
         self.proxy = proxy
-        self.bytesPerSecond = bytesPerSecond
+        self.bandwidth = bandwidth
     }
 }
 

@@ -26,7 +26,7 @@ final class TransportLoop: @unchecked Sendable {
         self.multi = multi
         self.inbox = inbox
         self.settings = settings
-        limiter = settings.bytesPerSecond.map { BandwidthLimiter(bytesPerSecond: $0) }
+        limiter = settings.bandwidth.map { BandwidthLimiter($0) }
     }
 
     func run() {

@@ -28,7 +28,7 @@ extension StorageClient {
                 connectionLimit: settings.connectionLimit,
                 caFile: settings.caFile,
                 proxy: settings.proxy,
-                bytesPerSecond: settings.bytesPerSecond,
+                bandwidth: settings.bandwidth,
                 userAgent: settings.userAgent,
                 retry: settings.retry,
                 urls: urls
@@ -45,7 +45,7 @@ package struct PresignedSettings: Sendable {
     package var connectionLimit: Int
     package var caFile: String?
     package var proxy: String?
-    package var bytesPerSecond: Int64?
+    package var bandwidth: BandwidthLimit?
     package var userAgent: String
     package var retry: RetryPolicy
 
@@ -55,7 +55,7 @@ package struct PresignedSettings: Sendable {
         connectionLimit: Int,
         caFile: String?,
         proxy: String?,
-        bytesPerSecond: Int64?,
+        bandwidth: BandwidthLimit?,
         userAgent: String,
         retry: RetryPolicy
     ) {
@@ -64,7 +64,7 @@ package struct PresignedSettings: Sendable {
         self.connectionLimit = connectionLimit
         self.caFile = caFile
         self.proxy = proxy
-        self.bytesPerSecond = bytesPerSecond
+        self.bandwidth = bandwidth
         self.userAgent = userAgent
         self.retry = retry
     }

@@ -118,7 +118,8 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .disappeared: break
+        case .disappeared, .tagged: break
+        case .unreadableTag: context.emit(.warning(message: issue.message))
         case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
             .notMounted:
             context.tracker.count { $0.skipped += 1 }

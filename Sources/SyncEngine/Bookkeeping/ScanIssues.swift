@@ -18,6 +18,9 @@ final class ScanIssues: Sendable {
         var hidden: Set<[UInt8]> = []
         /// Paths that were gone when the walk came to them.
         var lost: Set<[UInt8]> = []
+        /// Directories that a file in them excludes.
+        var tagged: Set<[UInt8]> = []
+        var taggedCount = 0
         /// How many of these paths are worth a look for those that are passed.
         var sweepAt = smallestSweep
         /// Where other mounts begin; nil until the walk has ended.
@@ -29,6 +32,8 @@ final class ScanIssues: Sendable {
         var leftOut = 0
         /// Those of them that a user made.
         var notMirrored = 0
+
+        var pathCount: Int { hidden.count + lost.count + tagged.count }
     }
 
     private let state = Mutex(State())
@@ -54,11 +59,18 @@ final class ScanIssues: Sendable {
     }
 
     /// Paths that are in memory.
-    var hiddenCount: Int { state.withLock { $0.hidden.count + $0.lost.count } }
+    var hiddenCount: Int { state.withLock { $0.pathCount } }
 
     func report(_ issue: WalkIssue) {
         if issue.reason == .disappeared {
             return state.withLock { _ = $0.lost.insert(issue.path) }
+        }
+        if issue.isTag {
+            state.withLock { state in
+                state.tagged.insert(issue.path)
+                state.taggedCount += 1
+            }
+            return issue.reason == .tagged ? () : onIssue(issue)
         }
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
@@ -78,14 +90,15 @@ final class ScanIssues: Sendable {
     /// and so is a directory whose content could not be read.
     func planReached(_ key: ObjectKey) {
         state.withLock { state in
-            guard state.hidden.count + state.lost.count >= state.sweepAt else { return }
+            guard state.pathCount >= state.sweepAt else { return }
             func isAhead(_ path: [UInt8]) -> Bool {
                 let path = ObjectKey(path)
                 return key < path || key.hasPrefix(path)
             }
             state.hidden = state.hidden.filter(isAhead)
             state.lost = state.lost.filter(isAhead)
-            state.sweepAt = max(Self.smallestSweep, (state.hidden.count + state.lost.count) * 2)
+            state.tagged = state.tagged.filter(isAhead)
+            state.sweepAt = max(Self.smallestSweep, state.pathCount * 2)
         }
     }
 
@@ -118,6 +131,20 @@ final class ScanIssues: Sendable {
     /// True for a key at or beneath a path that the walk could not take.
     func hides(_ key: ObjectKey) -> Bool {
         state.withLock { Self.isWithin($0.hidden, key) }
+    }
+
+    /// Directories that a file in them excludes, so far.
+    var taggedCount: Int { state.withLock { $0.taggedCount } }
+
+    /// True for the key of a directory that a file in it excludes, and for all beneath it.
+    func isTagged(_ key: ObjectKey) -> Bool {
+        state.withLock { state in
+            !state.tagged.isEmpty
+                && key.bytes.indices.contains { index in
+                    key.bytes[index] == UInt8(ascii: "/")
+                        && state.tagged.contains([UInt8](key.bytes[..<index]))
+                }
+        }
     }
 
     /// True for a key at or beneath a path that was gone when the walk came to it.

@@ -6,8 +6,6 @@ internal import SyncModel
 
 /// Removes what earlier runs left and no run needs.
 struct Housekeeping: Sendable {
-    private static let checkpointsAtOnce = 100
-
     /// Later than any trash.
     private static let always = Timestamp(seconds: .max)
 
@@ -21,7 +19,7 @@ struct Housekeeping: Sendable {
     func sweepBefore() async throws {
         try await DirectoryPruner(context: context).finishEarlierRuns()
         var known: Set<String> = []
-        try await everyDownload { known.insert($0.partialName) }
+        try await context.manifest.forEachDownload(in: .all) { known.insert($0.partialName) }
         let directory = context.directory
         // What is in the trash need not be of the paths of a limited run.
         let keepsTrash = context.options.trashDays > 0 || context.paths.isLimited
@@ -99,17 +97,17 @@ struct Housekeeping: Sendable {
     /// reported and the next run tries again; this run still succeeds.
     func sweepAfter(
         _ direction: SyncDirection,
-        sparing isSpared: (ObjectKey) -> Bool
+        sparing isSpared: (ObjectKey, _ size: Int64) -> Bool
     ) async throws {
         if direction != .push {
-            try await forEachDownload { checkpoint in
-                guard !isSpared(checkpoint.key) else { return }
+            try await context.manifest.forEachDownload(in: context.paths.ranges) { checkpoint in
+                guard !isSpared(checkpoint.key, checkpoint.size) else { return }
                 try await drop(checkpoint)
             }
         }
         if direction != .pull {
-            try await forEachUpload { checkpoint in
-                guard !isSpared(checkpoint.key) else { return }
+            try await context.manifest.forEachUpload(in: context.paths.ranges) { checkpoint in
+                guard !isSpared(checkpoint.key, checkpoint.source.size) else { return }
                 do {
                     try await drop(checkpoint)
                 } catch let error as StorageError where !error.isCancelled {
@@ -138,42 +136,5 @@ struct Housekeeping: Sendable {
     func drop(_ checkpoint: UploadCheckpoint) async throws {
         try await MultipartUploads(context: context.transfer).abort(checkpoint)
         try await context.manifest.dropUpload(checkpoint.key)
-    }
-
-    /// Those of what the run is limited to, in key order, a page of them in memory; `body` may drop
-    /// what it is given.
-    func forEachDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
-        try await everyDownload { checkpoint in
-            if context.paths.contains(checkpoint.key) { try await body(checkpoint) }
-        }
-    }
-
-    private func everyDownload(_ body: (DownloadCheckpoint) async throws -> Void) async throws {
-        var last: ObjectKey?
-        while true {
-            let page = try await context.manifest.downloadCheckpoints(
-                after: last,
-                limit: Self.checkpointsAtOnce
-            )
-            guard let end = page.last else { return }
-            for checkpoint in page { try await body(checkpoint) }
-            last = end.key
-        }
-    }
-
-    /// As ``forEachDownload(_:)``.
-    func forEachUpload(_ body: (UploadCheckpoint) async throws -> Void) async throws {
-        var last: ObjectKey?
-        while true {
-            let page = try await context.manifest.uploadCheckpoints(
-                after: last,
-                limit: Self.checkpointsAtOnce
-            )
-            guard let end = page.last else { return }
-            for checkpoint in page where context.paths.contains(checkpoint.key) {
-                try await body(checkpoint)
-            }
-            last = end.key
-        }
     }
 }

@@ -55,7 +55,7 @@ struct RoomMaking: Sendable {
     func warn() async throws {
         var needed = executor.ledger.growth
         guard needed > 0 else { return }
-        try await Housekeeping(context: context).forEachDownload { checkpoint in
+        try await context.manifest.forEachDownload(in: context.paths.ranges) { checkpoint in
             needed -= InterruptedTransfer(checkpoint).bytesFinished
         }
         guard let free = await freeBytes(), needed > free else { return }

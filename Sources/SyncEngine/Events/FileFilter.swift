@@ -1,9 +1,11 @@
-internal import SyncModel
+public import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
 /// matches a path decides.
+///
+/// Sizes and ages can be bounded as well.
 ///
 /// Everything in an excluded directory is excluded, regardless of later patterns. What is excluded
 /// is treated as if it were on neither side: it is neither transferred nor compared nor deleted.
@@ -17,6 +19,11 @@ public struct FileFilter: Sendable, Hashable {
     public struct InvalidPattern: Error, Hashable, Sendable {
         /// What is wrong, as the end of a sentence about the pattern.
         public let message: String
+
+        /// Makes an error.
+        public init(message: String) {
+            self.message = message
+        }
     }
 
     /// The last rules of a name that is fitted as a whole, in every directory.
@@ -29,14 +36,31 @@ public struct FileFilter: Sendable, Hashable {
     private var rulesOfNames: [ArraySlice<UInt8>: LastRules] = [:]
     /// Those that are held against every path.
     private var otherRules: [Int] = []
-    /// The patterns as they were given, a line each.
-    private(set) var text: [UInt8] = []
+    /// The patterns of the rules as they were given.
+    private var texts: [[UInt8]] = []
+    /// Which sizes and ages are looked at, of what the patterns leave.
+    public var bounds = FileBounds()
+    /// By which files directories of this machine are left out, on both sides.
+    public var tags = DirectoryTags()
 
     /// Excludes nothing.
     public init() {}
 
     /// True if nothing can be excluded.
-    public var isEmpty: Bool { rules.isEmpty }
+    public var isEmpty: Bool { rules.isEmpty && bounds.isEmpty && tags.isEmpty }
+
+    /// True if there is a pattern.
+    var hasPatterns: Bool { !rules.isEmpty }
+
+    /// What two filters have in common that exclude the same.
+    var text: [UInt8] {
+        let lines = zip(rules, texts).map { rule, text in
+            [UInt8(ascii: rule.excludes ? "-" : "+")] + text + [UInt8(ascii: "\n")]
+        }
+        let marks = tags.names.sorted().map { [UInt8]("/\($0)\n".utf8) }
+        return lines.joined() + bounds.text + marks.joined()
+            + (tags.recognizesCaches ? [UInt8(ascii: "/")] : [])
+    }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.
     ///
@@ -59,7 +83,7 @@ public struct FileFilter: Sendable, Hashable {
         } catch {
             throw InvalidPattern(message: error.message)
         }
-        text += [UInt8(ascii: excludes ? "-" : "+")] + pattern + [UInt8(ascii: "\n")]
+        texts.append(pattern)
     }
 
     private mutating func append(_ rule: Rule) {
@@ -76,10 +100,18 @@ public struct FileFilter: Sendable, Hashable {
 }
 
 extension FileFilter {
-    /// Reads an ignore file: a pattern a line, "!" before one that includes, "#" before a comment.
-    ///
-    /// - Throws: The number of the line, from 1, and what is wrong with it.
+    /// Reads an ignore file; see ``add(ignoreFile:)``.
     init(ignoreFile: [UInt8]) throws(InvalidPattern) {
+        self.init()
+        try add(ignoreFile: ignoreFile)
+    }
+
+    /// Adds the rules of a file in the syntax of gitignore: a pattern a line, "!" before one that
+    /// includes, "#" before a comment.
+    ///
+    /// - Throws: ``InvalidPattern`` with the number of the line, from 1, and what is wrong with it;
+    ///   the rules before it were added.
+    public mutating func add(ignoreFile: [UInt8]) throws(InvalidPattern) {
         var number = 0
         let newline = UInt8(ascii: "\n")
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -116,11 +148,13 @@ extension FileFilter {
         return ([UInt8](line.dropFirst()), false)
     }
 
-    /// These rules, followed by those of `other`, which have the last word.
+    /// These rules, followed by those of `other`, which have the last word, and its bounds
+    /// and tags.
     func followed(by other: FileFilter) -> FileFilter {
         var both = self
         for rule in other.rules { both.append(rule) }
-        both.text += other.text
+        both.texts += other.texts
+        (both.bounds, both.tags) = (other.bounds, other.tags)
         return both
     }
 
@@ -138,7 +172,42 @@ extension FileFilter {
         return rest.isEmpty
     }
 
-    /// True for what runs skip; the key of a directory ends with "/".
+    /// What is surely not meant as it is written, as sentences without a full stop; at most ten.
+    ///
+    /// `directory` is the mirrored one, for patterns that begin with its path.
+    func problems(directory: String) -> [String] {
+        let root = [UInt8]((directory + "/").utf8)
+        let first = rules.firstIndex(where: \.excludes) ?? rules.endIndex
+        return Array(
+            rules.indices.lazy.compactMap { index in
+                let (rule, text) = (rules[index], texts[index])
+                let reason: String
+                if !rule.pattern.canMatch {
+                    reason = "can never match: its '[…]' has no members"
+                } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
+                    reason = "can never match: it begins at DIR; write a '/' for the '.'"
+                } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
+                    let rest = displayText([UInt8](text.dropFirst(root.count - 1)))
+                    reason = "can never match: it begins at DIR; write '\(rest)'"
+                } else if !rule.excludes, index < first {
+                    reason =
+                        "has no effect: it includes again what earlier patterns exclude, and "
+                        + "none does; see 'osssync help filters'"
+                } else if !rule.excludes, let parent = rule.pattern.literalParent,
+                    excludes(ObjectKey(parent))
+                {
+                    reason =
+                        "can never match: '\(displayText(parent))' is excluded with "
+                        + "everything in it"
+                } else {
+                    return nil
+                }
+                return "the pattern '\(displayText(text))' \(reason)"
+            }.prefix(10)
+        )
+    }
+
+    /// True for what the patterns skip; the key of a directory ends with "/".
     ///
     /// One of several keys is asked for more cheaply through a ``FilterCursor``, with the same
     /// answer.
@@ -207,7 +276,7 @@ final class FilterCursor: Sendable {
     }
 
     func classify(_ key: ObjectKey) -> Verdict {
-        filter.isEmpty ? .included : state.withLock { classify(key, &$0) }
+        !filter.hasPatterns ? .included : state.withLock { classify(key, &$0) }
     }
 
     private func classify(_ key: ObjectKey, _ state: inout State) -> Verdict {

@@ -87,6 +87,15 @@ package final class ProgressTracker: Sendable {
         state.withLock { change(&$0.summary) }
     }
 
+    /// Bytes of content that were moved over the network so far.
+    var bytesMoved: Int64 {
+        state.withLock { state in
+            state.active.values.reduce(state.summary.bytes) { sum, active in
+                sum.addingClamped(active.transfer.bytesMoved)
+            }
+        }
+    }
+
     package var summary: RunSummary { state.withLock { $0.summary } }
 
     package func snapshot() -> RunProgress {

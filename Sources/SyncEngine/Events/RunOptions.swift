@@ -41,6 +41,17 @@ public struct RunOptions: Sendable, Hashable {
     /// guards of deletion count what lies there. Paths need not exist on both sides, but on one, or
     /// in the manifest. They cannot be combined with ``allowsRebinding``.
     public var paths: [String] = []
+    /// How long to wait for another run that holds the directory; nil: as long as it takes.
+    ///
+    /// Zero unless set: the run fails at once with code `locked`.
+    public var lockTimeout: Duration? = .zero
+    /// Stops the run once it has moved this many bytes of content; nil: no limit.
+    ///
+    /// It may move what fits into about a second more. A run that stops so ends without an error,
+    /// deletes nothing more, and the next one continues; see ``RunSummary/reachedLimit``.
+    public var maximumTransfer: Int64?
+    /// Stops the run after this time; nil: no limit.
+    public var maximumDuration: Duration?
 
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every

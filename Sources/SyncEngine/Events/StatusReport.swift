@@ -1,3 +1,5 @@
+public import SyncModel
+
 /// What one direction would do, counted without doing or reading anything.
 public struct PlannedWork: Sendable, Hashable {
     /// Files to download or objects to upload.
@@ -85,6 +87,8 @@ public struct StatusReport: Sendable, Hashable {
     public var interrupted: [InterruptedTransfer]
     /// Files that the manifest records.
     public var recorded: Int
+    /// When the last complete run of a direction ended, in seconds since 1970 UTC.
+    public var lastSuccess: [SyncDirection: Int64]
     /// What leaves open whether something differs, safe to print; at most 100.
     public var issues: [String]
     /// What else is to be known, safe to print; it makes no difference.

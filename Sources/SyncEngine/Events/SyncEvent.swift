@@ -147,6 +147,14 @@ public struct ActiveTransfer: Sendable, Hashable {
     }
 }
 
+/// Why a run ended before everything was done, without anything being wrong.
+public enum RunLimit: String, Sendable, Hashable {
+    /// ``RunOptions/maximumTransfer``.
+    case transfer = "max-transfer"
+    /// ``RunOptions/maximumDuration``.
+    case duration = "max-duration"
+}
+
 /// What happened in a whole run.
 public struct RunSummary: Sendable, Hashable {
     /// The run's number in the manifest; 0 for a dry run.
@@ -210,6 +218,8 @@ public struct RunSummary: Sendable, Hashable {
 
     /// Why the run ended before everything was done, nil if it did not; safe to print.
     public var stopped: String?
+    /// The limit of the options that ended the run, nil for none; ``stopped`` is its name then.
+    public var reachedLimit: RunLimit?
     /// Items under way when a run ended early; what was transferred of them is kept.
     public var interrupted = 0
     /// Items that a run which ended early had planned and not begun; its deletions, which come
@@ -227,8 +237,13 @@ public struct RunSummary: Sendable, Hashable {
     ///
     /// What vanished from the remote is what a pull would not have fetched a moment later; a push
     /// would have sent it.
-    public var isComplete: Bool {
-        stopped == nil && failed == 0 && conflicts == 0 && skipped == 0 && damaged == 0
+    public var isComplete: Bool { stopped == nil && isWithoutProblems }
+
+    /// True if nothing went wrong so far; a run that reached a limit of its options left the rest
+    /// to the next one.
+    public var isWithoutProblems: Bool {
+        (stopped == nil || reachedLimit != nil) && failed == 0 && conflicts == 0 && skipped == 0
+            && damaged == 0
             && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
     }
 
@@ -282,7 +297,8 @@ public struct RetryEvent: Sendable, Hashable {
 /// What a run reports to its caller.
 ///
 /// A run reports in three steps:
-/// 1. `started`, once the directory and the manifest are open.
+/// 1. `started`, once the directory and the manifest are open; before it only a `warning` if
+///    another run is waited for.
 /// 2. `item` for each step of a transfer, a deletion or a skip, between them `progress`, `warning`
 ///    and `retry`.
 /// 3. `finished` with the summary, as the last event, also if the run ends early.

@@ -13,6 +13,7 @@ final class LocalScan: Sendable {
     private let batch: Int
     private let ranges: KeyRanges
     private let expected: [[UInt8]]
+    private let tags: DirectoryTags
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
     private let queue: BlockingQueue
@@ -25,6 +26,7 @@ final class LocalScan: Sendable {
         batch: Int,
         within ranges: KeyRanges,
         expecting mountPoints: [[UInt8]],
+        tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         reportingTo issues: ScanIssues,
         noteMounts: @escaping MountNote = { _, _ in }
@@ -33,6 +35,7 @@ final class LocalScan: Sendable {
         self.batch = batch
         self.ranges = ranges
         expected = mountPoints
+        self.tags = tags
         self.isExcluded = isExcluded
         self.noteMounts = noteMounts
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
@@ -43,7 +46,7 @@ final class LocalScan: Sendable {
     func run() async throws {
         do {
             let batch = batch
-            let walk = directory.walk(within: ranges, leavingOut: isExcluded)
+            let walk = directory.walk(within: ranges, tags: tags, leavingOut: isExcluded)
             var noted = 0
             while true {
                 let batch = try await queue.run { () throws(LocalError) in

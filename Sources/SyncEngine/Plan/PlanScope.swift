@@ -14,6 +14,8 @@ struct PlanScope: Sendable {
     /// Rules that were accepted here and are not in force any more.
     private let held: [FilterCursor]
     private let counter = Counter()
+    /// When the plan began, from which ages count.
+    private let now: Timestamp
     private let judgesInodes: Bool
     private let onCostly: @Sendable (ObjectKey) -> Void
 
@@ -32,12 +34,14 @@ struct PlanScope: Sendable {
         _ direction: SyncDirection,
         deletesExcluded: Bool,
         held: [FileFilter] = [],
+        now: Timestamp,
         judgesInodes: Bool = true,
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in }
     ) {
         self.filter = filter
         self.direction = direction
         self.deletesExcluded = deletesExcluded
+        self.now = now
         self.judgesInodes = judgesInodes
         self.onCostly = onCostly
         self.held = held.map { FilterCursor($0) }
@@ -46,7 +50,7 @@ struct PlanScope: Sendable {
 
     /// What is excluded on disk need not be walked, unless it is to be deleted there.
     var isExcludedFromWalk: DirectoryWalk.Exclusion {
-        if filter.isEmpty || deletesExcluded { return { _, _ in false } }
+        if !filter.hasPatterns || deletesExcluded { return { _, _ in false } }
         let (cursor, counter) = (FilterCursor(filter), counter)
         return { path, isDirectory in
             if counter.isStopped.load(ordering: .relaxed) { return true }
@@ -97,11 +101,23 @@ struct PlanScope: Sendable {
 
     /// True if ``choose(_:)`` returns every entry of this key as it is.
     func surelyTakes(_ key: ObjectKey) -> Bool {
-        held.isEmpty && cursor.classify(key) == .included
+        held.isEmpty && filter.bounds.isEmpty && cursor.classify(key) == .included
     }
 
-    /// The entry to decide on; nil if the run skips it.
+    /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
+    func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
+        guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
+        if entry.remote != nil { countExcluded() }
+        return nil
+    }
+
+    /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+        // Not even --delete-excluded, which is about names, deletes what is outside the bounds.
+        if filter.bounds.excludes(entry, at: now) {
+            countExcluded()
+            return nil
+        }
         switch cursor.classify(entry.key) {
         case .included:
             return withholds(entry) ? nil : entry

@@ -48,7 +48,9 @@ struct StaleRows {
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
         let isForeign = issues.isOnForeignMount(entry.key)
         guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
-        if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key) {
+        if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key)
+            || issues.isTagged(entry.key)
+        {
             // No walk saw it, and nothing is decided on it in this run.
             if await isAsRecorded(base) { return entry }
         } else if entry.local == nil {

@@ -47,6 +47,7 @@ extension MirrorEngine {
             .sync,
             deletesExcluded: false,
             held: session.held,
+            now: settings.environment.now(),
             judgesInodes: judgesInodes,
             onCostly: { issues.add("'\($0.display)': the exclude patterns take too long to match") }
         )
@@ -78,21 +79,33 @@ extension MirrorEngine {
         if hidden.hasLostNames {
             issues.add("files disappeared while the directory was read; run it again to see them")
         }
-        let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
-        var interrupted: [InterruptedTransfer] = []
-        try await housekeeping.forEachDownload { interrupted.append(InterruptedTransfer($0)) }
-        try await housekeeping.forEachUpload { interrupted.append(InterruptedTransfer($0)) }
+        let interrupted = try await interrupted(session.manifest, run.paths)
         return StatusReport(
             paths: run.paths.display,
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,
             differences: differences.counted(scope),
-            interrupted: Array(interrupted.prefix(Self.interruptedLimit)),
+            interrupted: interrupted,
             recorded: rows.count,
+            lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )
+    }
+
+    /// The first so many transfers that can be resumed.
+    private func interrupted(
+        _ manifest: ManifestStore,
+        _ paths: RunPaths
+    ) async throws -> [InterruptedTransfer] {
+        var found: [InterruptedTransfer] = []
+        func add(_ transfer: InterruptedTransfer) {
+            if found.count < Self.interruptedLimit { found.append(transfer) }
+        }
+        try await manifest.forEachDownload(in: paths.ranges) { add(InterruptedTransfer($0)) }
+        try await manifest.forEachUpload(in: paths.ranges) { add(InterruptedTransfer($0)) }
+        return found
     }
 
     private func policies(
@@ -112,60 +125,6 @@ extension MirrorEngine {
         }
         return (policy(.pull), policy(.push), policy(.sync))
     }
-
-    /// Drops checkpoints: deletes partial files and aborts multipart uploads.
-    ///
-    /// `path` is a file or directory beneath the mirrored one; nil means all.
-    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
-        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
-        var options = RunOptions.housekeeping
-        if let path { options.paths = [path] }
-        let run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: .pull,
-            options: options,
-            onEvent: { _ in }
-        )
-        do {
-            let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
-            var report = CancelReport()
-            try await housekeeping.forEachDownload { checkpoint in
-                try await housekeeping.drop(checkpoint)
-                report.downloadsDropped += 1
-                let bytes = InterruptedTransfer(checkpoint).bytesFinished
-                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
-            }
-            try await housekeeping.forEachUpload { checkpoint in
-                try await housekeeping.drop(checkpoint)
-                report.uploadsAborted += 1
-                let bytes = InterruptedTransfer(checkpoint).bytesFinished
-                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
-            }
-            try await session.manifest.checkpointAndClose()
-            return report
-        } catch {
-            throw SyncError(any: error)
-        }
-    }
-}
-
-extension RunOptions {
-    /// For work that plans nothing.
-    fileprivate static let housekeeping = RunOptions(
-        isDryRun: true,
-        deletesKnown: false,
-        deletesExtra: false,
-        deletionLimit: .count(0),
-        allowsEmpty: false,
-        allowsRebinding: false,
-        replacesLocalChanges: false,
-        conflictPolicy: .skip,
-        comparesContent: false,
-        connectionLimit: 1,
-        partSize: 1 << 20,
-        trashDays: 0
-    )
 }
 
 extension InterruptedTransfer {
@@ -218,7 +177,7 @@ private struct DifferenceCounter {
     func counted(_ scope: PlanScope) -> Differences {
         var found = found
         found.onlyLocal += issues.notMirroredCount
-        found.excluded = scope.excludedCount
+        found.excluded = scope.excludedCount + issues.taggedCount
         return found
     }
 

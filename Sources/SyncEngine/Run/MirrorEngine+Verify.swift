@@ -13,7 +13,7 @@ extension MirrorEngine {
     /// Cancelling the task ends it between two files, with its place kept if there is a budget.
     ///
     /// - Returns: What was found.
-    /// - Throws: `SyncError`, `locked` if a run goes on.
+    /// - Throws: `SyncError`, `locked` while another run is active.
     package func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
@@ -41,7 +41,7 @@ extension MirrorEngine {
             if options.repairs {
                 let damaged = try await scrub.repairable()
                 if !damaged.isEmpty {
-                    let summary = try await run.perform { parts in
+                    let summary = try await run.perform(countsAsSuccess: false) { parts in
                         try await parts.executor.forEach(damaged) { entry in
                             await parts.executor.carryOut(
                                 .download(.replacesLocalChange),

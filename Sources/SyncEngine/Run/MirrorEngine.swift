@@ -37,7 +37,7 @@ package struct MirrorEngine: Sendable {
         if let first = try await usableSession(options, onEvent) {
             session = first
         } else {
-            session = try await open(options, mayFetchRules: false)
+            session = try await open(options, mayFetchRules: false, onEvent)
         }
         if direction != .push {
             try session.requireWritable(settings)
@@ -79,16 +79,39 @@ extension MirrorRun {
 }
 
 extension MirrorEngine {
+    /// How often a directory that another run holds is tried again; not every file system can wait
+    /// for a lock, and none for two at once.
+    private static let lockInterval = Duration.seconds(1)
+
+    /// Opens the session, waiting for another run as long as the options say.
     private func open(
         _ options: RunOptions,
-        mayFetchRules: Bool
+        mayFetchRules: Bool,
+        _ onEvent: @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession {
-        try await MirrorSession.open(
-            settings,
-            locks: !options.isDryRun,
-            allowsRebinding: options.allowsRebinding,
-            mayFetchRules: mayFetchRules
-        )
+        let start = settings.environment.monotonic()
+        var isWaiting = false
+        while true {
+            do throws(SyncError) {
+                return try await MirrorSession.open(
+                    settings,
+                    locks: !options.isDryRun,
+                    allowsRebinding: options.allowsRebinding,
+                    mayFetchRules: mayFetchRules
+                )
+            } catch {
+                let waited = settings.environment.monotonic() - start
+                let left = options.lockTimeout.map { $0 - waited } ?? Self.lockInterval
+                guard error.code == .locked, left > .zero else { throw error }
+                if !isWaiting { onEvent(.warning(message: "waiting: \(error.message)")) }
+                isWaiting = true
+                do {
+                    try await settings.environment.sleep(min(left, Self.lockInterval))
+                } catch {
+                    throw SyncError(any: error)
+                }
+            }
+        }
     }
 
     /// Nil if the bucket's ignore file had to be fetched first, because the one that it gave
@@ -98,7 +121,8 @@ extension MirrorEngine {
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession? {
         let isInside = try RunPaths(options.paths).contains(IgnoreFile.key)
-        let session = try await open(options, mayFetchRules: !options.isDryRun && isInside)
+        let mayFetch = !options.isDryRun && isInside
+        let session = try await open(options, mayFetchRules: mayFetch, onEvent)
         guard session.rulesProblem != nil else { return session }
         var fetching = RunOptions.standard
         fetching.connectionLimit = options.connectionLimit

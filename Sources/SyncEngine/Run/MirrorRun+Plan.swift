@@ -19,9 +19,17 @@ extension MirrorRun {
             direction,
             deletesExcluded: options.deletesExcluded,
             held: session.held,
+            now: settings.environment.now(),
             judgesInodes: judgesInodes,
             onCostly: onCostly
         )
+    }
+
+    /// True for a recorded mount that this run leaves out: what is known of it stays recorded.
+    func isLeftOut(_ mount: [UInt8]) -> Bool {
+        if scope.isExcludedFromWalk(mount, true) { return true }
+        guard let path = try? RelativePath(key: ObjectKey(mount)) else { return false }
+        return session.directory.isTagged(path, filter.tags)
     }
 
     /// Notes the mounts that the walk has met so far.
@@ -32,7 +40,7 @@ extension MirrorRun {
         records: Bool
     ) async throws {
         let foreign = try await session.known.foreign(among: new, session.manifest)
-        for path in foreign where issues.addForeign(path) {
+        for path in foreign where !isLeftOut(path) && issues.addForeign(path) {
             let message =
                 "'\(displayText(path))' is a different disk or mount than in the last run; "
                 + "nothing is deleted in this run, and what differs beneath it is treated as new"
@@ -82,7 +90,7 @@ extension MirrorRun {
         plan.finish()
         while let item = plan.next() { try await body(item) }
         parts.context.tracker.count { summary in
-            summary.excluded = scope.excludedCount
+            summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount
             summary.onlyLocal += issues.notMirroredCount
             summary.skipped += scope.withheldCount
@@ -146,11 +154,11 @@ extension MirrorRun {
                 guard let found = try await loop.next() else { break }
                 // Also what the filter hides: a later run may have another one.
                 for entry in try await staleRows.entries(found) {
-                    if let entry = scope.choose(entry) { try await onEntry(entry) }
+                    if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
                 }
             }
             for entry in try await staleRows.flush() {
-                if let entry = scope.choose(entry) { try await onEntry(entry) }
+                if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
             }
         }
         return loop
@@ -162,16 +170,17 @@ extension MirrorRun {
         notesMounts: Bool
     ) -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let unmounted = Set(session.known.unmounted.filter { !isExcluded($0, true) })
+        let unmounted = Set(session.known.unmounted.filter { !isLeftOut($0) })
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
-        let mounted = session.known.mounted.filter { !isExcluded($0, true) }
+        let mounted = session.known.mounted.filter { !isLeftOut($0) }
         return LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
             batch: settings.limits.batch,
             within: paths.ranges,
             expecting: mounted,
+            tags: filter.tags,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
                     scope.countExcluded()

@@ -66,11 +66,16 @@ struct MirrorRun: Sendable {
     }
 
     func perform() async throws(SyncError) -> RunSummary {
-        try await perform { try await transferAndDelete($0) }
+        try await perform(countsAsSuccess: session.rulesProblem == nil && !paths.isLimited) {
+            try await transferAndDelete($0)
+        }
     }
 
     /// A run that does nothing but `work`: begun, serviced and recorded as any other.
+    ///
+    /// With `countsAsSuccess` false it is not the last success of its direction.
     func perform(
+        countsAsSuccess: Bool,
         _ work: @escaping @Sendable (Parts) async throws -> Void
     ) async throws(SyncError) -> RunSummary {
         let started = settings.environment.monotonic()
@@ -85,7 +90,11 @@ struct MirrorRun: Sendable {
         emitWarnings()
         var failure: SyncError?
         do {
-            try await withServices(parts) { try await work(parts) }
+            try await withServices(parts) { try await withLimits(parts, since: started, work) }
+        } catch let error as LimitReached where parts.ledger.stop == nil {
+            parts.context.tracker.count { summary in
+                (summary.reachedLimit, summary.stopped) = (error.limit, error.limit.rawValue)
+            }
         } catch {
             failure = parts.ledger.stop ?? SyncError(any: error)
         }
@@ -96,9 +105,9 @@ struct MirrorRun: Sendable {
         summary.runID = parts.context.run.value
         summary.seconds = seconds(since: started)
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
-        failure = await close(parts, summary, failure)
-        if let failure {
-            summary.stopped = failure.message
+        failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
+        if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
+        if summary.stopped != nil {
             summary.interrupted = parts.ledger.cancelledItems
             summary.notTried = parts.ledger.untriedItems
             summary.isPlanComplete = parts.context.tracker.snapshot().isPlanComplete
@@ -218,8 +227,9 @@ struct MirrorRun: Sendable {
 
     /// What is to be known before anything else.
     var warnings: [String] {
-        guard !session.known.isSame else { return session.warnings }
-        return session.warnings + [
+        let known = session.warnings + filter.problems(directory: settings.directory)
+        guard !session.known.isSame else { return known }
+        return known + [
             "this directory does not match the last run (a copy, another disk or a "
                 + "restored backup); nothing is deleted in this run, and what is missing "
                 + "or differs is treated as new, not as deleted or edited"
@@ -231,7 +241,7 @@ struct MirrorRun: Sendable {
         let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
         onEvent(
             .warning(
-                message: "the exclude patterns have changed since the last run; what "
+                message: "the filters have changed since the last run; what "
                     + "they exclude now \(fate)"
             )
         )
@@ -271,7 +281,7 @@ extension MirrorRun {
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
                 of: session.directory,
-                leavingOut: scope.isExcludedFromWalk
+                leavingOut: isLeftOut
             )
         }
         try await delete(parts, coverage, rows: rows, watch)
@@ -287,8 +297,9 @@ extension MirrorRun {
                 try await Housekeeping(context: parts.context).dropFetchedContents()
             }
             let filter = parts.context.filter
-            try await Housekeeping(context: parts.context).sweepAfter(direction) { key in
-                filter.excludes(key)
+            try await Housekeeping(context: parts.context).sweepAfter(direction) { key, size in
+                filter.excludes(key) || filter.bounds.mayExclude(size: size)
+                    || session.directory.isTagged(beneath: key, filter.tags)
             }
         }
         for content in await parts.publications.unproven {
@@ -349,7 +360,8 @@ extension MirrorRun {
     private func close(
         _ parts: Parts,
         _ summary: RunSummary,
-        _ failure: SyncError?
+        _ failure: SyncError?,
+        countsAsSuccess: Bool
     ) async -> SyncError? {
         let outcome: RunOutcome =
             switch failure?.code {
@@ -362,17 +374,21 @@ extension MirrorRun {
             outcome: outcome,
             seconds: summary.seconds,
             counts: RunCounts(summary),
-            message: failure?.message ?? summary.deletionsHeldBack
+            message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
-            let isRecorded = failure == nil && summary.failed == 0
+            let isRecorded = failure == nil && summary.stopped == nil && summary.failed == 0
             try await parts.context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
                     && parts.context.filter.isEmpty && !paths.isLimited
             )
             try await session.manifest.endNumber()
+            if outcome == .complete, countsAsSuccess {
+                let now = settings.environment.now()
+                try await LastSuccess.record(direction, now, in: session.manifest)
+            }
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

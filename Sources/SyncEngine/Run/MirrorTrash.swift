@@ -72,7 +72,7 @@ package struct MirrorTrash: Sendable {
     ///   - request: What comes back. Of a directory, everything in the trash beneath it does.
     ///   - onFile: Called from another thread.
     /// - Returns: What came back.
-    /// - Throws: `SyncError`, `locked` if a run goes on.
+    /// - Throws: `SyncError`, `locked` while another run is active.
     package func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void

@@ -119,12 +119,18 @@ struct DirectoryIdentity: Sendable, Hashable {
         in manifest: ManifestStore,
         _ found: [[UInt8]]?,
         of mirror: MirrorDirectory,
-        leavingOut isExcluded: DirectoryWalk.Exclusion
+        leavingOut isExcluded: ([UInt8]) -> Bool
     ) async throws(ManifestError) {
         try await directory.accept(in: manifest)
         guard let found else { return }
-        let identities = found.flatMap { path in
+        let here = Set(found)
+        let leftOut = mountPoints.filter { !here.contains($0) && isExcluded($0) }
+        var identities = found.flatMap { path in
             Self.identity(path, mirror).map { [path, [UInt8]($0.text.utf8)] } ?? []
+        }
+        for index in stride(from: 0, to: self.identities.count - 1, by: 2)
+        where leftOut.contains(self.identities[index]) {
+            identities += self.identities[index...(index + 1)]
         }
         if Self.text(identities) != (try await manifest.setting(Setting.mountIdentities) ?? "") {
             try await manifest.setSetting(
@@ -132,8 +138,7 @@ struct DirectoryIdentity: Sendable, Hashable {
                 identities.isEmpty ? nil : Self.text(identities)
             )
         }
-        let here = Set(found)
-        let known = found + mountPoints.filter { !here.contains($0) && isExcluded($0, true) }
+        let known = found + leftOut
         let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
         guard known != Self.paths(recorded) else { return }
         try await manifest.setSetting(

@@ -12,12 +12,7 @@ package enum MirrorLink {
         stateDirectory: String?
     ) throws(SyncError) -> [UInt8]? {
         do throws(LocalError) {
-            let mirror = try MirrorDirectory(
-                path: directory,
-                stateDirectory: stateDirectory,
-                homeDirectory: nil,
-                createsIfMissing: false
-            )
+            let mirror = try existing(directory, stateDirectory)
             return try mirror.stateFile(fileName)
         } catch {
             if case .missingDirectory = error { return nil }
@@ -52,12 +47,7 @@ package enum MirrorLink {
         stateDirectory: String?
     ) throws(SyncError) {
         do throws(LocalError) {
-            let mirror = try MirrorDirectory(
-                path: directory,
-                stateDirectory: stateDirectory,
-                homeDirectory: nil,
-                createsIfMissing: false
-            )
+            let mirror = try existing(directory, stateDirectory)
             let lock = try mirror.lock()
             defer { withExtendedLifetime(lock) {} }
             if let content {
@@ -100,12 +90,19 @@ package enum MirrorLink {
 
     /// Bytes that may still be written where the directory is; nil if that cannot be found out.
     package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
-        let mirror = try? MirrorDirectory(
+        let mirror = try? existing(directory, stateDirectory)
+        return try? mirror?.freeBytes()
+    }
+
+    private static func existing(
+        _ directory: String,
+        _ stateDirectory: String?
+    ) throws(LocalError) -> MirrorDirectory {
+        try MirrorDirectory(
             path: directory,
             stateDirectory: stateDirectory,
             homeDirectory: nil,
             createsIfMissing: false
         )
-        return try? mirror?.freeBytes()
     }
 }

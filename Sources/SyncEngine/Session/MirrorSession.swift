@@ -22,7 +22,7 @@ struct MirrorSession: Sendable {
     let isManifestRebuilt: Bool
     /// What the manifest knows of the directory itself.
     var known: DirectoryIdentity
-    /// What the directory's ignore file says.
+    /// What the directory's ignore file says, and then this machine's own one.
     let ignored: FileFilter
     /// Rules that were accepted here and are not in force any more: what they hide is not sent.
     let held: [FileFilter]
@@ -134,13 +134,20 @@ struct MirrorSession: Sendable {
                 records: locks
             )
             if let problem = rules.problem, !mayFetchRules { throw problem }
+            let local = try await LocalRules.read(
+                in: directory,
+                manifest,
+                settings.environment,
+                records: locks
+            )
             return MirrorSession(
                 directory: directory,
                 manifest: manifest,
                 lock: lock,
                 isManifestRebuilt: isRebuilt || remote.isRebound,
                 known: known,
-                ignored: rules.current,
+                // Without the shared rules, nothing may include more than the ignore file.
+                ignored: rules.problem == nil ? rules.current.followed(by: local) : rules.current,
                 held: rules.held,
                 rulesProblem: rules.problem,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),

@@ -89,7 +89,7 @@ struct RemoteCheck {
             // One bucket has several endpoints: public, internal, accelerated.
             let isSameBucket = changed.allSatisfy { $0 == Setting.host }
             try await manifest.beginAnew(
-                values + [ShortenedMarkers.forgotten],
+                values + [ShortenedMarkers.forgotten] + LastSuccess.forgotten,
                 keepsUploads: isSameBucket
             )
         } else if !isKnown || values.contains(where: { recorded[$0.name] != $0.value }) {

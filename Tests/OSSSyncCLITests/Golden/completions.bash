@@ -9,11 +9,18 @@ _osssync() {
         esac
     done
     case $prev in
-        --exclude) return ;;
-        --include) return ;;
         --max-delete) return ;;
         --on-conflict) mapfile -t COMPREPLY < <(compgen -W 'keep-both local remote skip fail' -- "$cur"); return ;;
+        --if-locked) return ;;
         --trash-days) return ;;
+        --exclude) return ;;
+        --include) return ;;
+        --exclude-from) compopt -o default; return ;;
+        --exclude-if-present) return ;;
+        --min-size) return ;;
+        --max-size) return ;;
+        --min-age) return ;;
+        --max-age) return ;;
         --run) return ;;
         --at) return ;;
         --to) compopt -o default; return ;;
@@ -27,7 +34,12 @@ _osssync() {
         --older-than) return ;;
         --jobs|-j) return ;;
         --part-size) return ;;
+        --bwlimit) return ;;
+        --max-transfer) return ;;
+        --max-duration) return ;;
         --progress) mapfile -t COMPREPLY < <(compgen -W 'auto bar plain none' -- "$cur"); return ;;
+        --log-file) compopt -o default; return ;;
+        --metrics-file) compopt -o default; return ;;
         --profile) return ;;
         --config) compopt -o default; return ;;
         --region) return ;;
@@ -47,10 +59,10 @@ _osssync() {
         help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --exclude --include --delete-excluded --max-delete --allow-empty --rebind --force --on-conflict --checksum --trash-days --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --exclude --include --max-delete --allow-empty --on-conflict --checksum --exit-code --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --allow-empty --on-conflict --checksum --exit-code --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         ls:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         get:-*) mapfile -t COMPREPLY < <(compgen -W '--force --head-url --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         put:-*) mapfile -t COMPREPLY < <(compgen -W '--force --storage-class --callback-url --callback-body --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;

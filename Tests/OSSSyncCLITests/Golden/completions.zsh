@@ -61,25 +61,38 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[replace local changes]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -103,25 +116,38 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -145,25 +171,38 @@ _osssync() {
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination if they are recorded and unchanged]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -185,13 +224,20 @@ _osssync() {
             _arguments -s \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--allow-empty[accept an empty listing or directory that was not empty before]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--json[write one JSON object a line to stdout]' \

@@ -66,6 +66,28 @@ extension EngineRuns {
             #expect(pulled.items.allSatisfy { $0.message?.isEmpty == false })
         }
 
+        @Test func `another remote has had no success yet`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", MirrorFixture.ramp(100))
+            try await fixture.run("a", .push)
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(Set(status.lastSuccess.keys) == [.push])
+            var engine = try fixture.engine("a")
+            engine.settings.identity = RemoteIdentity(
+                dialect: "oss",
+                endpointHost: "127.0.0.1",
+                bucket: MirrorFixture.bucket,
+                prefix: "other/"
+            )
+            _ = try await engine.run(
+                .pull,
+                options: MirrorFixture.options { $0.allowsRebinding = true },
+                onEvent: { _ in }
+            )
+            let other = try await engine.status(options: MirrorFixture.options())
+            #expect(Set(other.lastSuccess.keys) == [.pull])
+        }
+
         @Test func `a run that was stopped says so in its summary and its record`() async throws {
             let fixture = try MirrorFixture()
             for index in 0..<20 { try fixture.write("a/f\(index)", Data([1])) }

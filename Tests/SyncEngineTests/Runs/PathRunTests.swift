@@ -13,7 +13,7 @@ import Testing
 extension EngineRuns {
     /// What lies at and beneath the paths of a run, and nothing else.
     @Suite("Runs limited to paths")
-    struct LimitedRunTests {
+    struct PathRunTests {
         private static let names = ["d/f", "d/g/h", "d-x", "d0", "e/f", "top"]
 
         /// A mirror "a" of ``names``, all sent, with all kinds of changes since.
@@ -256,6 +256,17 @@ extension EngineRuns {
             let trash = fixture.directory("a/.osssync/trash")
             let kept = try FileManager.default.subpathsOfDirectory(atPath: trash)
             #expect(kept.contains { $0.hasSuffix("/top") })
+        }
+
+        @Test func `are no success of the whole mirror`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/d/f", MirrorFixture.ramp(10))
+            try await fixture.run("a", .push) { $0.paths = ["d"] }
+            let limited = try await fixture.engine("a").status(options: .standard)
+            #expect(limited.lastSuccess.isEmpty)
+            try await fixture.run("a", .push)
+            let whole = try await fixture.engine("a").status(options: .standard)
+            #expect(Set(whole.lastSuccess.keys) == [.push])
         }
     }
 }

@@ -1,0 +1,106 @@
+internal import OSSSync
+internal import Synchronization
+
+/// The files that a run writes about itself: `--log-file` and `--metrics-file`.
+///
+/// 1. Made before the run; what cannot be written is an error then, not hours later.
+/// 2. ``handle(_:)`` takes its events.
+/// 3. ``finish(_:_:)`` takes how it ended, also if it never reached the remote.
+///
+/// Not guaranteed: an end in these files if the process is killed.
+final class RunRecording: Sendable {
+    private struct State {
+        var summary: RunSummary
+        let start = ContinuousClock.now
+    }
+
+    private let context: CommandContext
+    private let direction: SyncDirection
+    private let log: LogFile?
+    private let reporter: Reporter?
+    private let metrics: MetricsFile?
+    private let state: Mutex<State>
+
+    init(_ context: CommandContext, _ direction: SyncDirection) throws(UsageError) {
+        self.context = context
+        self.direction = direction
+        let isDryRun = context.arguments.has(.dryRun)
+        log = try context.arguments.values[.logFile].map { path throws(UsageError) in
+            try LogFile(path: path)
+        }
+        reporter = log.map { log in
+            var options = context.output
+            (options.progress, options.isJSON, options.isQuiet) = (.plain, false, false)
+            options.verbosity = 1
+            return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
+        }
+        // A dry run is none: its figures are not those of anything done.
+        let path = isDryRun ? nil : context.arguments.values[.metricsFile]
+        metrics = try path.map { path throws(UsageError) in try MetricsFile(path: path) }
+        state = Mutex(State(summary: RunSummary(direction: direction)))
+        reporter?.startTicking()
+    }
+
+    func handle(_ event: SyncEvent) {
+        reporter?.handle(event)
+        if case .finished(let summary) = event { state.withLock { $0.summary = summary } }
+    }
+
+    /// Another run has the directory, and writes the figures.
+    func note(skipped error: SyncError) {
+        note(EventText.skipped(direction, error))
+    }
+
+    /// Writes the end; the exit status, which is not 0 if something could not be written.
+    func finish(_ code: ExitCode, _ error: (any Error)? = nil) async -> ExitCode {
+        note(error.map { EventText.failure($0) })
+        let code = code == .success && context.hasLostOutput ? .incomplete : code
+        guard let metrics else { return code }
+        let (summary, start) = state.withLock { ($0.summary, $0.start) }
+        var figures = RunFigures(
+            directory: absolutePath((try? context.directory()) ?? ""),
+            remote: context.remoteText,
+            summary: summary,
+            exit: code,
+            ended: WallClock.now().seconds
+        )
+        if summary.seconds == 0 {
+            figures.summary.seconds = (ContinuousClock.now - start) / .seconds(1)
+        }
+        // What cannot be read is left out of the figures.
+        figures.lastSuccess = try? await context.localMirror().lastSuccess()[direction]
+        guard let problem = metrics.replace(with: figures.text) else { return code }
+        context.reportLoss("the figures of this run are not in \(metrics.shown): \(problem)")
+        return code == .success ? .incomplete : code
+    }
+
+    /// Ends the log, with a last line if there is one to say.
+    private func note(_ text: String?) {
+        reporter?.finish()
+        guard let log, let reporter else { return }
+        let isWritten = text.map { log.append("osssync: \($0)\n") } ?? true
+        if reporter.hasLostOutput || !isWritten {
+            context.reportLoss(
+                "the log of this run in \(log.shown) is not complete; "
+                    + "check the disk that it is on"
+            )
+        }
+    }
+}
+
+extension CommandContext {
+    /// The remote, as far as it is known without credentials; safe to print.
+    fileprivate var remoteText: String {
+        if let typed = arguments.mirror.remote {
+            return (try? Remote(parsing: typed))?.display ?? displayText(typed)
+        }
+        guard let directory = try? directory() else { return "" }
+        let link = try? DirectoryConfiguration(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory
+        )
+        let lines = link?.sections.flatMap(\.entries).filter(\.isOfLink) ?? []
+        let text = lines.last { $0.key == "remote" }?.value ?? ""
+        return (try? Remote(parsing: text))?.display ?? ""
+    }
+}

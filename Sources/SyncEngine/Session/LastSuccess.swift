@@ -1,0 +1,70 @@
+internal import LocalStorage
+internal import ManifestStore
+package import ObjectTransfer
+package import SyncModel
+
+/// When a run of each direction last did everything that was asked of it.
+///
+/// Recorded beside the journal of runs, which forgets old ones and also has runs that transfer only
+/// a part, such as the repairs of `verify`.
+enum LastSuccess {
+    private static func setting(_ direction: SyncDirection) -> String {
+        "run.success." + direction.rawValue
+    }
+
+    /// Notes that a complete run ended at `time`.
+    static func record(
+        _ direction: SyncDirection,
+        _ time: Timestamp,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        try await manifest.setSetting(setting(direction), String(time.seconds))
+    }
+
+    /// The ends of those runs, in seconds since 1970 UTC.
+    static func read(
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> [SyncDirection: Int64] {
+        var times: [SyncDirection: Int64] = [:]
+        for direction in SyncDirection.allCases {
+            times[direction] = try await manifest.setting(setting(direction)).flatMap { Int64($0) }
+        }
+        return times
+    }
+
+    /// What another remote begins with.
+    static var forgotten: [(name: String, value: String?)] {
+        SyncDirection.allCases.map { (setting($0), nil) }
+    }
+}
+
+extension LocalSettings {
+    /// When the last complete run of each direction ended, in seconds since 1970 UTC; takes no lock
+    /// and changes nothing.
+    package func lastSuccess() async throws(SyncError) -> [SyncDirection: Int64] {
+        let directory = try open()
+        do {
+            let found = try await ManifestStore.inspect(
+                directory: directory.stateDirectoryPath,
+                threads: environment.threads
+            )
+            switch found {
+            case .opened(let manifest): return try await LastSuccess.read(manifest)
+            case .absent: return [:]
+            case .damaged(let reason): throw unreadable(reason)
+            case .unfinished:
+                throw unreadable("a run is active or was killed, and the next one completes it")
+            }
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private func unreadable(_ reason: String) -> SyncError {
+        let shown = displayText(directory.utf8)
+        return SyncError(
+            code: .localState,
+            message: "the manifest of '\(shown)' cannot be read: \(reason)"
+        )
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Unattended runs", .serialized)
+struct OperationTests {
+    /// A run that holds the directory of `tree` until the faults are cleared.
+    private func holder(_ workplace: Workplace, _ tree: Tree) throws -> RunningProgram {
+        try workplace.setFaults(
+            #"[{"match": {"operation": "ListObjectsV2"}, "effect": {"hold": true}}]"#
+        )
+        let first = try workplace.start(["push", tree.path, "--json"])
+        try #require(first.waitForLine { $0.contains("\"start\"") } != nil)
+        return first
+    }
+
+    private func mirror(_ workplace: Workplace) throws -> Tree {
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(100))
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        return tree
+    }
+
+    @Test func `a locked directory can be skipped or waited for`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let first = try holder(workplace, tree)
+        let skipped = try workplace.run("pull", tree.path, "--if-locked", "skip")
+        #expect(skipped.status == 0)
+        #expect(skipped.output.isEmpty)
+        #expect(skipped.diagnostics.hasPrefix("osssync: pull skipped: Another run holds"))
+        #expect(skipped.diagnostics.split(separator: "\n").count == 1)
+        let short = try workplace.run("push", tree.path, "--if-locked", "wait=1s")
+        #expect(short.status == 75, "\(short.diagnostics)")
+        #expect(short.diagnostics.hasPrefix("osssync: warning: waiting: Another run holds"))
+        let waiting = try workplace.start(["push", tree.path, "--if-locked", "wait", "--json"])
+        try #require(waiting.waitForLine { $0.contains("waiting: ") } != nil)
+        try workplace.clearFaults()
+        #expect(first.finish().status == 0)
+        let patient = waiting.finish()
+        #expect(patient.status == 0, "\(patient.diagnostics)")
+        #expect(patient.count("unchanged") == 1)
+    }
+
+    @Test func `a run that waits for another one can be interrupted`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let first = try holder(workplace, tree)
+        let waiting = try workplace.start(["push", tree.path, "--if-locked", "wait", "--json"])
+        try #require(waiting.waitForLine { $0.contains("waiting: ") } != nil)
+        waiting.send(SIGINT)
+        #expect(waiting.finish().status == 130)
+        #expect(first.isRunning)
+        try workplace.clearFaults()
+        #expect(first.finish().status == 0)
+    }
+
+    /// The value of a figure, by its name without "osssync_".
+    private func figure(_ name: String, in path: String) throws -> Double? {
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("osssync_\(name){") }
+        return line?.split(separator: " ").last.flatMap { Double($0) }
+    }
+
+    @Test func `a run writes its log and its figures, also if it fails`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let (log, metrics) = (workplace.folder.path + "/log", workplace.folder.path + "/o.prom")
+        let files = ["--log-file", log, "--metrics-file", metrics]
+        try tree.write("b", ramp(100))
+        let start = Date().timeIntervalSince1970.rounded(.down)
+        let good = try workplace.start(["push", tree.path, "--json", "-q"] + files).finish()
+        #expect(good.status == 0, "\(good.diagnostics)")
+        #expect(try figure("last_run_exit_code", in: metrics) == 0)
+        #expect(try figure("last_run_transferred_files", in: metrics) == 1)
+        #expect(try figure("last_run_transferred_bytes", in: metrics) == 100)
+        #expect(try figure("in_step", in: metrics) == 1)
+        let success = try #require(try figure("last_success_timestamp_seconds", in: metrics))
+        #expect(success >= start)
+        let text = try String(contentsOfFile: log, encoding: .utf8)
+        for part in ["Z push ", "Z upload b (100 B)", "Z push finished in "] {
+            #expect(text.contains(part), "\(text)")
+        }
+
+        let secret = ["OSS_ACCESS_KEY_SECRET": "wrong"]
+        let denied = try workplace.start(["push", tree.path] + files, environment: secret).finish()
+        #expect(denied.status == 4)
+        #expect(try figure("last_run_exit_code", in: metrics) == 4)
+        #expect(try figure("in_step", in: metrics) == 0)
+        #expect(try figure("last_success_timestamp_seconds", in: metrics) == success)
+
+        let nothing = ["OSS_ACCESS_KEY_ID": "", "OSS_ACCESS_KEY_SECRET": ""]
+        let keyless = try workplace.start(["push", tree.path] + files, environment: nothing)
+        let status = keyless.finish().status
+        #expect(status == 2 || status == 4)
+        #expect(try figure("last_run_exit_code", in: metrics) == Double(status))
+        let whole = try String(contentsOfFile: metrics, encoding: .utf8)
+        #expect(whole.contains("remote=\"\(workplace.remote)/\",direction=\"push\""))
+        let later = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(later.hasPrefix(text) && later.contains("Z osssync: "))
+    }
+
+    @Test func `a dry run leaves the figures of the last run`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let metrics = workplace.folder.path + "/o.prom"
+        let run = try workplace.run("push", tree.path, "-n", "--metrics-file", metrics)
+        #expect(run.status == 0)
+        #expect(!FileManager.default.fileExists(atPath: metrics))
+    }
+
+    @Test func `a run that stops at its limit exits with 0`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try workplace.setFaults(
+            #"[{"match": {"operation": "ListObjectsV2"}, "effect": {"hold": true}}]"#
+        )
+        let run = try workplace.run("push", tree.path, "--max-duration", "1s", "--json")
+        #expect(run.status == 0, "\(run.diagnostics)")
+        #expect(run.summary["stopped"] as? String == "max-duration")
+        #expect(run.summary["in_step"] as? Bool == false)
+        let text = try workplace.run("push", tree.path, "--max-duration", "1s")
+        #expect(text.output.contains("\nstopped by --max-duration; run the same command"))
+    }
+
+    @Test func `the bandwidth of a run is limited`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try tree.write("b", ramp(600_000))
+        let limited = try workplace.run("push", tree.path, "--bwlimit", "200KB", "--json")
+        #expect(limited.status == 0, "\(limited.diagnostics)")
+        // Without a limit, this takes a few milliseconds.
+        #expect(limited.summary["seconds"] as? Double ?? 0 > 1.5)
+    }
+
+    @Test func `status and doctor show when a run last succeeded`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let status = try workplace.run("status", tree.path)
+        #expect(status.output.contains("\n  last success: push 2"), "\(status.output)")
+        let line = try workplace.run("status", "--json", tree.path).events.last
+        let times = line?["last_success"] as? [String: String]
+        #expect(times?.keys.sorted() == ["push"])
+        // One that fails is not the last success, nor is a repair.
+        try tree.write("a", ramp(200))
+        try workplace.setFaults(
+            """
+            [{"match": {"operation": "PutObject"}, "effect": {"fail": {"status": 403,
+              "code": "AccessDenied"}}}]
+            """
+        )
+        #expect(try workplace.run("push", tree.path).status != 0)
+        let after = try workplace.run("status", "--json", tree.path).events.last
+        #expect(after?["last_success"] as? [String: String] == times)
+        let doctor = try workplace.run("doctor", tree.path)
+        let time = try #require(times?["push"])
+        #expect(doctor.output.contains("last success: push \(time)"), "\(doctor.output)")
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import ManifestStore
+import ObjectStorage
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("Runs that stop at a limit")
+    struct RunLimitTests {
+        private static let large = 12 << 20
+
+        private func fixture() throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/gone", MirrorFixture.ramp(10))
+            return fixture
+        }
+
+        @Test func `a run that moved enough stops at a checkpoint, and the next one continues`()
+            async throws
+        {
+            let fixture = try fixture()
+            try await fixture.run("a", .push)
+            try fixture.remove("a/gone")
+            try fixture.write("a/large", MirrorFixture.ramp(Self.large))
+            // The first parts are sent, and the others wait.
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "UploadPart", "from": 4}, "effect": {"hold": true}}]
+                """
+            )
+            let stopped = try await fixture.run("a", .push) { options in
+                options.deletesKnown = true
+                options.maximumTransfer = 1
+            }
+            #expect(stopped.reachedLimit == .transfer)
+            #expect(stopped.stopped == "max-transfer")
+            #expect(stopped.isWithoutProblems && !stopped.isComplete && !stopped.isInStep)
+            #expect(stopped.deleted == 0)
+            #expect(try await fixture.objects() == ["gone"])
+            try fixture.setFaults("[]")
+            let next = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(next.isInStep)
+            #expect(next.bytesResumed + next.bytes == Int64(Self.large))
+            #expect(try await fixture.objects() == ["large"])
+        }
+
+        @Test func `a run whose time is over stops, and is no success`() async throws {
+            let fixture = try fixture()
+            try fixture.setFaults(
+                #"[{"match": {"operation": "ListObjectsV2"}, "effect": {"hold": true}}]"#
+            )
+            let stopped = try await fixture.run("a", .push) { options in
+                options.maximumDuration = .milliseconds(300)
+            }
+            #expect(stopped.reachedLimit == .duration && stopped.stopped == "max-duration")
+            #expect(!stopped.isPlanComplete)
+            try fixture.setFaults("[]")
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(status.lastSuccess.isEmpty)
+            let runs = try await fixture.engine("a").pastRuns(limit: 1)
+            #expect(runs.first?.end?.outcome == "incomplete")
+            #expect(runs.first?.end?.message == "max-duration")
+        }
+
+        @Test func `a run that ends before its limits is like any other`() async throws {
+            let fixture = try fixture()
+            let summary = try await fixture.run("a", .push) { options in
+                (options.maximumTransfer, options.maximumDuration) = (1 << 30, .seconds(600))
+            }
+            #expect(summary.isInStep && summary.reachedLimit == nil && summary.stopped == nil)
+        }
+
+        @Test func `what fails before the limit is told`() async throws {
+            let fixture = try fixture()
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "PutObject"}, "effect": {"fail": {"status": 403,
+                  "code": "SecurityTokenExpired"}}}]
+                """
+            )
+            await #expect(throws: SyncError.self) {
+                try await fixture.run("a", .push) { $0.maximumDuration = .seconds(600) }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    @Suite("Directories that a file in them excludes")
+    struct TaggedDirectoryTests {
+        private static let signature = "Signature: 8a477f597d28d172789f06886806bc55"
+
+        /// The options with which `.nobackup` and caches are recognized.
+        private static func options(_ options: inout RunOptions) {
+            options.filter.tags.names = [".nobackup"]
+            options.filter.tags.recognizesCaches = true
+            options.deletesKnown = true
+        }
+
+        private func fixture(_ files: [String: String]) throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for (name, text) in files { try fixture.write("a/\(name)", Data(text.utf8)) }
+            return fixture
+        }
+
+        @Test func `nothing of them is sent, nor of what is beneath`() async throws {
+            let fixture = try fixture([
+                "f": "1", "a/.nobackup": "", "a/f": "1", "a/deep/f": "1", "b/nobackup": "1",
+                "cache/CACHEDIR.TAG": Self.signature + "\n# a comment", "cache/f": "1",
+                "fake/CACHEDIR.TAG": "Signature: 0", "a-b": "1", "z/deep/.nobackup": "", "z/f": "1",
+            ])
+            let summary = try await fixture.run("a", .push, EventLog(), Self.options)
+            #expect(summary.isComplete)
+            #expect(summary.excluded == 3)
+            #expect(
+                try await fixture.objects() == [
+                    "a-b", "b/nobackup", "f", "fake/CACHEDIR.TAG", "z/f",
+                ]
+            )
+            // The directory itself was named by the user.
+            try fixture.write("a/.nobackup", Data())
+            let again = try await fixture.run("a", .push, EventLog(), Self.options)
+            #expect(again.transferred == 1)
+        }
+
+        @Test(arguments: SyncDirection.allCases)
+        func `nothing beneath is transferred or deleted on either side`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try fixture(["d/kept": "1", "d/lost": "1", "d/gone": "1", "e": "1"])
+            try await fixture.run("a", .push)
+            try fixture.write("a/d/.nobackup", Data())
+            try fixture.remove("a/d/lost")
+            try fixture.write("a/d/new", Data([1]))
+            try await fixture.deleteObject("d/gone")
+            try await fixture.put("d/other", Data([1]))
+            let summary = try await fixture.run("a", direction) { options in
+                Self.options(&options)
+                (options.deletesExtra, options.deletesExcluded) = (true, true)
+                options.deletionLimit = .percent(100)
+            }
+            #expect(summary.isComplete, "\(summary)")
+            #expect(summary.deleted == 0 && summary.transferred == 0)
+            #expect(try await fixture.objects() == ["d/kept", "d/lost", "d/other", "e"])
+            // Their rows are kept: without the tag, all is known again.
+            try fixture.remove("a/d/.nobackup")
+            let later = try await fixture.run("a", .sync) { $0.deletesKnown = true }
+            #expect(later.conflicts == 0)
+            #expect(later.deleted == 2)
+            #expect(try await fixture.objects() == ["d/kept", "d/new", "d/other", "e"])
+        }
+
+        @Test func `a link is no tag of a cache`() async throws {
+            let fixture = try fixture(["d/f": "1", "tag": Self.signature])
+            try fixture.link("a/d/CACHEDIR.TAG", to: "../tag")
+            try await fixture.run("a", .push, EventLog(), Self.options)
+            #expect(try await fixture.objects() == ["d/f", "tag"])
+        }
+
+        @Test func `a mount beneath one is not missed, and stays known`() async throws {
+            let fixture = try fixture(["d/disk/f": "1", "e": "1", "k": "1"])
+            try await fixture.run("a", .push)
+            try await fixture.noteMount("d/disk")
+            try fixture.write("a/d/.nobackup", Data())
+            try fixture.remove("a/e")
+            let summary = try await fixture.run("a", .push) { options in
+                Self.options(&options)
+                options.deletionLimit = .percent(100)
+            }
+            // Elsewhere, deletions go on.
+            #expect(summary.isComplete && summary.deleted == 1, "\(summary)")
+            #expect(try await fixture.objects() == ["d/disk/f", "k"])
+            // Not mounted and not excluded any more, it holds deletions back as before.
+            try fixture.remove("a/d/.nobackup")
+            try fixture.remove("a/d/disk/f")
+            let after = try await fixture.run("a", .push) { options in
+                options.deletesKnown = true
+                options.deletionLimit = .percent(100)
+            }
+            #expect(after.deleted == 0 && !after.isComplete)
+            #expect(try await fixture.objects() == ["d/disk/f", "k"])
+        }
+
+        @Test func `status counts them as excluded`() async throws {
+            let fixture = try fixture(["d/.nobackup": "", "d/f": "1", "e": "1"])
+            let status = try await fixture.engine("a").status(
+                options: MirrorFixture.options(Self.options)
+            )
+            #expect(status.differences.excluded == 1)
+            #expect(status.push.transfers == 1)
+        }
+    }
+}
