@@ -17,6 +17,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case verify
     case log
     case doctor
+    case schedule
     case completions
     case help
 }
@@ -75,7 +76,7 @@ struct CommandSpecification: Sendable {
 enum CommandTable {
     static let rows: [CommandSpecification] = [
         initialize, pull, push, sync, status, list, get, put, presign, uploads, cancel, trash,
-        restore, undo, verify, log, doctor, completions, help,
+        restore, undo, verify, log, doctor, schedule, completions, help,
     ]
 
     /// What the overview says of all of them.

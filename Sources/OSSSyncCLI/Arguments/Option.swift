@@ -63,6 +63,16 @@ enum Option: String, CaseIterable, Sendable {
     case repair
     case checkWrite = "check-write"
     case unlink
+    case pull
+    case push
+    case sync
+    case every
+    case daily
+    case install
+    case remove
+    case list
+    case test
+    case format
     case help
 }
 
@@ -80,6 +90,7 @@ enum OptionValue: Sendable, Hashable {
 enum OptionGroup: String, CaseIterable, Sendable {
     case run = "What to do"
     case filter = "Filters"
+    case schedule = "Schedules"
     case object = "Objects"
     case transfer = "Transfers"
     case output = "Output"

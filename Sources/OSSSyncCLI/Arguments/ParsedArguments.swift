@@ -67,6 +67,7 @@ enum UsageError: Error, Hashable {
     case badValue(option: String, value: String, expected: String)
     case badArgument(String, expected: String)
     case contradiction(String, String)
+    case missingChoice(String, command: CommandName)
     case notUnicode(position: Int)
     case configuration(path: String, line: Int, reason: String)
 
@@ -106,6 +107,8 @@ enum UsageError: Error, Hashable {
         case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
             "'\(first)' and '\(second)' cannot be used together"
+        case .missingChoice(let names, let command):
+            "\(names) is missing; see 'osssync help \(command.rawValue)'"
         case .configuration(let path, let line, let reason):
             "'\(path)', line \(line): \(reason)"
         case .notUnicode(let position):

@@ -40,6 +40,8 @@ enum CommandRunner {
         case .verify: try await VerifyCommand(context: context).run()
         case .log: try await LogCommand(context: context).run()
         case .doctor: await DoctorCommand(context: context).run()
+        case .schedule:
+            try ScheduleCommand(context: context, environment: context.sources.environment).run()
         case .completions: try CompletionsCommand(context: context).run()
         case .help: .success
         }

@@ -34,21 +34,7 @@ struct MetricsFile: Sendable {
     /// Replaces the content; what went wrong, nil if nothing did.
     ///
     /// Everyone can read the file, because the collector is another user.
-    func replace(with text: String) -> String? {
-        // Collectors read files that end in ".prom".
-        let temporary = "\(path).\(getpid()).tmp"
-        _ = unsafe unlink(temporary)
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-        let descriptor = unsafe open(temporary, flags, mode_t(0o644))
-        guard descriptor >= 0 else { return systemErrorText() }
-        let isWritten = OutputStream(descriptor: descriptor).write(text) && fsync(descriptor) == 0
-        let writing = systemErrorText()
-        _ = close(descriptor)
-        if isWritten, unsafe rename(temporary, path) == 0 { return nil }
-        let reason = isWritten ? systemErrorText() : writing
-        _ = unsafe unlink(temporary)
-        return reason
-    }
+    func replace(with text: String) -> String? { replaceFile(path, with: text) }
 }
 
 /// What a metrics file says of a run.

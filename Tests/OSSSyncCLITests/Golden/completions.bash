@@ -5,7 +5,7 @@ _osssync() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            init|pull|push|sync|status|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|completions|help) command=$word; break ;;
+            init|pull|push|sync|status|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
         esac
     done
     case $prev in
@@ -25,6 +25,9 @@ _osssync() {
         --at) return ;;
         --to) compopt -o default; return ;;
         --budget) return ;;
+        --every) return ;;
+        --daily) return ;;
+        --format) mapfile -t COMPREPLY < <(compgen -W 'systemd cron launchd' -- "$cur"); return ;;
         --head-url) return ;;
         --storage-class) return ;;
         --callback-url) return ;;
@@ -55,8 +58,8 @@ _osssync() {
     esac
     case $command:$cur in
         :-*) mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$cur") ;;
-        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help' -- "$cur") ;;
-        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
+        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
+        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
@@ -75,6 +78,7 @@ _osssync() {
         verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         log:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--pull --push --sync --every --daily --install --remove --list --test --format --quiet --state-dir --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         *) compopt -o default ;;
     esac

@@ -20,6 +20,7 @@ _osssync() {
         'verify:read files and compare their content with the recorded checksums'
         'log:show past runs, or the recorded items of one'
         'doctor:check configuration, credentials, clock, network and disk'
+        'schedule:let runs start by themselves, by systemd, cron or launchd'
         'completions:print completions for a shell'
         'help:show this overview, or the help of a command or a topic'
     )
@@ -533,6 +534,25 @@ _osssync() {
                 '*-h[show this help]' \
                 '*:file:_files'
             ;;
+        schedule)
+            _arguments -s \
+                '*--pull[schedule a pull]' \
+                '*--push[schedule a push]' \
+                '*--sync[schedule a sync]' \
+                '*--every[start every TIME, such as 15m, 1h or 1d]:value: ' \
+                '*--daily[start every day at HH\:MM, local time]:value: ' \
+                '*--install[install the schedule, or replace an older one]' \
+                '*--remove[remove the schedule]' \
+                '*--list[list the schedules of this user]' \
+                '*--test[start the run now, as the schedule does]' \
+                '*--format[what starts the run]:value:(systemd cron launchd)' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:file:_files'
+            ;;
         completions)
             _arguments -s \
                 '*--help[show this help]' \
@@ -541,7 +561,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

@@ -1,0 +1,26 @@
+/// The command that lets runs start by themselves.
+extension CommandTable {
+    static let schedule = CommandSpecification(
+        name: .schedule,
+        arguments: [
+            ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
+        ],
+        summary: "let runs start by themselves, by systemd, cron or launchd",
+        discussion: [
+            "Prints what starts a run of DIR at these times; with --install, it is installed for "
+                + "this user. --remove and --test need --pull, --push or --sync, --list nothing.",
+            "What the run does is set by its defaults in DIR/.osssync/config; see 'osssync help "
+                + "configuration'. A run that cannot start because another one holds DIR is "
+                + "skipped; systemd repeats one that could not reach the remote after 5 minutes.",
+        ],
+        options: [
+            .pull, .push, .sync, .every, .daily, .install, .remove, .list, .test, .format,
+            .stateDirectory, .quiet, .help,
+        ],
+        examples: [
+            ("osssync schedule --push --daily 02:30 ~/Photos", "what would be installed?"),
+            ("osssync schedule --push --every 1h --install ~/Photos", "push every hour"),
+            ("osssync schedule --push --test ~/Photos", "does the installed run work?"),
+        ]
+    )
+}

@@ -1,0 +1,136 @@
+internal import OSSSync
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// `osssync schedule`.
+struct ScheduleCommand: Sendable {
+    let context: CommandContext
+    let environment: [String: String]
+
+    private static let directions: [(Option, CommandName)] = [
+        (.pull, .pull), (.push, .push), (.sync, .sync),
+    ]
+    private static let actions: [Option] = [.install, .remove, .list, .test]
+
+    func run() throws -> ExitCode {
+        let action = try onlyOne(of: Self.actions)
+        let format = format
+        let installer = ScheduleInstaller(
+            format: format,
+            environment: environment,
+            homeDirectory: context.sources.homeDirectory
+        )
+        if action == .list {
+            for line in try installer.list() { context.say(displayText(line)) }
+            return .success
+        }
+        let schedule = try schedule()
+        switch action {
+        case .remove?:
+            try installer.remove(schedule)
+            say("removed \(schedule.name)")
+        case .test?: try installer.test(schedule)
+        case .install?:
+            let (message, warnings) = try installer.install(checked(schedule, format), try time())
+            say(message)
+            for warning in warnings { context.complain("warning: " + warning) }
+        default: show(try checked(schedule, format), try time(), format)
+        }
+        return .success
+    }
+
+    private func say(_ text: String) {
+        if !context.output.isQuiet { context.say(text) }
+    }
+
+    private func show(_ schedule: Schedule, _ time: ScheduleTime, _ format: ScheduleFormat) {
+        switch format {
+        case .systemd:
+            let units = SystemdUnits(schedule: schedule, time: time)
+            _ = context.write("# ~/.config/systemd/user/\(units.serviceName)\n\(units.service)\n")
+            _ = context.write("# ~/.config/systemd/user/\(units.timerName)\n\(units.timer)")
+        case .cron: _ = context.write(CronLine(schedule: schedule, time: time).text)
+        case .launchd: _ = context.write(LaunchAgent(schedule: schedule, time: time).text)
+        }
+    }
+
+    private var format: ScheduleFormat {
+        if let given = context.arguments.values[.format].flatMap(ScheduleFormat.init) {
+            return given
+        }
+        return ShellCommand.isThere("systemctl", path: environment["PATH"]) ? .systemd : .cron
+    }
+
+    private func onlyOne(of options: [Option]) throws(UsageError) -> Option? {
+        let given = options.filter(context.arguments.has)
+        if given.count > 1 {
+            throw .contradiction("--" + given[0].rawValue, "--" + given[1].rawValue)
+        }
+        return given.first
+    }
+
+    private func schedule() throws(UsageError) -> Schedule {
+        let option = try onlyOne(of: Self.directions.map(\.0))
+        guard let direction = Self.directions.first(where: { $0.0 == option })?.1 else {
+            throw .missingChoice("--pull, --push or --sync", command: .schedule)
+        }
+        return Schedule(
+            direction: direction,
+            directory: absolutePath(try context.directory()),
+            program: Self.program,
+            stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
+        )
+    }
+
+    private func time() throws(UsageError) -> ScheduleTime {
+        let daily = try context.arguments.given(
+            .daily,
+            expected: "expected a time of day, such as 02:30",
+            parse: parseMinuteOfDay
+        )
+        let every = try context.arguments.given(
+            .every,
+            expected: "expected 5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d",
+            parse: ScheduleTime.init(every:)
+        )
+        switch (every, daily) {
+        case (let every?, nil): return every
+        case (nil, let daily?): return .daily(daily)
+        case (.some, .some): throw .contradiction("--every", "--daily")
+        case (nil, nil): throw .missingChoice("--every or --daily", command: .schedule)
+        }
+    }
+
+    /// Only systemd has a way to write a control character.
+    private func checked(
+        _ schedule: Schedule,
+        _ format: ScheduleFormat
+    ) throws(UsageError) -> Schedule {
+        let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
+        if format != .systemd,
+            let word = schedule.words.first(where: { $0.utf8.contains(where: isControl) })
+        {
+            throw .badArgument(
+                displayText(word),
+                expected: "\(format.rawValue) cannot have control characters in a path"
+            )
+        }
+        return schedule
+    }
+
+    /// This program's own path.
+    private static var program: String {
+        #if canImport(Glibc)
+        let link = "/proc/self/exe"
+        #else
+        let link = CommandLine.arguments.first ?? "osssync"
+        #endif
+        guard let pointer = unsafe realpath(link, nil) else { return "osssync" }
+        defer { unsafe free(pointer) }
+        return unsafe String(cString: pointer)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@Suite("Runs that start by themselves", .serialized)
+struct ScheduleTests {
+    private let workplace: Workplace
+    private let tree: Tree
+    /// What the programs that keep schedules were asked.
+    private let record: String
+    private let path: [String: String]
+    private var unitFolder: String {
+        workplace.folder.appendingPathComponent("home").path + "/.config/systemd/user"
+    }
+
+    /// Programs in place of systemctl and crontab, which would change this machine.
+    init() throws {
+        workplace = try Workplace()
+        tree = try workplace.makeDirectory("my 100% photos")
+        record = workplace.folder.path + "/record"
+        let bin = try workplace.makeDirectory("bin")
+        let table = workplace.folder.path + "/table"
+        let scripts = [
+            "systemctl": "echo \"$@\" >> '\(record)'",
+            "crontab": "if [ \"$1\" = -l ]; then cat '\(table)'; else cat > '\(table)'; fi",
+        ]
+        for (name, script) in scripts {
+            try bin.write(name, Data("#!/bin/sh\n\(script)\n".utf8))
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o755],
+                ofItemAtPath: bin.path + "/" + name
+            )
+        }
+        path = ["PATH": bin.path + ":/usr/bin:/bin"]
+        try FileManager.default.createDirectory(
+            atPath: workplace.folder.path + "/home",
+            withIntermediateDirectories: true
+        )
+        try tree.write("a", ramp(10))
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+    }
+
+    private func schedule(_ arguments: String...) throws -> ProgramResult {
+        try workplace.start(["schedule"] + arguments + [tree.path], environment: path).finish()
+    }
+
+    private func units() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: unitFolder).sorted()
+    }
+
+    @Test func `units of systemd are printed, installed, started and removed`() throws {
+        let printed = try schedule("--push", "--daily", "02:30")
+        #expect(printed.status == 0, "\(printed.diagnostics)")
+        #expect(printed.output.contains("\nOnCalendar=*-*-* 02:30:00\nPersistent=true\n"))
+        #expect(printed.output.contains("my 100%% photos\"\n"))
+        #expect(!FileManager.default.fileExists(atPath: record))
+
+        let installed = try schedule("--push", "--every", "1h", "--install")
+        #expect(installed.status == 0, "\(installed.diagnostics)")
+        let names = try units()
+        #expect(names.count == 2)
+        let timer = try #require(names.last)
+        #expect(installed.output.hasPrefix("installed \(timer) in "))
+        let content = try String(
+            contentsOfFile: unitFolder + "/" + timer,
+            encoding: .utf8
+        )
+        #expect(content.contains("\nOnCalendar=0/1:00\n"))
+        #expect(try schedule("--push", "--test").status == 0)
+        #expect(try schedule("--list").status == 0)
+        let removed = try schedule("--push", "--remove")
+        #expect(removed.output == "removed \(timer.dropLast(6))\n")
+        #expect(try units().isEmpty)
+        let service = "\(timer.dropLast(6)).service"
+        #expect(
+            try String(contentsOfFile: record, encoding: .utf8) == """
+                --user daemon-reload
+                --user enable --now \(timer)
+                --user start --wait \(service)
+                --user list-timers --all --no-pager osssync-*
+                --user disable --now \(timer)
+                --user daemon-reload
+
+                """
+        )
+        let again = try schedule("--push", "--remove")
+        #expect(again.status == 1)
+        #expect(again.diagnostics.contains("has no schedule for push"))
+    }
+
+    @Test func `a line of cron is installed, run and removed beside others`() throws {
+        let table = workplace.folder.path + "/table"
+        try "5 4 * * * other\n".write(toFile: table, atomically: false, encoding: .utf8)
+        for time in ["15m", "6h"] {
+            let run = try schedule("--push", "--every", time, "--install", "--format", "cron")
+            #expect(run.status == 0, "\(run.diagnostics)")
+        }
+        let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.first == "5 4 * * * other")
+        #expect(lines.last?.hasPrefix("0 */6 * * * '") == true)
+        #expect(lines.last?.hasSuffix(#"my 100\% photos'"#) == true)
+        let list = try schedule("--list", "--format", "cron")
+        #expect(list.output.split(separator: "\n").count == 1)
+        // Without the environment of a login, there are no credentials.
+        let tested = try schedule("--push", "--test", "--format", "cron")
+        #expect(tested.status == 5)
+        #expect(tested.diagnostics.contains("credentials"), "\(tested.diagnostics)")
+        #expect(try schedule("--push", "--remove", "--format", "cron").status == 0)
+        #expect(try String(contentsOfFile: table, encoding: .utf8) == "5 4 * * * other\n")
+    }
+
+    @Test func `what cannot be scheduled is refused`() throws {
+        for (arguments, part) in [
+            (["--daily", "02:30"], "--pull, --push or --sync is missing"),
+            (["--push"], "--every or --daily is missing"),
+            (["--push", "--pull", "--every", "1h"], "cannot be used together"),
+            (["--push", "--every", "1h", "--daily", "02:30"], "cannot be used together"),
+            (["--push", "--every", "7m"], "expected 5m"),
+            (["--push", "--daily", "2:30"], "expected a time of day"),
+            (["--push", "--install", "--remove"], "cannot be used together"),
+        ] {
+            let run = try workplace.start(
+                ["schedule", tree.path] + arguments,
+                environment: path
+            ).finish()
+            #expect(run.status == 2, "\(arguments)")
+            #expect(run.diagnostics.contains(part), "\(run.diagnostics)")
+        }
+        let odd = try workplace.makeDirectory("a\tb")
+        let run = try workplace.start(
+            ["schedule", odd.path, "--push", "--every", "1h", "--format", "cron"],
+            environment: path
+        ).finish()
+        #expect(run.status == 2)
+    }
+}

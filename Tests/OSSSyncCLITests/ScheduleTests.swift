@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+
+@testable import OSSSyncCLI
+
+@Suite("Schedules")
+struct ScheduleTests {
+    private static let plain = Schedule(
+        direction: .push,
+        directory: "/srv/photos",
+        program: "/usr/local/bin/osssync",
+        stateDirectory: nil
+    )
+
+    /// Words that each format must not take for its own syntax.
+    static let odd = [
+        "/srv/my photos", "/srv/50% off %h", #"/srv/"quoted" 'too'"#, #"/srv/back\slash\n"#,
+        "/srv/$HOME ${x} $$", "/srv/a;b&c|d>e<f", "/srv/#c `d` !e *?[f]{g}~", "/srv/fürimmer 照片",
+        "/srv/-x", "/srv/end\\", "/srv/a  b ",
+    ]
+
+    private static func schedule(_ word: String) -> Schedule {
+        Schedule(
+            direction: .sync,
+            directory: word,
+            program: word.filter { $0 != "$" } + "/osssync",
+            stateDirectory: word + "/state"
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("5m", .minutes(5)), ("15m", .minutes(15)), ("60m", .hours(1)), ("1h", .hours(1)),
+            ("12h", .hours(12)), ("24h", .daily(0)), ("1d", .daily(0)), ("7m", nil), ("1m", nil),
+            ("5h", nil), ("90m", nil), ("2d", nil), ("0s", nil), ("x", nil), ("301s", nil),
+        ] as [(String, ScheduleTime?)]
+    )
+    func `intervals are those that divide an hour or a day`(text: String, time: ScheduleTime?) {
+        #expect(ScheduleTime(every: text) == time)
+    }
+
+    @Test func `a name is safe for units, and another one for each directory and direction`() {
+        let names = Self.odd.map { Self.schedule($0).name } + [Self.plain.name]
+        #expect(Set(names).count == names.count)
+        for name in names {
+            #expect(name.wholeMatch(of: /osssync-(push|sync)-[A-Za-z0-9-]*-[0-9a-f]{8}/) != nil)
+        }
+        var pull = Self.schedule("/srv/photos")
+        #expect(pull.name != Self.plain.name)
+        pull = Schedule(
+            direction: .push,
+            directory: "/srv/photos",
+            program: "/elsewhere",
+            stateDirectory: "/state"
+        )
+        #expect(pull.name == Self.plain.name)
+    }
+
+    @Test(arguments: ScheduleFormat.allCases)
+    func `the text of a format is the recorded one`(format: ScheduleFormat) throws {
+        let times: [ScheduleTime] = [.daily(150), .hours(6), .minutes(15)]
+        let texts = times.map { time in
+            switch format {
+            case .systemd:
+                let units = SystemdUnits(schedule: Self.plain, time: time)
+                return units.service + units.timer
+            case .cron: return CronLine(schedule: Self.plain, time: time).text
+            case .launchd: return LaunchAgent(schedule: Self.plain, time: time).text
+            }
+        }
+        try expectGolden(texts.joined(separator: "\n"), "schedule-\(format.rawValue).txt")
+    }
+
+    /// The words of a command line as systemd reads it: quotes and escapes, then specifiers, then
+    /// variables in all words but the first (systemd.service(5), "Command lines").
+    private func systemdWords(_ line: Substring) throws -> [String] {
+        var words: [String] = []
+        var rest = line[...]
+        while let first = rest.first {
+            if first == " " {
+                rest.removeFirst()
+                continue
+            }
+            rest.removeFirst()
+            try #require(first == "\"")
+            var word = ""
+            while let character = rest.popFirst(), character != "\"" {
+                guard character == "\\" else {
+                    word.append(character)
+                    continue
+                }
+                let next = rest.popFirst()
+                let escaped = try #require(next)
+                if escaped == "x" {
+                    let value = try #require(UInt32(rest.prefix(2), radix: 16))
+                    word.unicodeScalars.append(try #require(UnicodeScalar(value)))
+                    rest = rest.dropFirst(2)
+                } else {
+                    try #require(escaped == "\\" || escaped == "\"")
+                    word.append(escaped)
+                }
+            }
+            try #require(!word.replacing("%%", with: "").contains("%"))
+            word = word.replacing("%%", with: "%")
+            if !words.isEmpty {
+                try #require(!word.replacing("$$", with: "").contains("$"))
+                word = word.replacing("$$", with: "$")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    @Test(arguments: odd + ["/srv/tab\tand\nline", "/srv/\u{7F}"])
+    func `systemd reads the words of the command`(word: String) throws {
+        let schedule = Self.schedule(word)
+        let service = SystemdUnits(schedule: schedule, time: .hours(1)).service
+        let lines = service.split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("ExecStart=") })
+        #expect(try systemdWords(line.dropFirst("ExecStart=".count)) == schedule.words)
+        #expect(lines.count { $0.hasPrefix("ExecStart=") } == 1)
+    }
+
+    private static let hasSystemd = FileManager.default.isExecutableFile(
+        atPath: "/usr/bin/systemd-analyze"
+    )
+
+    @Test(.enabled(if: hasSystemd, "systemd-analyze is not here"), arguments: odd)
+    func `systemd finds nothing wrong with the units`(word: String) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-units-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let schedule = Schedule(
+            direction: .push,
+            directory: word,
+            program: "/bin/true",
+            stateDirectory: word
+        )
+        var paths: [String] = []
+        for time: ScheduleTime in [.minutes(20), .hours(1), .hours(6), .daily(150)] {
+            let units = SystemdUnits(schedule: schedule, time: time)
+            for (name, text) in [
+                (units.serviceName, units.service), (units.timerName, units.timer),
+            ] {
+                let path = folder.appendingPathComponent(name).path
+                try text.write(toFile: path, atomically: false, encoding: .utf8)
+                if !paths.contains(path) { paths.append(path) }
+            }
+            let process = Process()
+            let pipe = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/systemd-analyze")
+            process.arguments = ["verify", "--user", "--man=no"] + paths
+            process.environment = ["XDG_RUNTIME_DIR": folder.path, "HOME": folder.path]
+            (process.standardError, process.standardOutput) = (pipe, pipe)
+            try process.run()
+            let output = String(
+                decoding: pipe.fileHandleForReading.readDataToEndOfFile(),
+                as: UTF8.self
+            )
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(output)")
+            #expect(!output.contains(schedule.name), "\(output)")
+        }
+    }
+
+    @Test(arguments: odd)
+    func `cron and the shell read the words of the command`(word: String) throws {
+        let schedule = Self.schedule(word)
+        let text = CronLine(schedule: schedule, time: .daily(150)).text
+        let line = try #require(text.split(separator: "\n").last)
+        #expect(text.split(separator: "\n").count == 2)
+        #expect(line.hasPrefix("30 2 * * * "))
+        // As cron does it: up to a "%" that has no "\" before it.
+        let command = line.dropFirst("30 2 * * * ".count).replacing(#"\%"#, with: "\u{1}")
+        #expect(!command.contains("%"))
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let shown = command.replacing("\u{1}", with: "%")
+        process.arguments = ["-c", "printf '%s\\n' " + shown]
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(
+            String(decoding: output, as: UTF8.self) == schedule.words.joined(separator: "\n") + "\n"
+        )
+    }
+
+    @Test func `a line of the crontab is found again, and no other`() {
+        let mine = CronLine(schedule: Self.plain, time: .hours(1)).text
+        let other = CronLine(schedule: Self.schedule("/srv/x"), time: .hours(1)).text
+        let table = "MAILTO=me\n" + mine + "# mine\n1 2 * * * x\n" + other
+        #expect(
+            CronLine.removing(Self.plain, from: table) == "MAILTO=me\n# mine\n1 2 * * * x\n" + other
+        )
+        #expect(CronLine.removing(Self.plain, from: other) == nil)
+        #expect(CronLine.all(in: table).count == 2)
+        #expect(CronLine.removing(Self.plain, from: mine) == "")
+    }
+
+    @Test(arguments: odd)
+    func `launchd reads the words of the command`(word: String) throws {
+        let schedule = Self.schedule(word)
+        let text = LaunchAgent(schedule: schedule, time: .daily(150)).text
+        let list = try #require(
+            try unsafe PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
+                as? [String: Any]
+        )
+        #expect(list["ProgramArguments"] as? [String] == schedule.words)
+        #expect(list["StartCalendarInterval"] as? [String: Int] == ["Hour": 2, "Minute": 30])
+        #expect(list["Label"] as? String == schedule.name)
+    }
+}
