@@ -65,7 +65,7 @@ extension MirrorRun {
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
             if options.deletesExtra, !session.isManifestRebuilt, parts.ledger.failedItems == 0,
                 context.tracker.summary.skipped == 0 || options.allowsRebinding,
-                session.known.unmounted.isEmpty,
+                session.known.unmounted.isEmpty, filter.isLasting,
                 coverage.isListingProven, coverage.isScanProven,
                 try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
             {
