@@ -136,6 +136,22 @@ struct OperationTests {
         #expect(limited.summary["seconds"] as? Double ?? 0 > 1.5)
     }
 
+    @Test func `status warns of filters that are those of one direction`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        let path = tree.path + "/.osssync/config"
+        let config = try String(contentsOfFile: path, encoding: .utf8)
+        for line in ["exclude = x", "max-size = 1G", "exclude-caches = yes"] {
+            try (config + "\n[push]\n\(line)\n").write(
+                toFile: path,
+                atomically: false,
+                encoding: .utf8
+            )
+            let status = try workplace.run("status", tree.path)
+            #expect(status.diagnostics.contains("the filters of [push]"), "\(line)")
+        }
+    }
+
     @Test func `status and doctor show when a run last succeeded`() throws {
         let workplace = try Workplace()
         let tree = try mirror(workplace)

@@ -138,7 +138,7 @@ enum CommandTable {
     ]
     static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]
-    private static let filterOptions: [Option] = [
+    static let filterOptions: [Option] = [
         .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
         .maximumSize, .minimumAge, .maximumAge,
     ]

@@ -114,10 +114,10 @@ struct DirectoryDefaults: Sendable {
         try connection.setPatience(arguments)
     }
 
-    /// True if a direction has patterns of its own, which a command on all of them cannot apply.
-    func hasOwnPatterns(_ command: CommandName) -> Bool {
+    /// True if a direction has filters of its own, which a command on all of them cannot apply.
+    func hasOwnFilters(_ command: CommandName) -> Bool {
         own[command, default: []].contains { known in
-            known.value.flatMap { FilterArgument(known.option, $0) } != nil
+            CommandTable.filterOptions.contains(known.option)
         }
     }
 

@@ -16,9 +16,9 @@ struct StatusCommand: Sendable {
             ]
         )
         for command in [CommandName.pull, .push, .sync]
-        where context.defaults?.hasOwnPatterns(command) == true {
+        where context.defaults?.hasOwnFilters(command) == true {
             let text =
-                "the patterns of [\(command.rawValue)] in DIR/.osssync/config are not "
+                "the filters of [\(command.rawValue)] in DIR/.osssync/config are not "
                 + "applied by status"
             if context.output.isJSON {
                 context.say(EventJSON.warning(text, time: WallClock.text()))

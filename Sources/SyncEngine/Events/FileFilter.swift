@@ -52,6 +52,13 @@ public struct FileFilter: Sendable, Hashable {
     /// True if there is a pattern.
     var hasPatterns: Bool { !rules.isEmpty }
 
+    /// True if what is excluded now, and does not change, is excluded by the same filter later.
+    ///
+    /// Ages pass, and a file that marks its directory can go.
+    var isLasting: Bool {
+        bounds.minimumAge == nil && bounds.maximumAge == nil && tags.isEmpty
+    }
+
     /// What two filters have in common that exclude the same.
     var text: [UInt8] {
         let lines = zip(rules, texts).map { rule, text in

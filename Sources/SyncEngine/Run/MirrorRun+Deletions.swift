@@ -68,7 +68,7 @@ extension MirrorRun {
             if options.deletesExtra, !paths.isLimited, !session.isManifestRebuilt,
                 parts.ledger.failedItems == 0,
                 context.tracker.summary.skipped == 0 || options.allowsRebinding,
-                session.known.unmounted.isEmpty,
+                session.known.unmounted.isEmpty, filter.isLasting,
                 coverage.isListingProven, coverage.isScanProven,
                 try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
             {

@@ -162,6 +162,31 @@ extension EngineRuns {
             #expect(try await push(fixture).deleted == 1)
         }
 
+        @Test func `is not confirmed for what ages or tags hide for a while`() async throws {
+            let fixture = try await damaged()
+            try await fixture.run("a", .push)
+            try await fixture.put("new", MirrorFixture.ramp(7))
+            let options = MirrorFixture.options { options in
+                options.deletesExtra = true
+                options.deletionLimit = .percent(100)
+                options.filter.bounds.minimumAge = .seconds(3_600)
+            }
+            var engine = try fixture.engine("a")
+            let now = try await engine.run(.push, options: options, onEvent: { _ in })
+            #expect(now.deleted == 0 && now.deletionsHeldBack == nil)
+            let real = engine.settings.environment
+            engine.settings.environment = EngineEnvironment(
+                now: { Timestamp(seconds: real.now().seconds + 7_200) },
+                monotonic: real.monotonic,
+                sleep: real.sleep,
+                randomUnit: real.randomUnit,
+                hostName: real.hostName
+            )
+            let later = try await engine.run(.push, options: options, onEvent: { _ in })
+            #expect(later.deleted == 0 && later.deletionsHeldBack != nil)
+            #expect(try await fixture.objects().contains("new"))
+        }
+
         @Test func `does not make a disk that is not mounted gone on purpose`() async throws {
             let fixture = try await damaged()
             try fixture.write("a/photos/one", MirrorFixture.ramp(7))

@@ -9,7 +9,7 @@ import Testing
 
 extension EngineRuns {
     @Suite("Runs that stop at a limit")
-    struct RunLimitTests {
+    struct StoppedRunTests {
         private static let large = 12 << 20
 
         private func fixture() throws -> MirrorFixture {
