@@ -40,6 +40,11 @@ extension HistoryGenerator {
             // What matters is the room; many small pieces take long.
             history.setup.pieceSize = max(history.setup.pieceSize, 16_384)
             history.setup.uncheckpointed = max(history.setup.uncheckpointed, 32_768)
+        case .limited:
+            for (index, operation) in history.operations.enumerated() where generator.oneIn(2) {
+                guard case .run(let run) = operation else { continue }
+                history.operations[index] = .run(limited(run))
+            }
         case .lagging, .nested, .writers: break
         }
     }
@@ -68,7 +73,39 @@ extension HistoryGenerator {
         case .clocks: clocks(ending)
         case .writers: writers()
         case .tight: tight()
+        case .limited: limited(ending)
         }
+    }
+
+    /// The same run of one or two names or of what is beside or above them.
+    private mutating func limited(_ run: ToolRun) -> ToolRun {
+        var run = run
+        let names = (0..<(1 + generator.below(2))).compactMap { _ -> Name? in
+            var bytes = name().key.bytes[...]
+            while generator.oneIn(2), let slash = bytes.lastIndex(of: UInt8(ascii: "/")) {
+                bytes = bytes[..<slash]
+            }
+            return isValidUTF8([UInt8](bytes)) ? Name(ObjectKey(bytes)) : nil
+        }
+        guard !names.isEmpty else { return run }
+        run.paths = names
+        run.tool = nil
+        run.rival = nil
+        run.allowsRebinding = false
+        return run
+    }
+
+    private mutating func limited(_ ending: ToolRun.Direction) -> [Operation] {
+        var scene = edits(2 + generator.below(4))
+        scene.append(.run(plainRun(sends(ending), deletes: false)))
+        for _ in 0..<(1 + generator.below(3)) {
+            scene += edits(generator.below(4))
+            for _ in 0..<generator.below(4) { scene.append(.world(.remote(makeRemoteChange()))) }
+            let directions: [ToolRun.Direction] = [.pull, .push, .sync]
+            let run = plainRun(generator.pick(directions), deletes: !generator.oneIn(4))
+            scene.append(.run(limited(run)))
+        }
+        return scene
     }
 
     /// A run as users start it, without faults.

@@ -182,6 +182,8 @@ struct ToolRun: Codable, Hashable, Sendable {
     var excluded: [String]?
     /// So many deletions are allowed, instead of a share.
     var deletionLimit: Int?
+    /// What it is limited to; nil for the whole mirror.
+    var paths: [Name]?
 }
 
 /// A whole simulation, as data: what a seed stands for, and what a shrunk failure is kept as.

@@ -47,6 +47,8 @@ enum WorldKind: String, Codable, Hashable, Sendable, CaseIterable {
     case writers
     /// A disk with little room.
     case tight
+    /// Runs that are limited to paths.
+    case limited
 }
 
 /// Which worlds seeds draw from.

@@ -83,6 +83,10 @@ final class RunState: @unchecked Sendable {
     /// When each file had last changed when the run began.
     var changedAtStart: [ObjectKey: Int64] = [:]
     var treeNeedsLook = false
+    /// What the directory had when it began.
+    var entriesAtStart: Set<ObjectKey> = []
+    /// Of a limited run: what it must leave as it was.
+    var outside = Outside()
     /// Objects that this run wrote or deleted, by their whole keys.
     var written: Set<ObjectKey> = []
     var startOfRun = Duration.zero
@@ -113,12 +117,27 @@ final class RunState: @unchecked Sendable {
 
     /// True if it was told to leave alone what has this path.
     func excludes(_ path: ObjectKey) -> Bool {
-        if path.hasNameOfOurOwn { return true }
+        if path.hasNameOfOurOwn || leavesOut(path) { return true }
         let excluded = ignored.union(options.excluded ?? [])
         guard !excluded.isEmpty else { return false }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
             excluded.contains { segment.elementsEqual($0.utf8) }
         }
+    }
+
+    /// True if it is limited to paths and this is none of them.
+    func isOutside(_ path: ObjectKey) -> Bool {
+        guard let paths = options.paths else { return false }
+        return !paths.contains { name in
+            let beneath = ObjectKey(name.key.bytes + [UInt8(ascii: "/")])
+            return path == name.key || path.hasPrefix(beneath)
+        }
+    }
+
+    /// The same but for what a conflict keeps, which lies beside its file.
+    func leavesOut(_ path: ObjectKey) -> Bool {
+        guard isOutside(path) else { return false }
+        return options.paths?.contains { Model.isNameOfConflict(path, of: $0.key) } != true
     }
 
     /// Takes note of how far an item is.

@@ -6,20 +6,29 @@ struct Served {
         let after: ObjectKey?
         /// Nil for the end of all keys.
         let through: ObjectKey?
+        /// What the keys that were asked for begin with.
+        let prefix: ObjectKey
         let keys: Set<ObjectKey>
     }
 
     private var pages: [Page] = []
 
-    mutating func add(after: ObjectKey?, through: ObjectKey?, _ keys: [ObjectKey]) {
-        pages.append(Page(after: after, through: through, keys: Set(keys)))
+    mutating func add(
+        _ prefix: ObjectKey,
+        after: ObjectKey?,
+        through: ObjectKey?,
+        _ keys: [ObjectKey]
+    ) {
+        pages.append(Page(after: after, through: through, prefix: prefix, keys: Set(keys)))
     }
 
-    /// True if every key there can be lies in the range of some page.
-    var isComplete: Bool {
+    /// True if every key that begins with `prefix` lies in the range of some page.
+    func isComplete(_ prefix: ObjectKey) -> Bool {
         var reached: ObjectKey?
         var isBegun = false
-        for page in pages.sorted(by: { Self.precedes($0.after, $1.after) }) {
+        for page in pages.filter({ $0.prefix == prefix }).sorted(by: {
+            Self.precedes($0.after, $1.after)
+        }) {
             if let after = page.after {
                 guard isBegun, let end = reached, after <= end else { return false }
             }
@@ -41,8 +50,8 @@ struct Served {
     /// True if a page came that would have had the key and did not.
     func lacks(_ key: ObjectKey) -> Bool {
         pages.contains { page in
-            page.after.map { $0 < key } ?? true && page.through.map { key <= $0 } ?? true
-                && !page.keys.contains(key)
+            key.hasPrefix(page.prefix) && page.after.map { $0 < key } ?? true
+                && page.through.map { key <= $0 } ?? true && !page.keys.contains(key)
         }
     }
 

@@ -17,6 +17,7 @@ struct Violation: Error, CustomStringConvertible {
         case singleWriter = "one run at a time"
         case hidden = "what you hide is not sent"
         case trash = "a deletion can be taken back"
+        case limits = "a limited run stays within its paths"
         case determinism = "a seed is the whole input"
     }
 

@@ -44,7 +44,7 @@ extension World {
     private func judgeMoment(_ run: RunState, _ path: ObjectKey) {
         let name = path.display
         if run.excludes(path) { report(.noDeletionOnDoubt, "'\(name)' is excluded and went") }
-        if !run.served.isComplete {
+        if run.options.paths == nil, !run.served.isComplete("") {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
         // What has no room waits for what is deleted.
@@ -54,6 +54,7 @@ extension World {
         if let recorded = run.recordedHost, recorded != host {
             report(.noDeletionOnDoubt, "'\(name)' went in the first run with another remote")
         }
+        if run.options.paths != nil { return judgeLimitedMoment(run, path) }
         guard !run.options.allowsEmpty, !run.options.deletesExtra, !run.hadCompany else { return }
         if run.options.direction != .push, run.served.isEmpty {
             report(.noDeletionOnDoubt, "'\(name)' went after a listing of nothing")

@@ -70,6 +70,7 @@ extension World {
         judgeVanished(run, isPowerCut: false)
         judgeOutside()
         judgeManifest()
+        judgeLimits(run)
         judgeSummary(run)
         judgeRemote(run)
         judgeLostAnswers(run)
@@ -181,6 +182,7 @@ extension World {
             for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
                 if run.names(path) || run.excludes(path) || mayDiffer(path) { continue }
+                if run.isOutside(path) { continue }
                 if isSettled(path, run, hasObject: true) || leadsToWritten(path, run) { continue }
                 let there = tree.entries[path].map { "\($0)" } ?? "nothing"
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
@@ -191,7 +193,7 @@ extension World {
                 guard case .file(let content) = entry, isMirrored(path) else { continue }
                 if let content, remote[path] == content { continue }
                 if run.names(path) || run.excludes(path) || leadsToWritten(path, run) { continue }
-                if mayDiffer(path) { continue }
+                if mayDiffer(path) || run.isOutside(path) { continue }
                 if isSettled(path, run, hasObject: remote[path] != nil) { continue }
                 let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"
@@ -243,6 +245,8 @@ extension World {
         judgeVanished(run, isPowerCut: isPowerCut)
         judgeOutside()
         judgeManifest()
+        // What a power cut takes was not on the disk.
+        if !isPowerCut { judgeLimits(run) }
         let isPlainKill = !isPowerCut && run.options.faults.isEmpty && !run.hadCompany
         countWaste(after: run, isPlainKill: isPlainKill)
     }

@@ -15,15 +15,21 @@ extension World {
         var host: String?
     }
 
+    /// The manifest's rows as the next run would read them; nil if it would not.
+    func readRows() -> [ObjectKey: ManifestEntry]? {
+        guard let reading = readManifest(), case .opened? = reading.outcome else { return nil }
+        return Dictionary(uniqueKeysWithValues: reading.rows.map { ($0.key, $0) })
+    }
+
     /// Opens a copy of the disk's manifest as the next run would, and leaves nothing behind.
-    func judgeManifest() {
+    private func readManifest() -> Reading? {
         let snapshot = unsafe virtual_files_take_snapshot()
         defer {
             unsafe virtual_files_restore(snapshot)
             unsafe virtual_files_free_snapshot(snapshot)
         }
         let database = [UInt8]((disk.stateDirectory + "/manifest.db").utf8)
-        guard disk.unseen({ DiskTree.status(database) }) != nil else { return }
+        guard disk.unseen({ DiskTree.status(database) }) != nil else { return nil }
         let reading = Reading()
         let (threads, time) = (scheduler.threads, wallTime)
         let directory = disk.stateDirectory
@@ -48,8 +54,13 @@ extension World {
         let end = scheduler.run(limit: 100_000) { reading.isFinished }
         guard case .finished = end else {
             report(.termination, "the manifest cannot be read to its end")
-            return
+            return nil
         }
+        return reading
+    }
+
+    func judgeManifest() {
+        guard let reading = readManifest() else { return }
         if case .recreated(_?, let reason)? = reading.outcome, !manifestWasLost, !mayLookDamaged,
             !reason.contains("an earlier run found it damaged")
         {

@@ -60,6 +60,7 @@ extension World {
     func wasDelivered(_ page: ListingPage?) {
         guard let page, let run else { return }
         run.served.add(
+            Self.relative(page.prefix) ?? "",
             after: page.after.flatMap(Self.relative),
             through: page.next == nil ? nil : page.keys.last.flatMap(Self.relative),
             page.keys.compactMap(Self.relative)
@@ -101,6 +102,9 @@ extension World {
         case .began(let upload): judgeChange("begins an upload of \(upload.key.display)")
         case .aborted(let upload):
             judgeChange("aborts an upload of \(upload.key.display)", isAbort: true)
+            if let path = Self.relative(upload.key), run?.leavesOut(path) == true {
+                report(.limits, "aborted an upload of '\(path.display)'")
+            }
             if foreignUploads.contains(upload.id), !upload.parts.isEmpty {
                 report(.othersData, "aborted another's upload of '\(upload.key.display)'")
             }

@@ -55,6 +55,7 @@ extension World {
         model.look(tree)
         model.beginRun()
         beginWider(run)
+        beginLimited(run)
         run.startOfRun = scheduler.elapsed
         run.recordedHost = recordedHost
         doubted = []
@@ -271,6 +272,7 @@ extension ToolRun {
             partSize: partSize,
             trashDays: trashDays
         )
+        options.paths = (paths ?? []).map { String(decoding: $0.key.bytes, as: UTF8.self) }
         for name in excluded ?? [] {
             do {
                 try options.filter.exclude(name)

@@ -13,7 +13,7 @@ import Testing
 extension EngineRuns {
     /// What lies at and beneath the paths of a run, and nothing else.
     @Suite("Runs limited to paths")
-    struct PathRunTests {
+    struct LimitedRunTests {
         private static let names = ["d/f", "d/g/h", "d-x", "d0", "e/f", "top"]
 
         /// A mirror "a" of ``names``, all sent, with all kinds of changes since.
