@@ -83,7 +83,7 @@ struct DirectoryTests {
         #expect(typed.status == 0, "\(typed.diagnostics)")
         #expect(try workplace.run("ls", workplace.remote).output.contains("skipped.tmp"))
         let status = try workplace.run("status", tree.path)
-        #expect(status.diagnostics.contains("the patterns of [push]"), "\(status.diagnostics)")
+        #expect(status.diagnostics.contains("the filters of [push]"), "\(status.diagnostics)")
     }
 
     @Test func `has deletions only for the direction that says so`() throws {

@@ -1,5 +1,6 @@
 internal import ManifestStore
-package import SyncModel
+package import ObjectTransfer
+internal import SyncModel
 
 extension MirrorEngine {
     /// Drops checkpoints: deletes partial files and aborts multipart uploads.

@@ -113,7 +113,7 @@ extension EngineRuns {
             }
             #expect(log.warnings.isEmpty)
             try await fixture.run("a", .push, log, excluding)
-            #expect(log.warnings.contains { $0.contains("patterns have changed") })
+            #expect(log.warnings.contains { $0.contains("filters have changed") })
         }
 
         @Test func `the ignore file rules beneath paths, too`() async throws {
