@@ -111,6 +111,7 @@ struct DirectoryTests {
         ("rebind = yes", "'rebind' can only be given on the command line"),
         ("config = evil", "'config' can only be given on the command line"),
         ("insecure-http = yes", "'insecure-http' can only be given on the command line"),
+        ("log-file = /tmp/x", "'log-file' can only be given on the command line"),
         ("[pull]\nregion = x", "'region' belongs in [mirror]"),
         ("[pul]", "unknown section [pul]; expected [mirror], [pull], [push] or [sync]"),
     ])

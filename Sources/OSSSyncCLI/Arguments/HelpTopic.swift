@@ -79,8 +79,8 @@ enum HelpTopic: String, CaseIterable, Sendable {
             "exclude = *.tmp", "exclude = /raw", "", "[push]", "delete = yes", "max-delete = 5%",
         ]),
         .paragraph(
-            "An unknown name is an error. Options that confirm a single run or decide what is "
-                + "trusted are only for the command line: "
+            "An unknown name is an error. Options that confirm a single run, decide what is "
+                + "trusted, or name files to be written are only for the command line: "
                 + OptionTable.onlyTyped.map { "--" + $0.rawValue }.joined(separator: ", ") + "."
         ),
     ]

@@ -242,9 +242,11 @@ enum OptionTable {
         OptionSpecification(.help, short: "h", .other, "show this help"),
     ]
 
-    /// Options that no file can set: they confirm one run, or decide what is trusted.
+    /// Options that no file can set: they confirm one run, decide what is trusted, or name files
+    /// that are written, which a directory from somebody else must not.
     static let onlyTyped: [Option] = [
-        .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP,
+        .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
+        .metricsFile,
     ]
 
     static func row(named name: some StringProtocol) -> OptionSpecification? {
