@@ -9,10 +9,16 @@ package import SyncModel
 package struct LimitedStore: ObjectStore {
     private let store: any ObjectStore
     private let limiter: ConnectionLimiter
+    private let budget: TransferBudget?
 
-    package init(_ store: any ObjectStore, _ limiter: ConnectionLimiter) {
+    package init(
+        _ store: any ObjectStore,
+        _ limiter: ConnectionLimiter,
+        _ budget: TransferBudget? = nil
+    ) {
         self.store = store
         self.limiter = limiter
+        self.budget = budget
     }
 
     package var dialect: StorageDialect { store.dialect }
@@ -24,10 +30,15 @@ package struct LimitedStore: ObjectStore {
         bytes: Int64 = 0,
         _ request: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
+        let cancelled = StorageError(kind: .cancelled, operation: operation, key: key)
+        // Without a place: what is under way may need one to end. Listings are no item's requests.
+        let budget = key == nil ? nil : budget
+        if let budget, await !budget.begin(bytes) { throw cancelled }
+        defer { budget?.end() }
         do {
             try await limiter.acquire(bytes: bytes)
         } catch {
-            throw StorageError(kind: .cancelled, operation: operation, key: key)
+            throw cancelled
         }
         do throws(StorageError) {
             let value = try await request()

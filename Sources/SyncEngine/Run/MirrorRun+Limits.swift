@@ -9,6 +9,8 @@ struct LimitReached: Error {
 /// The limits that end a run early.
 extension MirrorRun {
     private static let interval = Duration.milliseconds(200)
+    /// What is under way may take so long to end, and no longer.
+    private static let grace = Duration.seconds(30)
 
     /// Runs `work` until it ends or a limit is reached, whose end is awaited as well: checkpoints
     /// are written, and nothing is deleted any more.
@@ -31,16 +33,33 @@ extension MirrorRun {
         }
     }
 
+    /// When a limit is reached, what is under way gets time to end: else a run with a small limit
+    /// might stop in the middle of every part, and none of them would ever get anywhere.
     private func waitForLimit(_ parts: Parts, since start: Duration) async throws {
-        let (tracker, environment) = (parts.context.tracker, settings.environment)
+        let environment = settings.environment
+        var reached: (limit: RunLimit, at: Duration)?
+        var wasIdle = false
         while true {
-            let left = options.maximumDuration.map { $0 - (environment.monotonic() - start) }
-            if let left, left <= .zero { throw LimitReached(limit: .duration) }
-            if let most = options.maximumTransfer, tracker.bytesMoved >= most {
-                throw LimitReached(limit: .transfer)
+            let elapsed = environment.monotonic() - start
+            if reached == nil, let most = options.maximumDuration, elapsed >= most {
+                budget.close()
+                reached = (.duration, elapsed)
+            } else if reached == nil, budget.isSpent {
+                reached = (.transfer, elapsed)
             }
-            let pause = options.maximumTransfer == nil ? left : Self.interval
-            try await environment.sleep(min(left ?? Self.interval, pause ?? Self.interval))
+            if let reached {
+                // Between two requests of one file nothing is under way for a moment.
+                let isIdle = budget.isIdle
+                let isOver = isIdle && wasIdle || elapsed - reached.at >= Self.grace
+                if isOver || !budget.isTransferring { throw LimitReached(limit: reached.limit) }
+                wasIdle = isIdle
+            }
+            var pause = Self.interval
+            if reached == nil, let most = options.maximumDuration {
+                let left = max(most - elapsed, .milliseconds(1))
+                pause = options.maximumTransfer == nil ? left : min(left, pause)
+            }
+            try await environment.sleep(pause)
         }
     }
 }

@@ -20,8 +20,6 @@ struct MirrorRun: Sendable {
     /// What all requests under way may move together: with parts of gigabytes a few of them are
     /// as much as a small machine's page cache should have to write.
     private static let bytesInFlight: Int64 = 1 << 30
-    /// Streams of large files, which have large buffers, that are under way at once.
-    private static let largeStreams = 32
 
     let settings: MirrorSettings
     private(set) var session: MirrorSession
@@ -31,6 +29,8 @@ struct MirrorRun: Sendable {
     let paths: RunPaths
     let onEvent: @Sendable (SyncEvent) -> Void
     let limiter: ConnectionLimiter
+    /// What the run may still transfer.
+    let budget: TransferBudget
     /// The store for all requests of this run.
     let store: LimitedStore
 
@@ -54,7 +54,8 @@ struct MirrorRun: Sendable {
             monotonic: settings.environment.monotonic,
             sleep: settings.environment.sleep
         )
-        store = LimitedStore(settings.store, limiter)
+        budget = TransferBudget(bytes: options.maximumTransfer)
+        store = LimitedStore(settings.store, limiter, budget)
     }
 
     /// What a run is made of once it has a number.
@@ -310,46 +311,6 @@ extension MirrorRun {
         guard let doubt = coverage.listingDoubt else { return }
         parts.context.tracker.count { $0.failed += 1 }
         onEvent(.warning(message: doubt))
-    }
-
-    private func transfer(_ parts: Parts, rows: RecordedRows) async throws -> PlanCoverage {
-        let connections = options.connectionLimit
-        let queue = WorkQueue<ItemExecutor.Work>(
-            laneCapacity: settings.limits.laneCapacity,
-            largeLimit: max(
-                1,
-                min(connections, Self.largeStreams) / settings.limits.transfer.streamsPerFile
-            )
-        )
-        let (executor, ledger) = (parts.executor, parts.ledger)
-        defer { ledger.countUntried(queue.waitingCount) }
-        return try await withThrowingTaskGroup(of: PlanCoverage?.self) { group in
-            group.addTask {
-                var dispatcher = Dispatcher(executor: executor, queue: queue)
-                let coverage = try await plan(rows: rows, parts) { item in
-                    try await dispatcher.dispatch(item)
-                }
-                try await dispatcher.flush()
-                parts.context.tracker.planIsComplete()
-                queue.close()
-                return coverage
-            }
-            for _ in 0..<connections {
-                group.addTask {
-                    while ledger.stop == nil, let (work, lane) = await queue.next() {
-                        await executor.run(work)
-                        queue.finished(lane)
-                    }
-                    // Ends the plan, too, which may be waiting for room in the queue.
-                    if let stop = ledger.stop { throw stop }
-                    return nil
-                }
-            }
-            var coverage: PlanCoverage?
-            while let end = try await group.next() { coverage = end ?? coverage }
-            guard let coverage else { throw CancellationError() }
-            return coverage
-        }
     }
 }
 

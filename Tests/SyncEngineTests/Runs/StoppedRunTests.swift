@@ -1,6 +1,7 @@
 import Foundation
 import ManifestStore
 import ObjectStorage
+import StorageServer
 import SyncModel
 import Testing
 
@@ -45,6 +46,28 @@ extension EngineRuns {
             #expect(next.isInStep)
             #expect(next.bytesResumed + next.bytes == Int64(Self.large))
             #expect(try await fixture.objects() == ["large"])
+        }
+
+        /// Each sends one part, whatever else it might begin, and none is sent twice.
+        @Test func `runs with a small limit get everything there in the end`() async throws {
+            let fixture = try fixture()
+            for index in 0..<3 {
+                try fixture.write("a/large\(index)", MirrorFixture.ramp(3 << 20, index))
+            }
+            var runs = 0
+            var summary: RunSummary
+            repeat {
+                summary = try await fixture.run("a", .push) { options in
+                    (options.partSize, options.maximumTransfer) = (1 << 20, 1)
+                }
+                runs += 1
+                #expect(summary.isWithoutProblems)
+            } while !summary.isInStep && runs < 30
+            #expect(summary.isInStep && summary.reachedLimit == nil)
+            let log = fixture.server.requestLog
+            #expect(log.count { $0.operation == "UploadPart" } == 9)
+            #expect(log.count { $0.operation == "PutObject" } == 1)
+            #expect(runs <= 11, "a run moved nothing")
         }
 
         @Test func `a run whose time is over stops, and is no success`() async throws {

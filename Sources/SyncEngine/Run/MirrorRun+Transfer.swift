@@ -1,0 +1,53 @@
+internal import ObjectTransfer
+internal import SyncModel
+
+/// The plan, and the workers that carry it out.
+extension MirrorRun {
+    /// Streams of large files, which have large buffers, that are under way at once.
+    private static let largeStreams = 32
+
+    func transfer(_ parts: Parts, rows: RecordedRows) async throws -> PlanCoverage {
+        let connections = options.connectionLimit
+        let queue = WorkQueue<ItemExecutor.Work>(
+            laneCapacity: settings.limits.laneCapacity,
+            largeLimit: max(
+                1,
+                min(connections, Self.largeStreams) / settings.limits.transfer.streamsPerFile
+            )
+        )
+        let (executor, ledger) = (parts.executor, parts.ledger)
+        defer { ledger.countUntried(queue.waitingCount) }
+        return try await withThrowingTaskGroup(of: PlanCoverage?.self) { group in
+            group.addTask {
+                var dispatcher = Dispatcher(executor: executor, queue: queue)
+                let coverage = try await plan(rows: rows, parts) { item in
+                    try await dispatcher.dispatch(item)
+                }
+                try await dispatcher.flush()
+                parts.context.tracker.planIsComplete()
+                queue.close()
+                return coverage
+            }
+            for _ in 0..<connections {
+                group.addTask {
+                    while ledger.stop == nil, let (work, lane) = await queue.next() {
+                        if await budget.admits() {
+                            await executor.run(work)
+                        } else {
+                            ledger.countUntried(1)
+                        }
+                        queue.finished(lane)
+                    }
+                    // Ends the plan, too, which may be waiting for room in the queue.
+                    if let stop = ledger.stop { throw stop }
+                    return nil
+                }
+            }
+            var coverage: PlanCoverage?
+            while let end = try await group.next() { coverage = end ?? coverage }
+            guard let coverage else { throw CancellationError() }
+            budget.endTransfers()
+            return coverage
+        }
+    }
+}
