@@ -86,6 +86,17 @@ struct DirectoryTests {
         #expect(status.diagnostics.contains("the filters of [push]"), "\(status.diagnostics)")
     }
 
+    /// The mirror above has a state of its own.
+    @Test func `is what was given if the state is elsewhere, also inside another mirror`() throws {
+        let own = "\(workplace.remote)/own"
+        let linked = try workplace.shell("osssync init --state-dir state tree/a \(own)")
+        #expect(linked.status == 0, "\(linked.diagnostics)")
+        let push = try workplace.shell("osssync push --state-dir state tree/a")
+        #expect(push.status == 0, "\(push.diagnostics)")
+        let listed = try workplace.run("ls", own).output
+        #expect(listed.contains("/own/b/x") && !listed.contains("/own/a/"), "\(listed)")
+    }
+
     @Test func `has deletions only for the direction that says so`() throws {
         try tree.write("y", Data("y".utf8))
         #expect(try workplace.run("push", tree.path).status == 0)

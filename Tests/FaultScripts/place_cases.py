@@ -201,3 +201,41 @@ def _(place):
     disk.unmount(place.path("plain"))
     disk.run("sync")
     equal((place.get("plain/a"), place.tree()["plain/a"]), (OTHER, OTHER), "both sides in the end")
+
+
+@case("F173", "which disk is mounted is known from a run that came to its paths only, or was stopped")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    first, second = (os.path.join(place.folder, name) for name in ("first", "second"))
+    for folder in (first, second):
+        os.makedirs(folder)
+    names = ("diary", "monday", "tuesday")
+    for name in names:
+        with open(os.path.join(first, name), "wb") as file:
+            file.write(OTHER)
+    with open(os.path.join(second, "diary"), "wb") as file:
+        file.write(b"older")
+    os.makedirs(place.path("photos"))
+    os.makedirs(place.path("films"))
+    place.write("z", OTHER)
+    place.in_step(place.push())
+    for folder, options in (("photos", ["photos"]),
+                            ("films", ["--max-transfer", "1", "--jobs", "1"])):
+        disk.mount("--bind", first, place.path(folder))
+        equal(disk.run("push", *options).status, 0, f"the push with {options}")
+        for name in names[1:]:
+            place.put(f"{folder}/{name}", OTHER)
+        disk.unmount(place.path(folder))
+        disk.mount("--bind", second, place.path(folder))
+        sent = {name: place.get(f"{folder}/{name}") for name in names}
+        result = disk.run("push", "--delete")
+        equal(result.count("deleted"), 0, f"deletions of {result}")
+        expect(any("a different disk or mount" in line["message"]
+                   for line in result.all("warning")), f"warnings of {result}")
+        for name, content in sent.items():
+            if content is not None:
+                equal(place.get(f"{folder}/{name}"), content, f"{folder}/{name} after {result}")
+        disk.unmount(place.path(folder))
+        disk.run("push", "--rebind")

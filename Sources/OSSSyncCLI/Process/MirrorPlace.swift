@@ -24,21 +24,32 @@ struct MirrorPlace: Sendable, Hashable {
     /// then it is the directory and a path in one, and so is each further one that lies in the same
     /// mirror. Without any path the mirror that holds the current directory is meant, as in git.
     ///
+    /// With `--state-dir` nothing above a given DIR is looked at: a mirror there need not be the one
+    /// that has this state.
+    ///
     /// - Returns: Nil if no directory was given and the current one is in no mirror.
     static func find(
         _ arguments: ParsedArguments,
         _ command: CommandSpecification
     ) throws(UsageError) -> MirrorPlace? {
         let typed = arguments.mirror
-        let file = arguments.values[.stateDirectory] == nil ? linkFile : markerFile
+        if arguments.values[.stateDirectory] != nil {
+            guard let first = typed.paths.first else {
+                return mirror(holding: ".", markerFile).map { found in
+                    MirrorPlace(directory: found.root, paths: [])
+                }
+            }
+            let further = [String](typed.paths.dropFirst())
+            return try MirrorPlace(directory: first, paths: further).checked(command)
+        }
         guard let first = typed.paths.first else {
-            guard let found = mirror(holding: ".", file) else { return nil }
+            guard let found = mirror(holding: ".", linkFile) else { return nil }
             return MirrorPlace(directory: found.root, paths: [])
         }
         let further = [String](typed.paths.dropFirst())
         let given = MirrorPlace(directory: first, paths: further)
-        if typed.remote != nil || isThere(first + file) { return try given.checked(command) }
-        guard let found = mirror(holding: first, file), let path = found.path else {
+        if typed.remote != nil || isThere(first + linkFile) { return try given.checked(command) }
+        guard let found = mirror(holding: first, linkFile), let path = found.path else {
             return try given.checked(command)
         }
         guard command.takes(ArgumentSpecification.pathName) else {
@@ -49,7 +60,7 @@ struct MirrorPlace: Sendable, Hashable {
             )
         }
         let others = further.map { text in
-            guard let other = mirror(holding: text, file), other.root == found.root else {
+            guard let other = mirror(holding: text, linkFile), other.root == found.root else {
                 return text
             }
             return other.path ?? text

@@ -1,4 +1,5 @@
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
@@ -45,7 +46,8 @@ extension MirrorRun {
         _ watch: DirectoryWatch
     ) async throws {
         let (context, executor) = (parts.context, parts.executor)
-        let held = try await holdBackBeneathNames(parts)
+        var held = try await holdBackForRules(parts)
+        if held == nil { held = try await holdBackBeneathNames(parts) }
         let renames = try await LocalRenames(executor: executor).resolve()
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
@@ -86,6 +88,29 @@ extension MirrorRun {
             )
             await RoomMaking(executor: executor).fail()
         }
+    }
+
+    /// Drops what is planned in a run that does not come to the ignore file, if the bucket's is not
+    /// the recorded one: by its rules, what is to be deleted may be excluded.
+    private func holdBackForRules(_ parts: Parts) async throws -> String? {
+        guard paths.isLimited, !paths.contains(IgnoreFile.key) else { return nil }
+        let context = parts.context
+        let planned = try await context.manifest.plannedDeletionCount(run: context.run)
+        let count = planned.local + planned.remote
+        guard count > 0 else { return nil }
+        let recorded = try await context.manifest.entry(IgnoreFile.key)?.etag
+        var found: ETag?
+        do throws(StorageError) {
+            let key = context.objectKey(IgnoreFile.key)
+            found = try await context.store.head(key, versionID: nil).etag
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+        guard found != recorded else { return nil }
+        try await context.manifest.clearPlannedDeletions(run: context.run)
+        return (count == 1 ? "1 deletion was" : "\(count) deletions were")
+            + " held back: the bucket's '.osssyncignore' is not the one of the last run; "
+            + "run once without PATHs."
     }
 
     /// Drops what is planned at or beneath names that were skipped; what is said of it, if anything

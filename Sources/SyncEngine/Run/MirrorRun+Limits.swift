@@ -62,4 +62,16 @@ extension MirrorRun {
             try await environment.sleep(pause)
         }
     }
+
+    /// The failure of a run that a limit ended while nothing answered: it is no success.
+    func unanswered(_ summary: RunSummary, _ clocks: RunClocks) -> SyncError? {
+        guard summary.reachedLimit != nil, summary.retries > 0, clocks.earlier == nil else {
+            return nil
+        }
+        return SyncError(
+            code: .remoteUnreachable,
+            message: "\(settings.displayRemote) did not answer until the limit ended the run; "
+                + "check the endpoint and the network"
+        )
+    }
 }

@@ -47,7 +47,12 @@ extension MirrorRun {
             onEvent(.warning(message: message))
         }
         guard records else { return }
-        try await session.known.note(found, foreign: issues.foreignMounts, in: session.manifest)
+        try await session.known.note(
+            found,
+            foreign: issues.foreignMounts,
+            of: session.directory,
+            in: session.manifest
+        )
     }
 
     private static let costlyMessage =

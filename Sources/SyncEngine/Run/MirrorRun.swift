@@ -106,6 +106,7 @@ struct MirrorRun: Sendable {
         summary.runID = parts.context.run.value
         summary.seconds = seconds(since: started)
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
+        if failure == nil { failure = unanswered(summary, parts.context.clocks) }
         failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
         if summary.stopped != nil {

@@ -150,20 +150,24 @@ struct DirectoryIdentity: Sendable, Hashable {
     /// Adds what a walk has found so far; what is gone for good is forgotten by a run that saw
     /// everything.
     ///
-    /// A foreign one stays foreign until a run has compared all beneath it.
+    /// A foreign one stays foreign until a run has compared all beneath it. Which disks the others
+    /// are is recorded as well, because a limited, stopped or killed run never calls `record`.
     func note(
         _ found: [[UInt8]],
         foreign: Set<[UInt8]>,
+        of mirror: MirrorDirectory,
         in manifest: ManifestStore
     ) async throws(ManifestError) {
         let known = Set(mountPoints)
         let new = found.filter { !known.contains($0) }
         guard !new.isEmpty else { return }
-        let unknown = [UInt8](RootIdentity.unknown.text.utf8)
-        let foreign = new.filter(foreign.contains).flatMap { [$0, unknown] }
+        let added = new.flatMap { path in
+            let identity = foreign.contains(path) ? .unknown : Self.identity(path, mirror)
+            return identity.map { [path, [UInt8]($0.text.utf8)] } ?? []
+        }
         try await manifest.setSettings([
             (Setting.mountPoints, Self.text(mountPoints + new)),
-            (Setting.mountIdentities, Self.text(identities + foreign)),
+            (Setting.mountIdentities, Self.text(identities + added)),
         ])
     }
 

@@ -116,6 +116,31 @@ extension EngineRuns {
             #expect(log.warnings.contains { $0.contains("filters have changed") })
         }
 
+        @Test(arguments: [SyncDirection.push, .sync, .pull])
+        func `nothing is deleted by rules that the bucket has others of`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await Self.mirror()
+            try fixture.write("a/.osssyncignore", Data("*.x\n".utf8))
+            try await fixture.run("a", .push)
+            try await fixture.put(".osssyncignore", Data("*.x\nd/\n".utf8))
+            if direction == .pull {
+                try await fixture.deleteObject("d/f")
+            } else {
+                try fixture.remove("a/d/f")
+            }
+            func run(_ paths: [String]) async throws -> RunSummary {
+                try await fixture.run("a", direction) { options in
+                    (options.paths, options.deletesKnown) = (paths, true)
+                }
+            }
+            let limited = try await run(["d"])
+            #expect(limited.deleted == 0 && !limited.isComplete)
+            #expect(limited.deletionsHeldBack?.contains("'.osssyncignore'") == true)
+            #expect(fixture.exists("a/d/f") == (direction == .pull))
+            #expect(try await fixture.objects().contains("d/f") == (direction != .pull))
+        }
+
         @Test func `the ignore file rules beneath paths, too`() async throws {
             let fixture = try await Self.mirror()
             try fixture.write("a/.osssyncignore", Data("*.tmp\n".utf8))

@@ -88,6 +88,20 @@ extension EngineRuns {
             #expect(runs.first?.end?.message == "max-duration")
         }
 
+        @Test func `a run that nothing answered fails, whatever its limit`() async throws {
+            let fixture = try fixture()
+            try fixture.setFaults(
+                """
+                [{"match": {}, "effect": {"close": {"when": "before", "how": "rst"}}}]
+                """
+            )
+            let error = await #expect(throws: SyncError.self) {
+                try await fixture.run("a", .push) { $0.maximumDuration = .seconds(2) }
+            }
+            #expect(error?.code == .remoteUnreachable)
+            try fixture.setFaults("[]")
+        }
+
         @Test func `a run that ends before its limits is like any other`() async throws {
             let fixture = try fixture()
             let summary = try await fixture.run("a", .push) { options in
