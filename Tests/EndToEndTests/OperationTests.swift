@@ -30,6 +30,8 @@ struct OperationTests {
         #expect(skipped.output.isEmpty)
         #expect(skipped.diagnostics.hasPrefix("osssync: pull skipped: Another run holds"))
         #expect(skipped.diagnostics.split(separator: "\n").count == 1)
+        let quiet = try workplace.run("pull", tree.path, "--if-locked", "skip", "-q")
+        #expect(quiet.status == 0 && quiet.diagnostics.isEmpty && quiet.output.isEmpty)
         let line = try workplace.run("pull", tree.path, "--if-locked", "skip", "--json")
         #expect(line.events.map { $0["event"] as? String } == ["skipped"])
         #expect(line.events.first?["direction"] as? String == "pull")
