@@ -109,4 +109,24 @@ struct LimitedRunTests {
         #expect(nothing.status == 2)
         #expect(nothing.diagnostics.contains("PATH is missing"))
     }
+
+    @Test(arguments: ["verify", "cancel"])
+    func `of commands without the bucket exist here or are recorded`(command: String) throws {
+        try tree.remove("2024/x.jpg")
+        try tree.write("new", ramp(5))
+        for path in ["2024/x.jpg", "2024", "new"] {
+            let run = try workplace.run(command, tree.path, path)
+            #expect(run.status == 0, "\(path): \(run.diagnostics)")
+        }
+        for path in ["2026", "2024/x"] {
+            let run = try workplace.run(command, tree.path, path)
+            #expect(run.status == 2, "\(path)")
+            #expect(
+                run.diagnostics.contains(
+                    "'\(path)' exists neither in the directory nor in the manifest"
+                ),
+                "\(run.diagnostics)"
+            )
+        }
+    }
 }
