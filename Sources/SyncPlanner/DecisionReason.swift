@@ -104,6 +104,9 @@ package enum DeletionReason: Sendable, Hashable, CaseIterable {
 
 /// Why a key is left alone although the two sides disagree about it.
 package enum SkipReason: Sendable, Hashable {
+    /// Continues what is said of a damaged file whose object is sound.
+    package static let repairAdvice = "; 'osssync verify --repair DIR PATH' downloads it again"
+
     case unsafeName(UnsafeKey)
     case notUTF8
     /// The key ends in "/" and the object has content, which a directory cannot hold.
@@ -201,8 +204,8 @@ package enum SkipReason: Sendable, Hashable {
             "the name '.osssyncignore' is reserved for the ignore file, which is not a directory"
         case .damaged(true):
             "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object is unchanged. 'pull --checksum --force' fetches it again,"
-                + " 'push --checksum --force' sends the file as it is"
+                + "object is unchanged\(Self.repairAdvice), 'push --checksum --force' sends the "
+                + "file as it is"
         case .damaged(false):
             "damaged: its content is not the recorded one, although its size and time are; the "
                 + "object was deleted, so the file is kept"

@@ -168,7 +168,7 @@ struct CommandTests {
         #expect((item["bytes_finished"] as? Int ?? 0) >= 3 << 20)
 
         let requests = try workplace.requests {
-            #expect(try workplace.run("cancel", tree.path, "other").output.contains("dropped 0 "))
+            #expect(try workplace.run("cancel", tree.path, "other").status == 2)
             let cancel = try workplace.run("cancel", tree.path, "big", "--json")
             #expect(cancel.status == 0, "\(cancel.diagnostics)")
             #expect(cancel.events.first?[isPull ? "downloads" : "uploads"] as? Int == 1)

@@ -77,6 +77,44 @@ struct HistoryTests {
         #expect(none.diagnostics.contains("is not a mirror"))
     }
 
+    @Test(arguments: [
+        ("cd tree; osssync restore .", "d/x"), ("cd tree; osssync restore ./", "d/x"),
+        ("cd tree/d; osssync restore .", "d/x"), ("cd tree/d; osssync undo", "d/x"),
+        ("cd tree/d; osssync undo 2", "d/x"), ("osssync undo tree 2", "d/x"),
+        ("cd tree/d; osssync restore x --to y", "d/y"),
+        ("cd tree/d; osssync restore x --to ../y", "y"),
+        ("cd tree; osssync restore d/x --to y", "y"),
+        ("osssync restore tree/d/x --to tree/d/y", "d/y"),
+        ("osssync restore tree/d/x --to d/y", "d/y"), ("osssync restore tree d/x --to y", "y"),
+    ])
+    func `names are relative to the current directory in a mirror`(
+        line: String,
+        place: String
+    ) throws {
+        try tree.makeDirectory("d")
+        let result = try workplace.shell(line)
+        #expect(result.status == 0, "\(result.diagnostics)")
+        #expect(tree.content(place) == ramp(1_500, seed: 3), "\(result.output)")
+        #expect(tree.exists("d/\u{1B}[31my") == (place == "d/x"))
+    }
+
+    @Test func `log and undo need no DIR in a mirror`() throws {
+        let all = try workplace.shell("cd tree; osssync log")
+        #expect(all.output.split(separator: "\n").count == 2, "\(all.diagnostics)")
+        #expect(try workplace.shell("cd tree; osssync log 2").output.contains("delete-local d/x"))
+        for (line, reason) in [
+            ("osssync log", "DIR is missing"), ("osssync undo 2", "DIR is missing"),
+            ("cd tree; osssync log 0", "RUN is the number of a run"),
+            ("cd tree; osssync log . 1 2", "unexpected argument '2'"),
+            ("cd tree; osssync undo ./2", "lies in the mirror"),
+            ("osssync log oss://b/p 2", "unexpected argument 'oss://b/p'"),
+        ] {
+            let result = try workplace.shell(line)
+            #expect(result.status == 2, "\(line)")
+            #expect(result.diagnostics.contains(reason), "\(line): \(result.diagnostics)")
+        }
+    }
+
     @Test func `undo brings back what the last run deleted`() throws {
         let undo = try workplace.run("undo", tree.path, "-q")
         #expect(undo.status == 0, "\(undo.diagnostics)")
@@ -109,9 +147,13 @@ struct HistoryTests {
         #expect(bad.events.map { $0["event"] as? String } == ["verify_item", "verify"])
         #expect(bad.events.first?["kind"] as? String == "damaged")
         #expect(bad.events.last?["damaged"] as? Int == 1)
+        let advice = "; 'osssync verify --repair DIR PATH' downloads it again"
+        #expect((bad.events.first?["message"] as? String)?.hasSuffix(advice) == true)
         let push = try workplace.run("push", tree.path)
         #expect(push.status == 1)
-        #expect(push.diagnostics.contains("damaged"), "\(push.diagnostics)")
+        #expect(push.diagnostics.contains(advice), "\(push.diagnostics)")
+        let pull = try workplace.run("pull", tree.path)
+        #expect(pull.diagnostics.contains(advice), "\(pull.diagnostics)")
         let repair = try workplace.run("verify", "--repair", "--budget", "100%", tree.path, "kept")
         #expect(repair.output == "verified 0 files (1.5 KiB), 1 damaged, 1 repaired\n")
         #expect(repair.status == 0)
@@ -123,7 +165,7 @@ struct HistoryTests {
         let log = try workplace.run("log", tree.path)
         #expect(log.status == 0)
         let lines = log.output.split(separator: "\n")
-        #expect(lines.count == 4, "\(lines)")
+        #expect(lines.count == 5, "\(lines)")
         #expect(lines[0].hasPrefix("     1  20") && lines[0].contains("  pull  complete  "))
         #expect(lines[1].hasSuffix("  0 transferred (0 B), 2 deleted"))
         #expect(lines[2].contains("  push  incomplete  "))
@@ -131,7 +173,7 @@ struct HistoryTests {
         #expect(run.contains("done delete-local d/\\x1B[31my"), "\(run)")
         #expect(run.count == 3)
         let events = try workplace.run("log", tree.path, "--json").events
-        #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4])
+        #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4, 5])
         #expect(events[1]["deleted"] as? Int == 2)
         #expect(try workplace.run("log", tree.path, "99").status == 1)
         #expect(try workplace.run("log", tree.path, "last").status == 2)

@@ -48,7 +48,9 @@ struct LimitedRunTests {
 
     @Test func `transfer and delete only what lies there`() throws {
         for directory in ["2024", "2025"] {
-            try tree.write("\(directory)/new", ramp(50, seed: 9))
+            // Not of this moment, in which a later change could hide.
+            let modified: Int64 = 1_700_000_000_000_000_000
+            try tree.write("\(directory)/new", ramp(50, seed: 9), modified: modified)
         }
         try tree.remove("2024/y.jpg")
         try tree.remove("top")
@@ -110,5 +112,25 @@ struct LimitedRunTests {
         let nothing = try workplace.shell("osssync restore tree")
         #expect(nothing.status == 2)
         #expect(nothing.diagnostics.contains("PATH is missing"))
+    }
+
+    @Test(arguments: ["verify", "cancel"])
+    func `of commands without the bucket exist here or are recorded`(command: String) throws {
+        try tree.remove("2024/x.jpg")
+        try tree.write("new", ramp(5))
+        for path in ["2024/x.jpg", "2024", "new"] {
+            let run = try workplace.run(command, tree.path, path)
+            #expect(run.status == 0, "\(path): \(run.diagnostics)")
+        }
+        for path in ["2026", "2024/x"] {
+            let run = try workplace.run(command, tree.path, path)
+            #expect(run.status == 2, "\(path)")
+            #expect(
+                run.diagnostics.contains(
+                    "'\(path)' exists neither in the directory nor in the manifest"
+                ),
+                "\(run.diagnostics)"
+            )
+        }
     }
 }

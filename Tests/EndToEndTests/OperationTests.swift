@@ -30,6 +30,8 @@ struct OperationTests {
         #expect(skipped.output.isEmpty)
         #expect(skipped.diagnostics.hasPrefix("osssync: pull skipped: Another run holds"))
         #expect(skipped.diagnostics.split(separator: "\n").count == 1)
+        let quiet = try workplace.run("pull", tree.path, "--if-locked", "skip", "-q")
+        #expect(quiet.status == 0 && quiet.diagnostics.isEmpty && quiet.output.isEmpty)
         let line = try workplace.run("pull", tree.path, "--if-locked", "skip", "--json")
         #expect(line.events.map { $0["event"] as? String } == ["skipped"])
         #expect(line.events.first?["direction"] as? String == "pull")
@@ -101,6 +103,41 @@ struct OperationTests {
         #expect(whole.contains("remote=\"\(workplace.remote)/\",direction=\"push\""))
         let later = try String(contentsOfFile: log, encoding: .utf8)
         #expect(later.hasPrefix(text) && later.contains("Z osssync: "))
+    }
+
+    @Test func `files of a run are the user's own in no case`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try tree.write("d/b", ramp(5))
+        let both = workplace.folder.path + "/both"
+        for (files, reason) in [
+            (["--log-file", "-"], "'--log-file': expected the path of a file"),
+            (["--metrics-file", "-"], "'--metrics-file': expected the path of a file"),
+            (["--log-file", tree.path + "/log"], "a push would upload it"),
+            (["--metrics-file", tree.path + "/d/../o.prom"], "a push would upload it"),
+            (["--metrics-file", tree.path + "/d/b"], "a push would upload it"),
+            (["--log-file", both, "--metrics-file", both], "it is the log file"),
+            (["--metrics-file", workplace.folder.path + "/credentials"], "is not from osssync"),
+        ] {
+            let run = try workplace.start(["push", tree.path] + files).finish()
+            #expect(run.status == 2, "\(files)")
+            #expect(run.diagnostics.contains(reason), "\(run.diagnostics)")
+        }
+        #expect(!tree.exists("log") && tree.content("d/b") == ramp(5))
+        let state = tree.path + "/.osssync/"
+        let limited = try workplace.run(
+            "push",
+            tree.path,
+            "d",
+            "--log-file",
+            state + "log",
+            "--metrics-file",
+            state + "o.prom"
+        )
+        #expect(limited.status == 0, "\(limited.diagnostics)")
+        #expect(try figure("last_run_transferred_files", in: state + "o.prom") == 1)
+        #expect(try figure("in_step", in: state + "o.prom") == nil)
+        #expect(tree.exists(".osssync/log"))
     }
 
     @Test func `a dry run leaves the figures of the last run`() throws {

@@ -21,7 +21,11 @@ struct ScheduleTests {
         let table = workplace.folder.path + "/table"
         let scripts = [
             "systemctl": "echo \"$@\" >> '\(record)'",
-            "crontab": "if [ \"$1\" = -l ]; then cat '\(table)'; else cat > '\(table)'; fi",
+            "crontab": """
+            if [ "$1" = - ]; then cat > '\(table)'; exit; fi
+            if [ -e '\(table)' ]; then cat '\(table)'; exit; fi
+            echo "No crontab for me" >&2; exit 1
+            """,
         ]
         for (name, script) in scripts {
             try bin.write(name, Data("#!/bin/sh\n\(script)\n".utf8))
@@ -40,6 +44,10 @@ struct ScheduleTests {
     }
 
     private func schedule(_ arguments: String...) throws -> ProgramResult {
+        try schedule(arguments)
+    }
+
+    private func schedule(_ arguments: [String]) throws -> ProgramResult {
         try workplace.start(["schedule"] + arguments + [tree.path], environment: path).finish()
     }
 
@@ -106,6 +114,56 @@ struct ScheduleTests {
         #expect(tested.status == 5)
         #expect(tested.diagnostics.contains("credentials"), "\(tested.diagnostics)")
         #expect(try schedule("--push", "--remove", "--format", "cron").status == 0)
+        #expect(try String(contentsOfFile: table, encoding: .utf8) == "5 4 * * * other\n")
+    }
+
+    @Test func `a crontab that cannot be read is not replaced`() throws {
+        let table = workplace.folder.path + "/table"
+        let cron = ["--push", "--format", "cron"]
+        #expect(try schedule(cron + ["--list"]).status == 0, "there is none")
+        #expect(try schedule(cron + ["--every", "1h", "--install"]).status == 0)
+        for content in [nil, Data([0xE4, 0x0A])] {
+            try FileManager.default.removeItem(atPath: table)
+            if let content {
+                try content.write(to: URL(fileURLWithPath: table))
+            } else {
+                // As a crontab that another user owns.
+                try FileManager.default.createDirectory(
+                    atPath: table,
+                    withIntermediateDirectories: false
+                )
+            }
+            for action in [["--every", "1h", "--install"], ["--remove"], ["--list"]] {
+                let failed = try schedule(cron + action)
+                #expect(failed.status == 5, "\(action)")
+                let reason = content == nil ? "Is a directory" : "the crontab is not UTF-8"
+                #expect(failed.diagnostics.contains(reason), "\(failed.diagnostics)")
+            }
+            if let content {
+                #expect(try Data(contentsOf: URL(fileURLWithPath: table)) == content)
+            }
+        }
+    }
+
+    @Test func `one directory has a schedule for each of its states`() throws {
+        let table = workplace.folder.path + "/table"
+        try "5 4 * * * other".write(toFile: table, atomically: false, encoding: .utf8)
+        func cron(_ state: [String], _ arguments: String...) throws -> ProgramResult {
+            try schedule(["--push", "--format", "cron"] + state + arguments)
+        }
+        let state = ["--state-dir", try workplace.makeDirectory("state").path]
+        for state in [[], state] {
+            let run = try cron(state, "--daily", "02:30", "--install")
+            #expect(run.status == 0, "\(run.diagnostics)")
+        }
+        let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 5 && lines.first == "5 4 * * * other", "\(lines)")
+        #expect(try cron([], "--list").output.split(separator: "\n").count == 2)
+        #expect(try cron(state, "--remove").status == 0)
+        let rest = try String(contentsOfFile: table, encoding: .utf8)
+        #expect(!rest.contains("--state-dir") && rest.contains("'--quiet' '--if-locked'"))
+        #expect(try cron(state, "--remove").status == 1)
+        #expect(try cron([], "--remove").status == 0)
         #expect(try String(contentsOfFile: table, encoding: .utf8) == "5 4 * * * other\n")
     }
 

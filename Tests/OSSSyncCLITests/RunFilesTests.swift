@@ -41,18 +41,24 @@ struct RunFilesTests {
 
     @Test func `a log that cannot be opened is refused before the run`() {
         #expect(throws: UsageError.self) { try LogFile(path: path("absent/log")) }
-        #expect(throws: UsageError.self) { try LogFile(path: folder.path) }
+        for other in [folder.path, "/dev/null"] {
+            let error = #expect(throws: UsageError.self) { try LogFile(path: other) }
+            #expect(error?.message.contains("it is not a regular file; specify one") == true)
+        }
     }
 
     @Test func `a log on a full disk says so`() throws {
-        #expect(try !LogFile(path: "/dev/full").append("one\n"))
+        let full = unsafe open("/dev/full", O_WRONLY)
+        try #require(full >= 0)
+        #expect(!LogFile(adopting: full, path: "/dev/full").append("one\n"))
     }
 
     @Test func `figures are written at once, and everyone can read them`() throws {
         let metrics = try MetricsFile(path: path("osssync.prom"))
-        #expect(metrics.replace(with: "a 1\n") == nil)
-        #expect(metrics.replace(with: "a 2\n") == nil)
-        #expect(try text("osssync.prom") == "a 2\n")
+        let text = "# HELP osssync_a\n"
+        #expect(metrics.replace(with: text + "1\n") == nil)
+        #expect(metrics.replace(with: text + "2\n") == nil)
+        #expect(try self.text("osssync.prom") == text + "2\n")
         #expect(try mode("osssync.prom") == 0o644)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
     }
@@ -64,6 +70,36 @@ struct RunFilesTests {
         let metrics = try MetricsFile(path: path("osssync.prom"))
         try FileManager.default.removeItem(at: folder)
         #expect(metrics.replace(with: "a 1\n") != nil)
+    }
+
+    @Test func `only a file of figures is replaced`() throws {
+        let own = "# HELP osssync_x"
+        try "".write(toFile: path("empty"), atomically: false, encoding: .utf8)
+        try own.write(toFile: path("own"), atomically: false, encoding: .utf8)
+        for name in ["empty", "own", "absent"] { _ = try MetricsFile(path: path(name)) }
+
+        for (name, content) in [("short", "# HELP"), ("photo", "\u{FF}" + own)] {
+            try content.write(toFile: path(name), atomically: false, encoding: .utf8)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: path("link"),
+            withDestinationPath: path("own")
+        )
+        for (name, reason) in [
+            ("short", "its content is not from osssync; specify another file"),
+            ("photo", "its content is not from osssync; specify another file"),
+            ("link", "it is a symbolic link"), ("/dev/null", "it is a special file"),
+            (folder.path, "it is a directory"),
+        ] {
+            let file = name.hasPrefix("/") ? name : path(name)
+            let error = #expect(throws: UsageError.self) { try MetricsFile(path: file) }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        }
+        // One that has other content by the end of the run stays, too.
+        let metrics = try MetricsFile(path: path("absent"))
+        try "mine".write(toFile: path("absent"), atomically: false, encoding: .utf8)
+        #expect(metrics.replace(with: own) != nil)
+        #expect(try text("absent") == "mine")
     }
 
     private static func figures(_ summary: RunSummary, _ exit: ExitCode) -> RunFigures {
@@ -96,6 +132,9 @@ struct RunFilesTests {
         }
         #expect(isInStep(.success))
         #expect(!isInStep(.success, { $0.onlyRemote = 1 }))
+        var limited = RunSummary(direction: .pull)
+        limited.paths = ["d"]
+        #expect(!Self.figures(limited, .success).text.contains("in_step"))
         // It never reached the remote, so that nothing was counted.
         #expect(!isInStep(.unreachable))
     }

@@ -39,7 +39,7 @@ struct ScheduleTests {
         #expect(ScheduleTime(every: text) == time)
     }
 
-    @Test func `a name is safe for units, and another one for each directory and direction`() {
+    @Test func `a name is safe for units, and differs by directory, state and direction`() {
         let names = Self.odd.map { Self.schedule($0).name } + [Self.plain.name]
         #expect(Set(names).count == names.count)
         for name in names {
@@ -52,6 +52,13 @@ struct ScheduleTests {
             directory: "/srv/photos",
             program: "/elsewhere",
             stateDirectory: "/state"
+        )
+        #expect(pull.name != Self.plain.name)
+        pull = Schedule(
+            direction: .push,
+            directory: "/srv/photos",
+            program: "/elsewhere",
+            stateDirectory: nil
         )
         #expect(pull.name == Self.plain.name)
     }
@@ -198,6 +205,9 @@ struct ScheduleTests {
         #expect(CronLine.removing(Self.plain, from: other) == nil)
         #expect(CronLine.all(in: table).count == 2)
         #expect(CronLine.removing(Self.plain, from: mine) == "")
+        let line = CronLine(schedule: Self.plain, time: .hours(1))
+        #expect(line.appended(to: "1 2 * * * x") == "1 2 * * * x\n" + mine)
+        #expect(line.appended(to: "") == mine && line.appended(to: "#\r\n") == "#\r\n" + mine)
     }
 
     @Test(arguments: odd)

@@ -87,7 +87,8 @@ public struct Doctor: Sendable {
             guard !texts.isEmpty else {
                 return finding(
                     .warning,
-                    "no run has completed yet; 'osssync log DIR' shows why runs failed"
+                    "no complete run of the whole mirror yet; 'osssync log DIR' shows why runs "
+                        + "failed"
                 )
             }
             return finding(.good, texts.joined(separator: ", "))

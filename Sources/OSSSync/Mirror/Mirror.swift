@@ -278,7 +278,7 @@ public struct Mirror: Sendable {
 
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
     ///
-    /// - Throws: `SyncError`.
+    /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
     public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
         try await engine(connectionLimit: 1).cancelTransfers(path: path)
     }
@@ -293,7 +293,8 @@ public struct Mirror: Sendable {
     ///   - options: What is verified.
     ///   - onFinding: Called with each file or object that is not as recorded.
     /// - Returns: What was found.
-    /// - Throws: `SyncError`; `locked` while another run is active.
+    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
+    ///   is neither here nor in the manifest.
     public func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void

@@ -155,7 +155,7 @@ struct ArgumentParser {
     ) throws(UsageError) {
         if command.isOfMirror {
             return try MirrorArguments.check(
-                arguments,
+                command.split(arguments).mirror,
                 of: command,
                 isUnlinking: counts[.unlink, default: 0] > 0
             )

@@ -1,6 +1,5 @@
 /// The commands on what earlier runs did.
 extension CommandTable {
-    private static let directory = ArgumentSpecification(name: "DIR", isOptional: false)
     private static let paths = ArgumentSpecification(
         name: "PATH",
         isOptional: false,
@@ -15,17 +14,20 @@ extension CommandTable {
 
     static let undo = CommandSpecification(
         name: .undo,
-        arguments: [directory, optionalRun],
+        arguments: [optionalDirectory, optionalRun],
         summary: "bring back everything that a run deleted or replaced here",
         discussion: [
             "Restores all that the run left in the trash: the run number RUN, or the last one that "
-                + "left anything. The same as osssync restore --run RUN DIR . (with a dot). Only "
-                + "the directory is changed.",
+                + "left anything. A first argument that is a number is RUN. The same as osssync "
+                + "restore --run RUN DIR . (with a dot). Only the directory is changed.",
             "An existing file with other content is kept and reported (exit status 1). With "
                 + "--force it goes to the trash first.",
         ],
         options: [.force] + localOptions,
-        examples: [("osssync undo ~/Photos", "the last pull deleted too much")],
+        examples: [
+            ("osssync undo ~/Photos", "the last pull deleted too much"),
+            ("osssync undo 12", "bring back what run 12 deleted in this mirror"),
+        ],
         optionHelp: [
             .force: "replace existing files, which go to the trash"
         ]
@@ -40,7 +42,8 @@ extension CommandTable {
                 + "ones. Later runs report a damaged file as well and do not upload it without "
                 + "--force, until it is repaired, edited or verified again. Files that were "
                 + "changed or deleted since the last run are counted. With PATH, relative to DIR, "
-                + "only those files and directories are read.",
+                + "only those files and directories are read; one that is neither here nor "
+                + "recorded is an error.",
             "Exit status 1 means that something is damaged, is missing in the bucket (--remote) or "
                 + "could not be read.",
         ],
@@ -54,13 +57,13 @@ extension CommandTable {
 
     static let log = CommandSpecification(
         name: .log,
-        arguments: [directory, optionalRun],
+        arguments: [optionalDirectory, optionalRun],
         summary: "show past runs, or the recorded items of one",
         discussion: [
             "Prints one line for each of the last 1,000 runs, the latest last: number, start, "
                 + "direction, outcome, duration and counts. With RUN, the number of a run, also "
                 + "its items that failed, were skipped or deleted; those of the last 20 runs are "
-                + "kept."
+                + "kept. A first argument that is a number is RUN."
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [
@@ -96,7 +99,8 @@ extension CommandTable {
         summary: "bring deleted or replaced files back from the trash",
         discussion: [
             "PATH is a file, or a directory of which everything in the trash comes back, relative "
-                + "to DIR; . means all of it. A file gets its path, modification time and mode "
+                + "to DIR; . means all of it, or all of the current directory in a mirror. --to is "
+                + "relative to the same as PATH. A file gets its path, modification time and mode "
                 + "back and leaves the trash. Nothing is downloaded.",
             "An existing file with other content is kept and reported (exit status 1). With "
                 + "--force it goes to the trash first, from where it can be restored as well.",

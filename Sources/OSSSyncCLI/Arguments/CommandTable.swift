@@ -57,10 +57,24 @@ struct CommandSpecification: Sendable {
 
     /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
     ///
-    /// The number of a run, which follows the DIR of commands on earlier runs, is not looked for on
-    /// the disk.
-    var isOfMirror: Bool {
-        takes(ArgumentSpecification.directoryName) && !takes(ArgumentSpecification.runName)
+    var isOfMirror: Bool { takes(ArgumentSpecification.directoryName) }
+
+    /// True if it does nothing without a PATH.
+    var needsPath: Bool {
+        arguments.contains { $0.name == ArgumentSpecification.pathName && !$0.isOptional }
+    }
+
+    /// Tells RUN, which is after DIR or a number in its place, from the other arguments.
+    func split(_ positionals: [String]) -> (mirror: [String], run: String?) {
+        guard takes(ArgumentSpecification.runName), let last = positionals.last else {
+            return (positionals, nil)
+        }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let isNumber = !last.isEmpty && last.utf8.allSatisfy(digits.contains)
+        guard positionals.count == 2 || positionals.count == 1 && isNumber else {
+            return (positionals, nil)
+        }
+        return ([String](positionals.dropLast()), last)
     }
 
     /// True if one of its arguments has this name.
@@ -278,7 +292,8 @@ enum CommandTable {
         discussion: [
             "Deletes partial downloads, aborts unfinished uploads in the bucket, and deletes "
                 + "their checkpoints. With PATH, relative to DIR, only those of that file or "
-                + "directory. Finished files are not changed."
+                + "directory; one that is neither here nor recorded is an error. Finished files "
+                + "are not changed."
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [("osssync cancel ~/Photos 2026/film.mov", "discard one transfer")]

@@ -75,10 +75,10 @@ extension FileBounds {
         minimumAge = try arguments.given(.minimumAge, expected: age, parse: parseDuration)
         maximumAge = try arguments.given(.maximumAge, expected: age, parse: parseDuration)
         if let minimumSize, let maximumSize, minimumSize > maximumSize {
-            throw .contradiction("--min-size", "--max-size")
+            throw .reversed("--min-size", "--max-size")
         }
         if let minimumAge, let maximumAge, minimumAge > maximumAge {
-            throw .contradiction("--min-age", "--max-age")
+            throw .reversed("--min-age", "--max-age")
         }
     }
 }

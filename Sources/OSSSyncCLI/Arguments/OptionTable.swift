@@ -153,13 +153,15 @@ enum OptionTable {
             .logFile,
             value: .text("FILE"),
             .output,
-            "append what the run reports to FILE, each line with its time, as with --verbose"
+            "append what the run reports to FILE, outside of DIR, each line with its time, as with "
+                + "--verbose"
         ),
         OptionSpecification(
             .metricsFile,
             value: .text("FILE"),
             .output,
-            "replace FILE at the end with figures of the run in Prometheus text format"
+            "replace FILE, outside of DIR, at the end with figures of the run in Prometheus text "
+                + "format; a file with other content is refused"
         ),
     ]
 

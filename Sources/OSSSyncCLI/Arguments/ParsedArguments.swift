@@ -9,7 +9,14 @@ struct ParsedArguments: Sendable, Hashable {
     /// The patterns given, in order.
     var patterns: [FilterArgument] = []
 
-    var mirror: MirrorArguments { MirrorArguments(positionals) }
+    var mirror: MirrorArguments { MirrorArguments(split.mirror) }
+
+    /// The number of a run, for a command that takes one.
+    var run: String? { split.run }
+
+    private var split: (mirror: [String], run: String?) {
+        CommandTable.row(command)?.split(positionals) ?? (positionals, nil)
+    }
 
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
 }
@@ -67,6 +74,7 @@ enum UsageError: Error, Hashable {
     case badValue(option: String, value: String, expected: String)
     case badArgument(String, expected: String)
     case contradiction(String, String)
+    case reversed(String, String)
     case missingChoice(String, command: CommandName)
     case notUnicode(position: Int)
     case configuration(path: String, line: Int, reason: String)
@@ -107,6 +115,7 @@ enum UsageError: Error, Hashable {
         case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
             "'\(first)' and '\(second)' cannot be used together"
+        case .reversed(let least, let most): "\(least) is larger than \(most)"
         case .missingChoice(let names, let command):
             "\(names) is missing; see 'osssync help \(command.rawValue)'"
         case .configuration(let path, let line, let reason):

@@ -92,12 +92,8 @@ struct CommandContext: Sendable {
 
     /// The directory of a command that needs one.
     func directory() throws(UsageError) -> String {
-        if let place { return place.directory }
-        let row = CommandTable.row(arguments.command)
-        guard row?.isOfMirror == false, let directory = positional(0) else {
-            throw .noMirror(command: arguments.command)
-        }
-        return directory
+        guard let place else { throw .noMirror(command: arguments.command) }
+        return place.directory
     }
 
     func remote(at index: Int) throws(SyncError) -> Remote? {

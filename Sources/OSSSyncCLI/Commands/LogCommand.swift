@@ -13,7 +13,7 @@ struct LogCommand: Sendable {
             allowsRebinding: false,
             sources: context.sources
         )
-        guard let text = context.positional(1) else {
+        guard let text = context.arguments.run else {
             for run in try await mirror.pastRuns(limit: Self.limit).reversed() { say(run) }
             return .success
         }

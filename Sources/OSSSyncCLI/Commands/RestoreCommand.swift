@@ -7,7 +7,7 @@ struct RestoreCommand: Sendable {
     func run() async throws -> ExitCode {
         let isUndo = context.arguments.command == .undo
         let paths = isUndo ? ["."] : context.paths
-        let target = context.arguments.values[.to]
+        let target = context.place?.target
         if target != nil, paths.count > 1 {
             throw UsageError.badArgument(
                 displayText(paths[1]),
@@ -41,7 +41,7 @@ struct RestoreCommand: Sendable {
     }
 
     private func runToUndo() throws -> TrashVersion {
-        guard let text = context.positional(1) else { return .lastRun }
+        guard let text = context.arguments.run else { return .lastRun }
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
                 displayText(text),

@@ -44,7 +44,7 @@ struct RunCommand: Sendable {
             line.add("direction", direction.rawValue)
             line.add("message", error.message)
             context.say(line)
-        } else {
+        } else if !context.output.isQuiet {
             context.complain(EventText.skipped(direction, error))
         }
     }

@@ -8,19 +8,47 @@ internal import Darwin
 
 /// A file that is replaced at once, so that a reader never meets half of it.
 struct MetricsFile: Sendable {
+    /// What every file of figures begins with, and so far nothing else.
+    private static let beginning = "# HELP osssync_"
+
     private let path: String
 
-    /// Checks that the file can be replaced.
+    /// Checks that the file can be replaced, and is none of the user's.
     init(path: String) throws(UsageError) {
         self.path = path
-        guard unsafe access(Self.folder(of: path), W_OK | X_OK) == 0, !isDirectory(path) else {
-            let reason = isDirectory(path) ? "it is a directory" : systemErrorText()
+        if let problem = Self.problem(path) {
             throw .badValue(
                 option: "--metrics-file",
                 value: displayText(path),
-                expected: "it cannot be replaced: \(reason)"
+                expected: problem
             )
         }
+    }
+
+    /// Why a run must not replace the file; nil if it can.
+    private static func problem(_ path: String) -> String? {
+        guard unsafe access(folder(of: path), W_OK | X_OK) == 0 else {
+            return "it cannot be replaced: \(systemErrorText())"
+        }
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            return errno == ENOENT ? nil : "it cannot be replaced: \(systemErrorText())"
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: return "it is a directory; specify a file"
+        case S_IFLNK: return "it is a symbolic link, which a run would replace; specify a file"
+        default: return "it is a special file, which a run would replace; specify a regular one"
+        }
+        if status.st_size == 0 { return nil }
+        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return "it cannot be read: \(systemErrorText())" }
+        defer { _ = close(file) }
+        var bytes = [UInt8](repeating: 0, count: beginning.utf8.count)
+        let count = unsafe read(file, &bytes, bytes.count)
+        if count == bytes.count, bytes.elementsEqual(beginning.utf8) { return nil }
+        return "a run would replace it, but its content is not from osssync; specify another "
+            + "file, or delete this one"
     }
 
     /// As messages show it.
@@ -34,7 +62,9 @@ struct MetricsFile: Sendable {
     /// Replaces the content; what went wrong, nil if nothing did.
     ///
     /// Everyone can read the file, because the collector is another user.
-    func replace(with text: String) -> String? { replaceFile(path, with: text) }
+    func replace(with text: String) -> String? {
+        Self.problem(path) ?? replaceFile(path, with: text)
+    }
 }
 
 /// What a metrics file says of a run.
@@ -71,7 +101,7 @@ struct RunFigures: Sendable {
                 )
             )
         }
-        return figures + [
+        figures += [
             Figure(
                 name: "last_run_exit_code",
                 help: "Exit status of the last run.",
@@ -102,12 +132,18 @@ struct RunFigures: Sendable {
                 help: "Files and objects that the last run deleted.",
                 value: String(summary.deleted)
             ),
-            Figure(
-                name: "in_step",
-                help: "1 if both sides were equal after the last run, else 0.",
-                value: exit == .success && summary.isInStep ? "1" : "0"
-            ),
         ]
+        // A run limited to paths has not compared the rest.
+        if summary.paths.isEmpty {
+            figures.append(
+                Figure(
+                    name: "in_step",
+                    help: "1 if both sides were equal after the last run, else 0.",
+                    value: exit == .success && summary.isInStep ? "1" : "0"
+                )
+            )
+        }
+        return figures
     }
 
     /// In the text format of Prometheus.

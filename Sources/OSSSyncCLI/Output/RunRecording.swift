@@ -25,6 +25,13 @@ final class RunRecording: Sendable {
         self.context = context
         self.direction = direction
         let isDryRun = context.arguments.has(.dryRun)
+        for option in [Option.logFile, .metricsFile] {
+            guard let path = context.arguments.values[option] else { continue }
+            try Self.check(path, option, mirror: context.place?.directory)
+        }
+        // A dry run is none: its figures are not those of anything done.
+        let path = isDryRun ? nil : context.arguments.values[.metricsFile]
+        metrics = try path.map { path throws(UsageError) in try MetricsFile(path: path) }
         log = try context.arguments.values[.logFile].map { path throws(UsageError) in
             try LogFile(path: path)
         }
@@ -34,11 +41,40 @@ final class RunRecording: Sendable {
             options.verbosity = 1
             return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
         }
-        // A dry run is none: its figures are not those of anything done.
-        let path = isDryRun ? nil : context.arguments.values[.metricsFile]
-        metrics = try path.map { path throws(UsageError) in try MetricsFile(path: path) }
-        state = Mutex(State(summary: RunSummary(direction: direction)))
+        if let path, log?.isSame(as: path) == true {
+            throw .badValue(
+                option: "--metrics-file",
+                value: displayText(path),
+                expected: "it is the log file; specify another file"
+            )
+        }
+        var summary = RunSummary(direction: direction)
+        summary.paths = context.paths
+        state = Mutex(State(summary: summary))
         reporter?.startTicking()
+    }
+
+    /// Refuses standard output, and a file that a run would mirror.
+    private static func check(
+        _ path: String,
+        _ option: Option,
+        mirror: String?
+    ) throws(UsageError) {
+        func refusal(_ reason: String) -> UsageError {
+            .badValue(option: "--" + option.rawValue, value: displayText(path), expected: reason)
+        }
+        if path == "-" { throw refusal("expected the path of a file") }
+        guard let mirror, let root = MirrorPlace.realPath(mirror),
+            let file = MirrorPlace.realPath(path)
+        else { return }
+        let own = root + "/.osssync/"
+        guard file.utf8.starts(with: (root + "/").utf8), !file.utf8.starts(with: own.utf8) else {
+            return
+        }
+        throw refusal(
+            "it is in the mirror, and a push would upload it; specify a file outside of "
+                + "'\(displayText(root))', or in '\(displayText(own))'"
+        )
     }
 
     func handle(_ event: SyncEvent) {

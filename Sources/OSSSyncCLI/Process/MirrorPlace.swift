@@ -12,6 +12,8 @@ struct MirrorPlace: Sendable, Hashable {
     let directory: String
     /// Relative to the directory; none for all of it.
     let paths: [String]
+    /// What `--to` names, relative to the directory.
+    var target: String?
 
     /// The file that a directory with a link has, and the one that is in a directory whose state is
     /// kept elsewhere.
@@ -22,10 +24,11 @@ struct MirrorPlace: Sendable, Hashable {
     ///
     /// With a REMOTE the first path is the directory itself. Without one, it may lie in a mirror:
     /// then it is the directory and a path in one, and so is each further one that lies in the same
-    /// mirror. Without any path the mirror that holds the current directory is meant, as in git.
+    /// mirror, and what `--to` names. Without any path the mirror that holds the current directory
+    /// is meant, as in git.
     ///
-    /// With `--state-dir` nothing above a given DIR is looked at: a mirror there need not be the one
-    /// that has this state.
+    /// With `--state-dir` nothing above a given DIR is looked at: a mirror there need not be the
+    /// one that has this state.
     ///
     /// - Returns: Nil if no directory was given and the current one is in no mirror.
     static func find(
@@ -40,15 +43,27 @@ struct MirrorPlace: Sendable, Hashable {
                 }
             }
             let further = [String](typed.paths.dropFirst())
-            return try MirrorPlace(directory: first, paths: further).checked(command)
+            return try MirrorPlace(
+                directory: first,
+                paths: further,
+                target: arguments.values[.to]
+            ).checked(command)
         }
         guard let first = typed.paths.first else {
             guard let found = mirror(holding: ".", linkFile) else { return nil }
             return MirrorPlace(directory: found.root, paths: [])
         }
         let further = [String](typed.paths.dropFirst())
-        let given = MirrorPlace(directory: first, paths: further)
-        if typed.remote != nil || isThere(first + linkFile) { return try given.checked(command) }
+        let target = arguments.values[.to]
+        let given = MirrorPlace(directory: first, paths: further, target: target)
+        if typed.remote != nil || isThere(first + linkFile) {
+            // At the top, too, all of the current directory is one path.
+            let isHere = further.isEmpty && (first == "." || first == "./")
+            if isHere, command.needsPath {
+                return MirrorPlace(directory: first, paths: ["."], target: target)
+            }
+            return try given.checked(command)
+        }
         guard let found = mirror(holding: first, linkFile), let path = found.path else {
             return try given.checked(command)
         }
@@ -59,13 +74,17 @@ struct MirrorPlace: Sendable, Hashable {
                 mirror: displayText(found.root)
             )
         }
-        let others = further.map { text in
+        let place = { (text: String) in
             guard let other = mirror(holding: text, linkFile), other.root == found.root else {
                 return text
             }
             return other.path ?? text
         }
-        return try MirrorPlace(directory: found.root, paths: [path] + others).checked(command)
+        return try MirrorPlace(
+            directory: found.root,
+            paths: [path] + further.map(place),
+            target: target.map(place)
+        ).checked(command)
     }
 
     /// Refuses fewer or more paths than the command takes, which are not told from DIR before.
@@ -74,8 +93,8 @@ struct MirrorPlace: Sendable, Hashable {
         if let path, !path.isRepeated, paths.count > 1 {
             throw .surplusArgument(displayText(paths[1]), command: command.name)
         }
-        if let path, !path.isOptional, paths.isEmpty {
-            throw .missingArgument(path.name, command: command.name)
+        if command.needsPath, paths.isEmpty {
+            throw .missingArgument(ArgumentSpecification.pathName, command: command.name)
         }
         return self
     }
@@ -102,7 +121,7 @@ struct MirrorPlace: Sendable, Hashable {
     }
 
     /// The path without links, of which the last parts need not exist.
-    private static func realPath(_ path: String) -> String? {
+    static func realPath(_ path: String) -> String? {
         var rest = absolutePath(path).split(separator: "/")
         var missing: [Substring] = []
         while true {

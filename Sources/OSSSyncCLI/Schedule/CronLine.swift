@@ -30,6 +30,18 @@ struct CronLine: Sendable {
         }.joined(separator: " ")
     }
 
+    /// A crontab with the line at its end.
+    func appended(to table: String) -> String {
+        let isEnded = table.isEmpty || table.utf8.last == UInt8(ascii: "\n")
+        return table + (isEnded ? "" : "\n") + text
+    }
+
+    /// True if this is what `crontab -l` says where there is no crontab.
+    static func saysNoTable(_ message: String) -> Bool {
+        let text = message.lowercased().utf8
+        return text.indices.contains { text[$0...].starts(with: "no crontab for".utf8) }
+    }
+
     /// A crontab without the line of a schedule; nil if it has none.
     static func removing(_ schedule: Schedule, from table: String) -> String? {
         var lines = table.split(separator: "\n", omittingEmptySubsequences: false)

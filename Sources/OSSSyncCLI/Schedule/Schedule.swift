@@ -54,16 +54,17 @@ struct Schedule: Sendable, Hashable {
 
     /// The words of the command.
     ///
-    /// A run that begins while the one before it goes on has nothing to do.
+    /// A run that begins while the one before it goes on has nothing to do. Cron mails what a run
+    /// prints, which is to be failures.
     var words: [String] {
-        [program, direction.rawValue, "--if-locked", "skip"]
+        [program, direction.rawValue, "--quiet", "--if-locked", "skip"]
             + (stateDirectory.map { ["--state-dir", $0] } ?? []) + [directory]
     }
 
     /// What all names of scheduled runs begin with.
     static let namePrefix = "osssync-"
 
-    /// A name for files and units: another one for each directory and direction.
+    /// A name for files and units: another one for each directory, state directory and direction.
     var name: String {
         let last = directory.split(separator: "/").last.map { String($0) } ?? ""
         let plain = last.utf8.prefix(24).map { byte in
@@ -72,8 +73,9 @@ struct Schedule: Sendable, Hashable {
                 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
             return isPlain ? Character(UnicodeScalar(byte)) : "-"
         }
-        // FNV-1a, of the whole path.
-        let hash = directory.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
+        // FNV-1a, of the whole paths.
+        let paths = [UInt8](directory.utf8) + (stateDirectory.map { [0] + [UInt8]($0.utf8) } ?? [])
+        let hash = paths.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01B3
         }
         let digits = String(hash & 0xFFFF_FFFF | 1 << 32, radix: 16).dropFirst()

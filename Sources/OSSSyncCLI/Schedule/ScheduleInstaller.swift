@@ -31,9 +31,9 @@ struct ScheduleInstaller: Sendable {
                     .compactMap(\.self)
             )
         case .cron:
-            let table = ShellCommand(line: "crontab -l 2>/dev/null").output() ?? ""
+            let table = try crontab()
             let rest = CronLine.removing(schedule, from: table) ?? table
-            try feed(rest + CronLine(schedule: schedule, time: time).text)
+            try feed(CronLine(schedule: schedule, time: time).appended(to: rest))
             return ("installed \(schedule.name) in the crontab", [])
         case .launchd:
             let agent = LaunchAgent(schedule: schedule, time: time)
@@ -54,8 +54,7 @@ struct ScheduleInstaller: Sendable {
             for file in files { _ = unsafe unlink(file) }
             try run("systemctl --user daemon-reload")
         case .cron:
-            let table = ShellCommand(line: "crontab -l 2>/dev/null").output() ?? ""
-            guard let rest = CronLine.removing(schedule, from: table) else {
+            guard let rest = CronLine.removing(schedule, from: try crontab()) else {
                 throw absent(schedule)
             }
             try feed(rest)
@@ -76,10 +75,10 @@ struct ScheduleInstaller: Sendable {
             try run("\(line) '\(Schedule.namePrefix)*'")
             return []
         case .cron:
-            return CronLine.all(in: ShellCommand(line: "crontab -l 2>/dev/null").output() ?? "")
+            return CronLine.all(in: try crontab())
         case .launchd:
-            let lines = ShellCommand(line: "launchctl list").output() ?? ""
-            return lines.split(separator: "\n").map { String($0) }
+            let lines = ShellCommand(line: "launchctl list").output().bytes
+            return String(decoding: lines, as: UTF8.self).split(separator: "\n").map { String($0) }
                 .filter { line in
                     line.split(separator: "\t").last?.hasPrefix(Schedule.namePrefix) == true
                 }
@@ -125,6 +124,29 @@ struct ScheduleInstaller: Sendable {
     private func run(_ line: String) throws(SyncError) {
         guard !ShellCommand(line: line).run() else { return }
         throw failure("'\(line)' failed; see above, or use another --format")
+    }
+
+    /// The user's crontab; empty if there is none.
+    ///
+    /// - Throws: If it cannot be read: what would be installed then had only our lines.
+    private func crontab() throws(SyncError) -> String {
+        let listed = ShellCommand(line: "crontab -l 2>/dev/null").output()
+        if listed.status == 0 {
+            if let table = String(validating: listed.bytes, as: UTF8.self) { return table }
+            throw failure(
+                "the crontab is not UTF-8, and was not changed; 'crontab -e' can take the lines "
+                    + "that 'osssync schedule' prints without --install"
+            )
+        }
+        // Not in the user's language.
+        let reason = ShellCommand(line: "LC_ALL=C crontab -l 2>&1 >/dev/null").output()
+        let text = String(decoding: reason.bytes, as: UTF8.self)
+        if listed.status == 1, reason.status == 1, CronLine.saysNoTable(text) { return "" }
+        let lines = text.split(separator: "\n").map { displayText(String($0)) }
+        throw failure(
+            "'crontab -l' failed (\(lines.joined(separator: "; "))), and nothing was changed; "
+                + "solve that, or use another --format"
+        )
     }
 
     private func feed(_ table: String) throws(SyncError) {

@@ -13,9 +13,9 @@ struct ShellCommand: Sendable {
     /// Runs it with this program's outputs; false if it failed.
     func run() -> Bool { unsafe system(line) == 0 }
 
-    /// What it prints; nil if it failed.
-    func output() -> String? {
-        guard let stream = unsafe popen(line, "r") else { return nil }
+    /// What it prints, and its exit status, which is -1 if it has none.
+    func output() -> (bytes: [UInt8], status: Int32) {
+        guard let stream = unsafe popen(line, "r") else { return ([], -1) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
@@ -23,7 +23,8 @@ struct ShellCommand: Sendable {
             guard count > 0 else { break }
             bytes += buffer.prefix(count)
         }
-        return unsafe pclose(stream) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+        let status = unsafe pclose(stream)
+        return (bytes, status & 0x7F == 0 ? status >> 8 & 0xFF : -1)
     }
 
     /// Gives it this text to read; false if it failed.

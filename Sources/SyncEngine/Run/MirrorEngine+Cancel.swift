@@ -6,6 +6,8 @@ extension MirrorEngine {
     /// Drops checkpoints: deletes partial files and aborts multipart uploads.
     ///
     /// `path` is a file or directory beneath the mirrored one; nil means all.
+    ///
+    /// - Throws: `SyncError`: `configuration` for a path that is neither here nor in the manifest.
     package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var options = RunOptions.standard
@@ -32,6 +34,11 @@ extension MirrorEngine {
                 report.uploadsAborted += 1
                 let bytes = InterruptedTransfer(checkpoint).bytesFinished
                 report.bytesDropped = report.bytesDropped.addingClamped(bytes)
+            }
+            // What is unfinished may be nowhere else yet.
+            if report.downloadsDropped + report.uploadsAborted == 0 {
+                let disk = housekeeping.context.disk
+                try await run.paths.check(session.directory, manifest, in: nil, disk)
             }
             try await manifest.checkpointAndClose()
             return report

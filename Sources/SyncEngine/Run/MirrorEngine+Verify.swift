@@ -13,7 +13,8 @@ extension MirrorEngine {
     /// Cancelling the task ends it between two files, with its place kept if there is a budget.
     ///
     /// - Returns: What was found.
-    /// - Throws: `SyncError`, `locked` while another run is active.
+    /// - Throws: `SyncError`: `locked` while another run is active, `configuration` for a path that
+    ///   is neither here nor in the manifest.
     package func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
@@ -31,8 +32,11 @@ extension MirrorEngine {
         )
         if options.repairs { try session.requireWritable(settings) }
         do {
+            let executor = run.parts(RunID(0)).executor
+            let disk = executor.context.disk
+            try await paths.check(session.directory, session.manifest, in: nil, disk)
             var scrub = Scrub(
-                executor: run.parts(RunID(0)).executor,
+                executor: executor,
                 options: options,
                 paths: paths,
                 onFinding: onFinding
@@ -224,6 +228,7 @@ extension Scrub {
                     .damaged,
                     "its content changed, although its size and time did not; a push does not "
                         + "upload it without --force"
+                        + (options.repairs ? "" : SkipReason.repairAdvice)
                 )
             }
         } catch ItemFailure.sourceKeepsChanging {

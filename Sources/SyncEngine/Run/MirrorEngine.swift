@@ -64,8 +64,7 @@ extension MirrorRun {
             try await paths.check(
                 session.directory,
                 session.manifest,
-                store,
-                prefix: settings.prefix,
+                in: (store, settings.prefix),
                 BlockingQueue(
                     label: "osssync.paths",
                     width: 1,

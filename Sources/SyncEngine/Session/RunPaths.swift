@@ -43,13 +43,14 @@ extension RunPaths {
     /// Checks that the paths lead somewhere: before a run that would find nothing at a misspelt one
     /// and call that done.
     ///
+    /// `bucket` is nil for a command that only deals with what is here or recorded.
+    ///
     /// - Throws: `configuration` for a path that neither side has and the manifest does not record,
     ///   or that lies beneath something that is no directory here.
     func check(
         _ directory: MirrorDirectory,
         _ manifest: ManifestStore,
-        _ store: any ObjectStore,
-        prefix: ObjectKey,
+        in bucket: (store: any ObjectStore, prefix: ObjectKey)?,
         _ disk: BlockingQueue
     ) async throws {
         for path in paths {
@@ -61,11 +62,14 @@ extension RunPaths {
             if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
             if isThere { continue }
             if try await Self.isRecorded(path, in: manifest) { continue }
-            if try await Self.isObject(path, in: store, prefix) { continue }
+            if let bucket, try await Self.isObject(path, in: bucket.store, bucket.prefix) {
+                continue
+            }
+            let rest = bucket == nil ? "manifest; check" : "bucket; nothing was transferred. Check"
             throw SyncError(
                 code: .configuration,
-                message: "'\(path.display)' exists neither in the directory nor in the bucket; "
-                    + "nothing was transferred. Check its spelling: it is a path beneath DIR"
+                message: "'\(path.display)' exists neither in the directory nor in the \(rest) "
+                    + "its spelling: it is a path beneath DIR"
             )
         }
     }

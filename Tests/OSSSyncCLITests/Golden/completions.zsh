@@ -92,8 +92,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -147,8 +147,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -202,8 +202,8 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \

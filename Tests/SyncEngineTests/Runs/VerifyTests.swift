@@ -118,7 +118,16 @@ struct VerifyTests {
         #expect(next.verified == 1 && !next.isFinished)
         #expect(try await verify(VerifyOptions(paths: ["d/f5"])).report.damaged == 1)
         #expect(try await verify(VerifyOptions(paths: ["./d/"])).report.damaged == 2)
-        #expect(try await verify(VerifyOptions(paths: ["f5", "d/f"])).report == VerifyReport())
+        for path in ["f5", "d/f"] {
+            let error = await #expect(throws: SyncError.self) {
+                try await verify(VerifyOptions(paths: ["d/f0", path]))
+            }
+            #expect(error?.code == .configuration)
+            #expect(
+                error?.message == "'\(path)' exists neither in the directory nor in the manifest; "
+                    + "check its spelling: it is a path beneath DIR"
+            )
+        }
     }
 
     @Test func `the bucket is compared by headers only`() async throws {
