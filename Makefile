@@ -68,11 +68,11 @@ clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
-# leaves out: more worlds in which status, dry run and run must agree, and the address sanitizer.
+# leaves out: more worlds in which status, dry run and run must agree, and the sanitizers.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
-	@Tests/Sanitizers/run address
+	@Tests/Sanitizers/run
 
 # Planted bugs, one at a time in a copy of the tree: the tests must find each.
 planted-bugs:

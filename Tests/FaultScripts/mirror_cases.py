@@ -74,7 +74,7 @@ def _(place):
     result = place.in_step(place.push("--delete", "--exclude", "*.log"))
     equal(result.count("deleted"), 0, f"deletions of {result}")
     warnings = " ".join(event["message"] for event in result.all("warning"))
-    expect("exclude patterns have changed" in warnings, f"nothing announced: {warnings}")
+    expect("filters have changed" in warnings, f"nothing announced: {warnings}")
     again = place.in_step(place.push("--delete", "--exclude", "*.log"))
     equal(again.all("warning"), [], "warnings of a run with the same filter")
     os.remove(place.path("b.log"))
