@@ -5,6 +5,7 @@ usage: main.py OSSSYNC [words of the cases to run]
 
 import concurrent.futures
 import os
+import signal
 import sys
 
 sys.path.append(os.path.dirname(sys.path[0]))
@@ -34,6 +35,8 @@ def perform(program, body):
 
 
 def main(program, words):
+    # A shell starts what is in its background with SIGINT ignored, which osssync then leaves so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = [entry for entry in CASES if all(word in entry[0] for word in words)]
     tally = Tally()
     # Most of the time passes in pauses between attempts.
