@@ -24,9 +24,12 @@ def rows_of(connection, table):
 
 
 def run_of_version1(row):
-    """A row of `run` without the count that version 2 added, which its checksum may cover."""
+    """A row of `run` without the count that version 2 added and the paths that version 5 did, which
+    its checksum may cover."""
     row = dict(row)
     vanished = row.pop("vanished")
+    if row.pop("paths") is not None:
+        raise RuntimeError("a row of 'run' was limited to paths, which version 1 does not know")
     seal = row.pop("row_check")
     values = list(row.values())
     if seal != row_check("run", values + ([] if vanished is None else [vanished])):
