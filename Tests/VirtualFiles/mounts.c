@@ -21,7 +21,10 @@ const struct mount *mount_of(inode_id id) {
     while (id != 0 && id != ROOT) {
         const struct mount *found = mount_at(id);
         if (found != NULL) return found;
-        id = inode_of(id)->parent;
+        const struct inode *inode = inode_of(id);
+        // The directory that a file with several names was given its last one in may be gone.
+        if (inode == NULL) return NULL;
+        id = inode->parent;
     }
     return NULL;
 }
