@@ -31,7 +31,7 @@ package struct LimitedStore: ObjectStore {
         _ request: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let cancelled = StorageError(kind: .cancelled, operation: operation, key: key)
-        // Without a place: what is under way may need one to end. Listings are no item's requests.
+        // Without a place: what is under way may need one to end. Listings belong to no item.
         let budget = key == nil ? nil : budget
         if let budget, await !budget.begin(bytes) { throw cancelled }
         defer { budget?.end() }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// How much content requests may still move, so that what is under way can end before a run stops.
 ///
 /// A request that is not covered any more waits until its task is cancelled: it is not failed, and
-/// its file keeps its checkpoint. Others go on, so that a part that was begun is finished.
+/// its file keeps its checkpoint. Other requests continue, so that a begun part is finished.
 package final class TransferBudget: Sendable {
     private struct State {
         var bytes: Int64?

@@ -36,27 +36,16 @@ struct MirrorPlace: Sendable, Hashable {
         _ command: CommandSpecification
     ) throws(UsageError) -> MirrorPlace? {
         let typed = arguments.mirror
-        if arguments.values[.stateDirectory] != nil {
-            guard let first = typed.paths.first else {
-                return mirror(holding: ".", markerFile).map { found in
-                    MirrorPlace(directory: found.root, paths: [])
-                }
-            }
-            let further = [String](typed.paths.dropFirst())
-            return try MirrorPlace(
-                directory: first,
-                paths: further,
-                target: arguments.values[.to]
-            ).checked(command)
-        }
+        let isElsewhere = arguments.values[.stateDirectory] != nil
         guard let first = typed.paths.first else {
-            guard let found = mirror(holding: ".", linkFile) else { return nil }
-            return MirrorPlace(directory: found.root, paths: [])
+            return mirror(holding: ".", isElsewhere ? markerFile : linkFile).map { found in
+                MirrorPlace(directory: found.root, paths: [])
+            }
         }
         let further = [String](typed.paths.dropFirst())
         let target = arguments.values[.to]
         let given = MirrorPlace(directory: first, paths: further, target: target)
-        if typed.remote != nil || isThere(first + linkFile) {
+        if isElsewhere || typed.remote != nil || isThere(first + linkFile) {
             // At the top, too, all of the current directory is one path.
             let isHere = further.isEmpty && (first == "." || first == "./")
             if isHere, command.needsPath {

@@ -1,7 +1,7 @@
 internal import SyncModel
 internal import SyncPlanner
 
-/// The sizes and ages that files and objects must have to be looked at; nil is no limit.
+/// The sizes and ages that files and objects must have to be included; nil means no limit.
 ///
 /// Both sides of an item are judged by the same rule: if one of them is outside the bounds, the
 /// item is left out, and neither transferred nor deleted. The age of a file is the time since its

@@ -108,8 +108,8 @@ extension MirrorRun {
         }
         guard found != recorded else { return nil }
         try await context.manifest.clearPlannedDeletions(run: context.run)
-        return (count == 1 ? "1 deletion was" : "\(count) deletions were")
-            + " held back: the bucket's '.osssyncignore' is not the one of the last run; "
+        return Self.heldBack(count)
+            + "the bucket's '.osssyncignore' is not the one of the last run; "
             + "run once without PATHs."
     }
 
@@ -136,8 +136,12 @@ extension MirrorRun {
             case 2: " and 1 other name"
             default: " and \(names.count - 1) other names"
             }
-        return (held == 1 ? "1 deletion was" : "\(held) deletions were")
-            + " held back: at or beneath '\(first.display)'\(others), which had to be skipped."
+        return heldBack(held)
+            + "at or beneath '\(first.display)'\(others), which had to be skipped."
+    }
+
+    private static func heldBack(_ count: Int) -> String {
+        (count == 1 ? "1 deletion was" : "\(count) deletions were") + " held back: "
     }
 }
 

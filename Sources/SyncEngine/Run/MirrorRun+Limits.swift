@@ -63,7 +63,7 @@ extension MirrorRun {
         }
     }
 
-    /// The failure of a run that a limit ended while nothing answered: it is no success.
+    /// The failure of a run that a limit ended before anything answered: it is not a success.
     func unanswered(_ summary: RunSummary, _ clocks: RunClocks) -> SyncError? {
         guard summary.reachedLimit != nil, summary.retries > 0, clocks.earlier == nil else {
             return nil
