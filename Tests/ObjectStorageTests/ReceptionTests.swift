@@ -303,7 +303,7 @@ struct ReceptionTests {
         defer { server.stop() }
         let exchange = Exchange(request(server, classify: { _ in .file(sink, length: 10) }))
         for line in ["HTTP/1.1 200 OK\r\n", "\r\n"] {
-            #expect(exchange.receive(headerLine: [UInt8](line.utf8)) {})
+            #expect(exchange.receive(headerLine: [UInt8](line.utf8).span) {})
         }
         func receive(_ bytes: [UInt8]) -> Exchange.Reception {
             unsafe bytes.withUnsafeBytes { unsafe exchange.receive($0) }

@@ -103,9 +103,16 @@ extension MirrorDirectory {
     /// True if so few inodes are free that no more small files are made.
     func lacksInodes(_ free: Int64?) -> Bool { free.map { $0 < Self.leastInodes } ?? false }
 
+    /// Asks how many inodes are free, but not for each of many small files: once more after a 64th
+    /// of those that were.
     private func requireInodes(_ descriptor: Int32) throws(LocalError) {
-        guard lacksInodes(try calls.freeSpace(descriptor).inodes) else { return }
-        throw .systemCall(SystemCallError(call: "openat", errno: ENOSPC, path: nil))
+        let left = uncheckedFiles.subtract(1, ordering: .relaxed).newValue
+        guard left < 0 else { return }
+        let free = try calls.freeSpace(descriptor).inodes
+        if lacksInodes(free) {
+            throw .systemCall(SystemCallError(call: "openat", errno: ENOSPC, path: nil))
+        }
+        uncheckedFiles.store(min(256, (free ?? .max) / 64), ordering: .relaxed)
     }
 
     /// Reserves blocks while no other file does.

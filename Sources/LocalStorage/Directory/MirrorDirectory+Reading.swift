@@ -18,11 +18,16 @@ extension MirrorDirectory {
     /// - Throws: `symlinkInPath` if a parent is a symbolic link. A parent that is a file leaves
     ///   `path` absent.
     package func identity(of path: RelativePath) throws(LocalError) -> LocalState {
+        try state(at: path) ?? .absent
+    }
+
+    /// The same; nil if not even the directory is there that `path` lies in.
+    package func state(at path: RelativePath) throws(LocalError) -> LocalState? {
         do throws(LocalError) {
             return try parent(of: path).status(of: PathBytes(path.name))?.state ?? .absent
         } catch {
             switch error {
-            case .absent, .parentIsFile: return .absent
+            case .absent, .parentIsFile: return nil
             default: throw error
             }
         }

@@ -40,6 +40,7 @@ package final class MirrorDirectory: Sendable {
     private let opened = Mutex(OpenedOnUse())
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
+    let uncheckedFiles = Atomic<Int64>(0)
     private let failedToSynchronize = Atomic(false)
 
     private struct OpenedOnUse {

@@ -23,7 +23,7 @@ struct ContentExpectation: Sendable {
         switch head.status {
         case 206: announced = try validatePart(head)
         // Some servers of S3 send the range, and say so, with the status of a whole object.
-        case 200 where asksForPart && head["content-range"] != nil && head.contentLength != nil:
+        case 200 where asksForPart && head.has("content-range") && head.contentLength != nil:
             announced = try validatePart(head)
         case 200: announced = try validateWhole(head)
         default: throw .unexpectedStatus(head.status)
@@ -85,7 +85,7 @@ struct ContentExpectation: Sendable {
         guard let encoding = head["content-encoding"], !encoding.isEmpty,
             encoding.lowercased() != "identity"
         else { return }
-        guard head["etag"] != nil, head.contentLength != nil else {
+        guard head.has("etag"), head.contentLength != nil else {
             throw .integrity(.unexpectedEncoding(displayText(encoding.utf8)))
         }
     }

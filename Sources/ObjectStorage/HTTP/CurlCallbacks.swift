@@ -56,9 +56,11 @@ let bodyCallback: osssync_curl_data_callback = { data, size, count, pointer in
 
 let headerCallback: osssync_curl_data_callback = { data, size, count, pointer in
     guard let context = unsafe CallbackContext.at(pointer) else { return refusal }
-    let line = unsafe [UInt8](UnsafeRawBufferPointer(start: data, count: size * count))
-    let goesOn = context.exchange.receive(headerLine: line, resume: context.resume)
-    return goesOn ? line.count : refusal
+    let buffer = unsafe UnsafeRawBufferPointer(start: data, count: size * count)
+    let goesOn = unsafe buffer.withMemoryRebound(to: UInt8.self) { line in
+        unsafe context.exchange.receive(headerLine: line.span, resume: context.resume)
+    }
+    return goesOn ? buffer.count : refusal
 }
 
 let readCallback: osssync_curl_data_callback = { data, size, count, pointer in

@@ -41,6 +41,8 @@ package struct TransportSettings: Sendable {
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
+    /// One header at a time, with a NUL at its end.
+    private var line: [UInt8] = []
     /// What the options are set for that requests of one method have in common; nil if for none.
     private var method: HTTPMethod?
 
@@ -152,18 +154,38 @@ package struct TransportSettings: Sendable {
 
     private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
         // No pause before a body, and no encoding of one.
-        var lines = ["Expect:", "Accept-Encoding:"]
+        try append(header: "Expect", ":", "")
+        try append(header: "Accept-Encoding", ":", "")
         for (name, value) in request.headers {
-            lines.append(value.isEmpty ? name + ";" : name + ": " + value)
-        }
-        for line in lines {
-            guard let longer = unsafe curl_slist_append(headerList, line) else {
-                throw .localIO(errno: ENOMEM, call: "curl_slist_append")
-            }
-            unsafe headerList = longer
+            try append(header: name, value.isEmpty ? ";" : ": ", value)
         }
         let code = unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, headerList)
         try check(code, "CURLOPT_HTTPHEADER")
+    }
+
+    private func append(
+        header name: String,
+        _ separator: StaticString,
+        _ value: String
+    ) throws(TransportError) {
+        line.removeAll(keepingCapacity: true)
+        line += name.utf8
+        unsafe line += UnsafeBufferPointer(
+            start: separator.utf8Start,
+            count: separator.utf8CodeUnitCount
+        )
+        line += value.utf8
+        line.append(0)
+        let longer = unsafe line.withUnsafeBytes { line in
+            unsafe curl_slist_append(
+                headerList,
+                line.bindMemory(to: CChar.self).baseAddress
+            )
+        }
+        guard let longer = unsafe longer else {
+            throw .localIO(errno: ENOMEM, call: "curl_slist_append")
+        }
+        unsafe headerList = longer
     }
 
     /// What the callbacks get.

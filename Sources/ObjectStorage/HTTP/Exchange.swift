@@ -60,7 +60,10 @@ extension Exchange {
     }
 
     /// False to end the exchange.
-    package func receive(headerLine line: [UInt8], resume: @escaping @Sendable () -> Void) -> Bool {
+    package func receive(
+        headerLine line: Span<UInt8>,
+        resume: @escaping @Sendable () -> Void
+    ) -> Bool {
         receivedBytes += Int64(line.count)
         do throws(TransportError) {
             guard let head = try parser.accept(line) else { return true }

@@ -58,7 +58,7 @@ extension StorageClient {
         _ download: Download,
         _ context: inout AttemptContext
     ) async throws(StorageError) -> ObjectMetadata {
-        let expectation = download.expectation
+        let expectation = download.beginAttempt()
         var wire = download.request.wire(dialect, range: expectation.range, etag: expectation.etag)
         if context.isRepetition {
             // A proxy's stale answer must not be the answer again.
@@ -70,12 +70,17 @@ extension StorageClient {
             download.begin(head, dialect)
             return .file(download.sink, length: length)
         }
+        if let metadata = download.accepted { return metadata }
         do throws(ContentFailure) {
             _ = try expectation.validate(response.head)
         } catch {
             throw wire.failure(error.kind, head: response.head)
         }
-        return download.metadata(of: response.head, dialect)
+        return ObjectMetadata(
+            response.head,
+            size: download.totalSize(response.head),
+            dialect: dialect
+        )
     }
 
     package func read(
@@ -166,8 +171,7 @@ private final class Download: Sendable {
     let sink: FileSink
     /// What the first accepted answer said: every other one must be of the same version.
     private let first = Mutex<ObjectMetadata?>(nil)
-    /// What the last accepted answer said.
-    private let last = Mutex<ObjectMetadata?>(nil)
+    private let current = Mutex<ObjectMetadata?>(nil)
 
     init(request: GetRequest, sink: FileSink) {
         self.request = request
@@ -177,7 +181,8 @@ private final class Download: Sendable {
     var remaining: Int64 { sink.expectedLength - sink.received }
 
     /// What is still missing, and of which version.
-    var expectation: ContentExpectation {
+    func beginAttempt() -> ContentExpectation {
+        current.withLock { $0 = nil }
         let received = sink.received
         let known = first.withLock { $0 }
         var range = request.range?.dropping(received)
@@ -201,14 +206,11 @@ private final class Download: Sendable {
     func begin(_ head: ResponseHead, _ dialect: StorageDialect) {
         let metadata = ObjectMetadata(head, size: totalSize(head), dialect: dialect)
         first.withLock { $0 = $0 ?? metadata }
-        last.withLock { $0 = metadata }
+        current.withLock { $0 = metadata }
     }
 
-    /// Of the answer that was accepted last and has ended.
-    func metadata(of head: ResponseHead, _ dialect: StorageDialect) -> ObjectMetadata {
-        last.withLock { $0 }
-            ?? ObjectMetadata(head, size: totalSize(head), dialect: dialect)
-    }
+    /// What the answer to this attempt said, if it was accepted.
+    var accepted: ObjectMetadata? { current.withLock { $0 } }
 
     /// The size of the whole object.
     func totalSize(_ head: ResponseHead) -> Int64 {

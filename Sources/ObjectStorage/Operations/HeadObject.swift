@@ -111,9 +111,7 @@ extension ObjectMetadata {
     init(_ head: ResponseHead, size: Int64, dialect: StorageDialect) {
         let prefix = dialect.header("meta-")
         var userMetadata: [String: String] = [:]
-        for (name, value) in head.headers where name.utf8.starts(with: prefix.utf8) {
-            userMetadata[String(Substring(name.utf8.dropFirst(prefix.utf8.count)))] = value
-        }
+        for (name, value) in head.headers(after: prefix) { userMetadata[name] = value }
         let storageClass = head[dialect.headerPrefix, "storage-class"]
         self.init(
             size: size,

@@ -103,6 +103,8 @@ package struct Downloader: Sendable {
     ///
     /// A task group that was cancelled takes no new tasks, so each generation has its own.
     private func runGeneration(_ state: inout DownloadState, _ attempt: inout Attempt) async {
+        await runAlone(&state, &attempt)
+        guard attempt.result == nil else { return }
         await withTaskGroup(of: RangeEnd.self) { group in
             defer { group.cancelAll() }
             while attempt.result == nil {
@@ -110,11 +112,6 @@ package struct Downloader: Sendable {
                     let effect = attempt.effects.removeFirst()
                     switch effect {
                     case .fetch(let range):
-                        if let body = attempt.body {
-                            let end = await fetch(range, of: attempt.object, holding: body)
-                            handle(end, &state, &attempt)
-                            continue
-                        }
                         guard let partial = attempt.partial else { continue }
                         let object = attempt.object
                         let name = attempt.hasCheckpoint ? partial.name : nil
@@ -137,6 +134,25 @@ package struct Downloader: Sendable {
                 }
                 handle(end, &state, &attempt)
                 startProving(&group, &attempt)
+            }
+        }
+    }
+
+    /// Runs the effects up to the first that needs other tasks: for a small object, all of them.
+    private func runAlone(_ state: inout DownloadState, _ attempt: inout Attempt) async {
+        while attempt.result == nil, let effect = attempt.effects.first {
+            switch effect {
+            case .fetch(let range):
+                guard let body = attempt.body else { return }
+                attempt.effects.removeFirst()
+                let end = await fetch(range, of: attempt.object, holding: body)
+                handle(end, &state, &attempt)
+            case .cancelFetches:
+                attempt.effects.removeFirst()
+                attempt.proving = Proving()
+            default:
+                attempt.effects.removeFirst()
+                attempt.effects += await perform(effect, &state, &attempt)
             }
         }
     }

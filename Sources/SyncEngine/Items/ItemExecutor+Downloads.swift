@@ -4,6 +4,16 @@ internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
+
+/// A directory that was not there when a file of it was about to be fetched.
+///
+/// The files of a new directory come one after the other, and each would look whether something is
+/// in its way. What this run puts there is not; what others put there is found when the file gets
+/// its name.
+final class AbsentDirectory: Sendable {
+    let last = Mutex<RelativePath?>(nil)
+}
 
 extension ItemExecutor {
     var renames: RenameLookup {
@@ -138,12 +148,17 @@ extension ItemExecutor {
     /// True where something that is excluded, or came since the walk, is in the way of a new file:
     /// seen before its content is fetched.
     private func isDirectory(_ path: RelativePath) async -> Bool {
+        guard absent.last.withLock({ $0 == nil || $0 != path.parent }) else { return false }
         let directory = context.directory
-        let state = try? await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
+        do {
+            let found = try await context.disk.run { () throws(LocalError) in
+                try directory.state(at: path)
+            }
+            if found == nil { absent.last.withLock { $0 = path.parent } }
+            return found == .directory
+        } catch {
+            return false
         }
-        if case .directory = state { return true }
-        return false
     }
 
     /// True if the copied file has the content of the new key's object.

@@ -20,6 +20,7 @@ struct ItemExecutor: Sendable {
     let ledger: RunLedger
     let publications: PublicationQueue
     let issues: ScanIssues
+    let absent = AbsentDirectory()
 
     private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
 

@@ -12,7 +12,7 @@ func judgeHeaders(_ bytes: [UInt8]) throws(FuzzFailure) {
         let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
         let head: ResponseHead?
         do throws(TransportError) {
-            head = try parser.accept([UInt8](rest[..<end]))
+            head = try parser.accept(rest[..<end].span)
         } catch {
             return try requirePrintable(error.message, "a refusal")
         }

@@ -97,7 +97,8 @@ final class PlainTransport: HTTPSending, @unchecked Sendable {
         }
         for (name, value) in answer.headers { lines.append("\(name): \(value)\r\n") }
         lines.append("\r\n")
-        for line in lines where !exchange.receive(headerLine: [UInt8](line.utf8), resume: {}) {
+        for line in lines.map({ [UInt8]($0.utf8) })
+        where !exchange.receive(headerLine: line.span, resume: {}) {
             return nil
         }
         guard hasBody, !answer.body.isEmpty else { return nil }

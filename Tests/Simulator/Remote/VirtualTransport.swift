@@ -128,7 +128,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         lines.append("date: \(CivilTime(world.now).httpText)\r\n")
         for (name, value) in answer.headers { lines.append("\(name): \(value)\r\n") }
         lines.append("\r\n")
-        for line in lines where !exchange.receive(headerLine: [UInt8](line.utf8), resume: resume) {
+        for line in lines.map({ [UInt8]($0.utf8) })
+        where !exchange.receive(headerLine: line.span, resume: resume) {
             return nil
         }
         guard call.operation != .head else { return nil }
