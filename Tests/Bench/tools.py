@@ -77,7 +77,7 @@ class RClone(Tool):
 
 
 class TunedRClone(RClone):
-    name = "rclone, tuned"
+    name = "rclone tuned"
     remark = "--transfers 32 --checkers 32 --fast-list --s3-no-head --s3-no-check-bucket " \
         "--use-server-modtime --update"
     flags = remark.split()
