@@ -89,6 +89,7 @@ public final class ResumableDownload: Sendable {
         attempts = TransferAttempts(
             subject: displayText(path),
             streams: options.streams,
+            pauseLoss: options.pauseLoss,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
             stateWhenCancelled: .cancelled,
@@ -178,8 +179,9 @@ public final class ResumableDownload: Sendable {
     /// Stops the download and returns what another process needs to resume, nil if nothing was
     /// received.
     ///
-    /// What was asked for and is on its way is received, for two seconds at most, so that a pause
-    /// costs at most 64 KiB; the call that runs it returns `paused`. Without one it does nothing.
+    /// What was asked for and is on its way is received until no more than
+    /// ``DownloadOptions/pauseLoss`` is missing, for two seconds at most; then the connections are
+    /// closed, and the call that runs it returns `paused`. Without one it does nothing.
     @discardableResult
     public func pause() async -> Checkpoint? {
         await attempts.control.pause()

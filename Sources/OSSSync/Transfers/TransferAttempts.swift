@@ -12,6 +12,8 @@ struct TransferAttempts: Sendable {
     /// What messages call it, safe to print.
     let subject: String
     let streams: Int
+    /// Bytes that a pause may cost.
+    var pauseLoss: Int64 = 0
     let reconnects: ReconnectPolicy?
     let progressInterval: Duration
     /// What the transfer is after an attempt that was given up.
@@ -33,7 +35,7 @@ struct TransferAttempts: Sendable {
     ///
     /// - Throws: If an attempt is under way already.
     func begin() throws(SyncError) -> PauseGate {
-        try control.begin(streams: streams, subject)
+        try control.begin(pauseLoss: pauseLoss, subject)
     }
 
     /// Runs an attempt that was begun, again after a lost connection if that is wanted.

@@ -38,8 +38,8 @@ final class TransferControl: Sendable {
     /// Begins an attempt.
     ///
     /// - Throws: If one is under way already.
-    func begin(streams: Int, _ subject: String) throws(SyncError) -> PauseGate {
-        let gate = PauseGate(streams: streams)
+    func begin(pauseLoss: Int64, _ subject: String) throws(SyncError) -> PauseGate {
+        let gate = PauseGate(maximumLoss: pauseLoss)
         let isFree = state.withLock { state in
             guard state.state != .running else { return false }
             state.state = .running

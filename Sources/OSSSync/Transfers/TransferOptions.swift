@@ -40,6 +40,10 @@ public struct DownloadOptions: Sendable, Hashable {
     public var partSize: Int64 = 8 << 20
     /// Ranges that are fetched at once: 4.
     public var streams = 4
+    /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
+    ///
+    /// With less, a pause waits longer for what is on its way, up to two seconds.
+    public var pauseLoss: Int64 = 1 << 20
     /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
     /// code `alreadyExists`.
     public var replacesFile = true
@@ -59,6 +63,12 @@ public struct DownloadOptions: Sendable, Hashable {
             throw SyncError(
                 code: .configuration,
                 message: "a download has ranges of at least a byte, and 1 to 64 at once"
+            )
+        }
+        guard pauseLoss >= 64 << 10 else {
+            throw SyncError(
+                code: .configuration,
+                message: "a pause of a download may cost 64 KiB or more, not \(pauseLoss) bytes"
             )
         }
     }

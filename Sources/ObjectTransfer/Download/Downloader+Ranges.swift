@@ -6,8 +6,7 @@ extension Downloader {
     /// Fetches what remains of `range`, checkpointing on the way.
     ///
     /// No request asks for more than a kill may cost: what the system has received for a process
-    /// that is gone comes again, and on a fast line that is megabytes. With a gate it asks for no
-    /// more than that allows.
+    /// that is gone comes again, and on a fast line that is megabytes.
     func fetch(
         _ range: RangeProgress,
         of object: PinnedObject,
@@ -17,8 +16,7 @@ extension Downloader {
         var progress = range
         while true {
             let rest = progress.remaining
-            let limit = context.limits.maximumUncheckpointed
-            let length = min(rest.length, gate?.nextLength(atMost: limit) ?? limit)
+            let length = min(rest.length, context.limits.maximumUncheckpointed)
             let piece = ByteRange(offset: rest.offset, length: length)
             let end = await fetch(piece, of: progress, object, file, partialName)
             guard case .finished(_, let checksum, _) = end else { return end }
@@ -73,13 +71,8 @@ extension Downloader {
             }
         )
         async let failure = save(checkpoints, of: range, sink, partialName)
-        let started = context.environment.monotonic()
         let end = await get(piece, of: range, object, sink)
-        gate?.end(
-            missing: piece.length - sink.received,
-            of: piece.length,
-            after: context.environment.monotonic() - started
-        )
+        gate?.end(missing: piece.length - sink.received)
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
         return end

@@ -6,16 +6,9 @@ internal import Synchronization
 /// A request of HTTP/1.1 ends early only by closing its connection, and what the server has sent by
 /// then and nobody has read is lost. So every stream says what it has asked for and what came of
 /// it: after a pause nothing new is asked for, and the streams go on until no more than
-/// ``maximumLoss`` is missing of all their requests together. That bounds the loss whatever the
-/// buffers on the way hold.
-///
-/// For the same reason the gate sizes the requests: half of what came since the start, so that a
-/// transfer which is paused often asks for little, and at most what comes within a second, so that
-/// no pause takes longer.
+/// ``maximumLoss`` is missing of all their requests together, or for two seconds. On a line that is
+/// too slow for that, what is lost is what is on its way then: the buffers of this side are empty.
 package final class PauseGate: Sendable {
-    /// Bytes of all requests together that a pause may cost.
-    package static let maximumLoss: Int64 = 64 << 10
-
     private enum Goal: Sendable {
         case raised
         case drained
@@ -26,28 +19,17 @@ package final class PauseGate: Sendable {
         var isCut = false
         /// Asked for and not here yet.
         var outstanding: Int64 = 0
-        var received: Int64 = 0
-        /// Of one stream, by the last request that was whole.
-        var bytesPerSecond: Int64?
-
-        func has(_ goal: Goal) -> Bool {
-            switch goal {
-            case .raised: isRaised
-            case .drained: isRaised && (isCut || outstanding <= PauseGate.maximumLoss)
-            }
-        }
     }
 
-    private let smallest: Int64
-    private let streams: Int64
+    /// Bytes of all requests together that a pause may cost.
+    private let maximumLoss: Int64
     private let state = Mutex(State())
     private let signal = Condition()
 
-    /// For a transfer of so many streams.
-    package init(streams: Int) {
-        precondition(streams > 0, "a transfer has streams")
-        self.streams = Int64(streams)
-        smallest = max(1, Self.maximumLoss / Int64(streams))
+    /// - Parameter maximumLoss: Bytes of all requests together that a pause may cost.
+    package init(maximumLoss: Int64) {
+        precondition(maximumLoss >= 0, "nothing less than nothing is lost")
+        self.maximumLoss = maximumLoss
     }
 
     /// True once a pause was asked for.
@@ -85,8 +67,15 @@ package final class PauseGate: Sendable {
     private func wait(for goal: Goal) async {
         while !Task.isCancelled {
             let version = signal.version
-            if state.withLock({ $0.has(goal) }) { return }
+            if state.withLock({ has(goal, $0) }) { return }
             await signal.wait(after: version)
+        }
+    }
+
+    private func has(_ goal: Goal, _ state: State) -> Bool {
+        switch goal {
+        case .raised: state.isRaised
+        case .drained: state.isRaised && (state.isCut || state.outstanding <= maximumLoss)
         }
     }
 }
@@ -94,15 +83,6 @@ package final class PauseGate: Sendable {
 // MARK: - What the streams tell
 
 extension PauseGate {
-    /// The size of a stream's next request, at most `limit` bytes.
-    func nextLength(atMost limit: Int64) -> Int64 {
-        state.withLock { state in
-            let grown = max(smallest, state.received / 2 / streams)
-            let soon = max(smallest, state.bytesPerSecond ?? Int64.max)
-            return min(limit, grown, soon)
-        }
-    }
-
     /// Counts a request that is about to be sent; false if nothing new is to be asked for.
     func begin(_ bytes: Int64) -> Bool {
         state.withLock { state in
@@ -114,19 +94,11 @@ extension PauseGate {
 
     /// Bytes of a request came; called on the transport's thread.
     func receive(_ bytes: Int) {
-        change { state in
-            state.outstanding -= Int64(bytes)
-            state.received += Int64(bytes)
-        }
+        change { $0.outstanding -= Int64(bytes) }
     }
 
-    /// A request ended with `missing` bytes that never came; it took `duration`.
-    func end(missing: Int64, of length: Int64, after duration: Duration) {
-        change { state in
-            state.outstanding -= missing
-            guard missing == 0, duration > .zero else { return }
-            let milliseconds = max(1, duration / .milliseconds(1))
-            state.bytesPerSecond = Int64(Double(length) * 1_000 / milliseconds)
-        }
+    /// A request ended with `missing` bytes that never came.
+    func end(missing: Int64) {
+        change { $0.outstanding -= missing }
     }
 }

@@ -10,9 +10,10 @@ func judgeHeaders(_ bytes: [UInt8]) throws(FuzzFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
         let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+        let line = [UInt8](rest[..<end])
         let head: ResponseHead?
         do throws(TransportError) {
-            head = try parser.accept(rest[..<end].span)
+            head = try parser.accept(line.span)
         } catch {
             return try requirePrintable(error.message, "a refusal")
         }

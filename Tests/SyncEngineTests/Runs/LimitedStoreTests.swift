@@ -244,7 +244,7 @@ extension EngineRuns {
                 ),
                 services: services("download", streams)
             )
-            _ = try await download.run(gate: PauseGate(streams: streams))
+            _ = try await download.run(gate: PauseGate(maximumLoss: 64 << 10))
             #expect((1...streams).contains(fetching.mostAtOnce))
             #expect(fixture.content("fetched") == content)
         }
