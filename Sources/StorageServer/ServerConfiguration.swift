@@ -24,6 +24,7 @@ package struct ServerConfiguration: Sendable {
     package var port: UInt16
     /// Buckets that exist from the start.
     package var buckets: [String]
+    package var generatedBuckets: [GeneratedBucket]
     package var credentials: [ServerCredentials]
     /// The region of signatures, such as `cn-hangzhou`.
     package var region: String
@@ -40,6 +41,7 @@ package struct ServerConfiguration: Sendable {
         listenAddress: String = "127.0.0.1",
         port: UInt16 = 0,
         buckets: [String],
+        generatedBuckets: [GeneratedBucket] = [],
         credentials: [ServerCredentials],
         region: String = "cn-hangzhou",
         faults: FaultScript? = nil,
@@ -51,6 +53,7 @@ package struct ServerConfiguration: Sendable {
         self.listenAddress = listenAddress
         self.port = port
         self.buckets = buckets
+        self.generatedBuckets = generatedBuckets
         self.credentials = credentials
         self.region = region
         self.faults = faults

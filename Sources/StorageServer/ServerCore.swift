@@ -26,7 +26,10 @@ final class ServerCore: Sendable {
             credentials: configuration.credentials,
             region: configuration.region
         )
-        metadata = try MetadataStore(root: configuration.root)
+        metadata = try MetadataStore(
+            root: configuration.root,
+            generated: configuration.generatedBuckets
+        )
         log = try RequestLog(path: configuration.logFile)
         pause = try Pause()
         if let script = configuration.faults { faults.load(script) }
@@ -34,7 +37,7 @@ final class ServerCore: Sendable {
             (0..<6).map { _ in UInt8.random(in: 0...255) },
             uppercase: true
         )
-        for name in configuration.buckets {
+        for name in configuration.buckets + configuration.generatedBuckets.map(\.name) {
             guard isValidBucketName(name) else { throw ServerFailure.invalidBucketName(name) }
             let milliseconds = nowMilliseconds
             try metadata.transaction { transaction in

@@ -35,6 +35,7 @@ enum OSSSyncServer {
             listenAddress: address.host,
             port: address.port,
             buckets: arguments.buckets,
+            generatedBuckets: arguments.generatedBuckets,
             credentials: [],
             region: arguments.region,
             clockOffsetInSeconds: arguments.clockOffset,

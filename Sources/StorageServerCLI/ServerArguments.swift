@@ -11,6 +11,8 @@ struct ServerArguments {
           --root DIR           where objects and metadata are kept
           --listen HOST:PORT   address to listen on (127.0.0.1:0: any free port)
           --bucket NAME        a bucket that exists from the start; may be repeated
+          --generated-keys NAME=COUNT
+                               a bucket with so many objects, which can only be listed
           --credentials FILE   access keys (INI or JSON); without it one key is made up
                                and printed with the ready line
           --region R           region of the signatures (cn-hangzhou)
@@ -26,6 +28,7 @@ struct ServerArguments {
     var root: String?
     var listen = "127.0.0.1:0"
     var buckets: [String] = []
+    var generatedBuckets: [GeneratedBucket] = []
     var credentials: String?
     var region = "cn-hangzhou"
     var faults: String?
@@ -59,6 +62,7 @@ struct ServerArguments {
             case "--root": root = try value(option)
             case "--listen": listen = try value(option)
             case "--bucket": buckets.append(try value(option))
+            case "--generated-keys": generatedBuckets.append(try generated(value(option)))
             case "--credentials": credentials = try value(option)
             case "--region": region = try value(option)
             case "--faults": faults = try value(option)
@@ -71,6 +75,19 @@ struct ServerArguments {
                 throw Failure(message: "Unknown option '\(displayText(option.utf8))'.")
             }
         }
+    }
+
+    private func generated(_ text: String) throws(Failure) -> GeneratedBucket {
+        let pair = text.split(separator: "=", omittingEmptySubsequences: false)
+        guard pair.count == 2, let count = Int(pair[1]),
+            let bucket = GeneratedBucket(name: String(pair[0]), count: count)
+        else {
+            throw Failure(
+                message: "--generated-keys needs NAME=COUNT with a count of up to "
+                    + "\(GeneratedBucket.largestCount), not '\(displayText(text.utf8))'."
+            )
+        }
+        return bucket
     }
 
     /// Host and port of `--listen`.

@@ -14,7 +14,7 @@ final class TestServer {
     let port: Int
     private let root: String
 
-    init(restorePolls: Int = 0) throws {
+    init(restorePolls: Int = 0, generated: [GeneratedBucket] = []) throws {
         var template = [UInt8]("/tmp/osssync-server-test-XXXXXX".utf8) + [0]
         let made = unsafe template.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return false }
@@ -28,6 +28,7 @@ final class TestServer {
             configuration: ServerConfiguration(
                 root: root,
                 buckets: ["demo"],
+                generatedBuckets: generated,
                 credentials: [ServerCredentials(accessKeyID: "id", secret: "secret")],
                 restorePolls: restorePolls
             )

@@ -6,9 +6,11 @@ internal import Synchronization
 /// Every method is one transaction at most, and waits for others.
 final class MetadataStore: Sendable {
     let blobs: BlobStore
+    private let generated: [String: GeneratedBucket]
     private let database: Mutex<Database>
 
-    init(root: String) throws {
+    init(root: String, generated: [GeneratedBucket]) throws {
+        self.generated = Dictionary(generated.map { ($0.name, $0) }) { $1 }
         try BlobStore.makeDirectory(root)
         blobs = try BlobStore(directory: root + "/data")
         let database = try Database(path: root + "/metadata.db")
@@ -25,7 +27,11 @@ final class MetadataStore: Sendable {
         _ body: (Transaction) throws -> Result
     ) throws -> Result {
         let (result, unused) = try database.withLock { database -> (Result, [String]) in
-            let transaction = Transaction(database: database, blobs: blobs)
+            let transaction = Transaction(
+                database: database,
+                blobs: blobs,
+                generated: generated
+            )
             let result = try body(transaction)
             let unused = try transaction.released.filter { blob in
                 try database.first(Statements.blobIsUsed, [.text(blob)]) { $0.integer(0) } == 0
@@ -50,12 +56,18 @@ final class MetadataStore: Sendable {
 final class Transaction {
     let database: Database
     let blobs: BlobStore
+    let generated: [String: GeneratedBucket]
     /// Blobs that rows stopped naming.
     fileprivate(set) var released: [String] = []
 
-    fileprivate init(database: Database, blobs: BlobStore) {
+    fileprivate init(
+        database: Database,
+        blobs: BlobStore,
+        generated: [String: GeneratedBucket]
+    ) {
         self.database = database
         self.blobs = blobs
+        self.generated = generated
     }
 
     func release(_ blobs: [String]) {

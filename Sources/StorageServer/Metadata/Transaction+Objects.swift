@@ -28,6 +28,7 @@ extension Transaction {
 
     /// The latest version or the given one, also if it is a delete marker.
     func object(_ bucket: String, _ key: ObjectKey, version: String?) throws -> ObjectRecord? {
+        if let generated = generated[bucket] { return generated.object(key) }
         if let version {
             return try database.first(
                 Statements.oneVersion,
@@ -44,7 +45,10 @@ extension Transaction {
 
     /// Latest versions with keys from `lower` on, in key order.
     func objects(_ bucket: String, from lower: [UInt8], limit: Int) throws -> [ObjectRecord] {
-        try database.query(
+        if let generated = generated[bucket] {
+            return generated.objects(from: lower, limit: limit)
+        }
+        return try database.query(
             Statements.objectsFrom,
             [.text(bucket), .blob(lower), .integer(Int64(limit))],
             Self.object
@@ -67,7 +71,8 @@ extension Transaction {
     }
 
     func segments(of object: ObjectRecord) throws -> [Segment] {
-        try database.query(Statements.segments, [.integer(object.id)]) {
+        guard object.id > 0 else { throw GeneratedBucket.unreadable }
+        return try database.query(Statements.segments, [.integer(object.id)]) {
             Segment(blob: $0.text(0), offset: $0.integer(1), length: $0.integer(2))
         }
     }
@@ -85,6 +90,7 @@ extension Transaction {
         isMarker: Bool = false,
         nowMilliseconds: Int64
     ) throws -> String {
+        guard generated[bucket.name] == nil else { throw GeneratedBucket.unwritable }
         let versionID = bucket.keepsVersions ? makeVersionID() : "null"
         if !bucket.keepsVersions {
             try remove(bucket.name, object.key, version: "null")
@@ -127,6 +133,7 @@ extension Transaction {
     @discardableResult
     func remove(_ bucket: String, _ key: ObjectKey, version: String) throws -> ObjectRecord? {
         guard let found = try object(bucket, key, version: version) else { return nil }
+        guard generated[bucket] == nil else { throw GeneratedBucket.unwritable }
         release(try segments(of: found).map(\.blob))
         try database.run(Statements.deleteObject, .integer(found.id))
         if found.isLatest,
