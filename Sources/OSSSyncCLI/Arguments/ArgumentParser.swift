@@ -66,7 +66,7 @@ struct ArgumentParser {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             let name = "-\(letter)"
-            guard let row = OptionTable.row(short: letter) else {
+            guard let row = OptionTable.row(short: letter, of: likelyCommand) else {
                 throw unknownOption(name)
             }
             // -j8: what follows the letter is its value.

@@ -55,6 +55,16 @@ struct CommandSpecification: Sendable {
     /// The help of options that mean something else here than `OptionTable` says.
     var optionHelp: [Option: String] = [:]
 
+    /// The rows of its options in the order of the help; of two with one letter the first has it.
+    var rows: [OptionSpecification] {
+        var letters: Set<Character> = []
+        return OptionTable.rows.filter { options.contains($0.option) }.map { row in
+            var row = row
+            if let short = row.short, !letters.insert(short).inserted { row.short = nil }
+            return row
+        }
+    }
+
     /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
     ///
     var isOfMirror: Bool { takes(ArgumentSpecification.directoryName) }

@@ -46,6 +46,9 @@ enum Option: String, CaseIterable, Sendable {
     case timeout
     case retries
     case retryWait = "retry-wait"
+    case long
+    case humanReadable = "human-readable"
+    case summary
     case headURL = "head-url"
     case storageClass = "storage-class"
     case callbackURL = "callback-url"
@@ -101,7 +104,7 @@ enum OptionGroup: String, CaseIterable, Sendable {
 /// One row of the table from which parsing and help come.
 struct OptionSpecification: Sendable {
     let option: Option
-    let short: Character?
+    var short: Character?
     let value: OptionValue
     let group: OptionGroup
     /// Continues the sentence "this option …", without a full stop.

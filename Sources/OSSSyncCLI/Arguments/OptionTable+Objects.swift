@@ -2,6 +2,23 @@ extension OptionTable {
     /// The options of the commands on single objects.
     static let objectRows: [OptionSpecification] = [
         OptionSpecification(
+            .long,
+            short: "l",
+            .object,
+            "also show the ETag and the storage class, and for a single object its CRC-64"
+        ),
+        OptionSpecification(
+            .humanReadable,
+            short: "h",
+            .object,
+            "show sizes in units, such as 1.5 MiB"
+        ),
+        OptionSpecification(
+            .summary,
+            .object,
+            "show only the number and the bytes of objects of each storage class"
+        ),
+        OptionSpecification(
             .headURL,
             value: .text("URL"),
             .object,

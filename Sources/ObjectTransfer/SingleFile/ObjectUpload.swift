@@ -100,8 +100,16 @@ package struct ObjectUpload: Sendable {
         guard settings.forbidsOverwrite, !dialect.refusesAtOnce,
             size > max(services.partSize, dialect.minimumPartSize), try await !hasBegun
         else { return }
+        try await Self.checkAbsent(settings.key, context)
+    }
+
+    /// - Throws: `alreadyExists` if there is an object of that key.
+    static func checkAbsent(
+        _ key: ObjectKey,
+        _ context: TransferContext
+    ) async throws(ItemFailure) {
         do throws(ItemFailure) {
-            _ = try await context.head(settings.key)
+            _ = try await context.head(key)
         } catch {
             if error == .vanished { return }
             // A user who may write but not read gets the error at the end, from the store's own

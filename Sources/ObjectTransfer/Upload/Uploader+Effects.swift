@@ -41,11 +41,7 @@ extension Uploader {
     private func record(_ result: PutResult, _ attempt: inout Attempt) {
         attempt.confirmed = (result.etag, nil)
         attempt.versionID = result.versionID
-        if let failure = result.callbackFailure {
-            attempt.callback = .failed(failure)
-        } else if let answer = result.callbackBody {
-            attempt.callback = .answered(answer)
-        }
+        if let callback = CallbackEnding(result) { attempt.callback = callback }
     }
 
     /// What begins the object; a callback goes with the request that completes it.

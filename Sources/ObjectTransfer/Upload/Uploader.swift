@@ -24,6 +24,17 @@ package enum CallbackEnding: Sendable, Hashable {
     case failed(String)
     /// The object was found by asking for it, after an answer that was lost.
     case unknown
+
+    /// Nil if none was asked for.
+    init?(_ result: PutResult) {
+        if let failure = result.callbackFailure {
+            self = .failed(failure)
+        } else if let answer = result.callbackBody {
+            self = .answered(answer)
+        } else {
+            return nil
+        }
+    }
 }
 
 /// What an upload's object gets beside its content, and what is done about an earlier attempt.

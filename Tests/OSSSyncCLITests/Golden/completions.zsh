@@ -8,7 +8,7 @@ _osssync() {
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes in both directions'
         'status:show what pull, push and sync would do, and interrupted transfers'
-        'ls:list the objects of a bucket prefix'
+        'ls:list objects'
         'get:download one object'
         'put:upload one file'
         'presign:sign a URL for one request on one object'
@@ -265,6 +265,11 @@ _osssync() {
             ;;
         ls)
             _arguments -s \
+                '*--long[also show the ETag and the storage class, and for a single object its CRC-64]' \
+                '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
+                '*--human-readable[show sizes in units, such as 1.5 MiB]' \
+                '*-h[show sizes in units, such as 1.5 MiB]' \
+                '*--summary[show only the number and the bytes of objects of each storage class]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -277,13 +282,13 @@ _osssync() {
                 '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
                 '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
                 '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
                 '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
-                '*-h[show this help]' \
                 '*:file:_files'
             ;;
         get)
