@@ -210,10 +210,8 @@ extension ObjectUpload.Settings {
             key: ObjectKey(key),
             path: path,
             forbidsOverwrite: options.put.forbidsOverwrite,
-            contentType: options.put.contentType,
-            userMetadata: options.put.sortedMetadata,
-            storageClass: options.put.storageClass.map { StorageClass(name: $0) },
-            keepsModificationTime: options.keepsModificationTime,
+            properties: options.put.properties,
+            keepsFileMetadata: options.keepsFileMetadata,
             callback: options.put.callback?.wire,
             startsOver: options.startsOver,
             keepsRecord: options.keepsRecord

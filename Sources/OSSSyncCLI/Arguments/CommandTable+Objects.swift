@@ -96,7 +96,7 @@ extension CommandTable {
                 + "is run again; until then its parts use space in the bucket, and osssync uploads "
                 + "shows them. \(records)",
         ],
-        options: [.storageClass, .callbackURL, .callbackBody] + transferOptions,
+        options: CommandTable.propertyOptions + [.callbackURL, .callbackBody] + transferOptions,
         examples: [
             ("osssync put film.mov oss://media/films/", "upload it as films/film.mov"),
             (

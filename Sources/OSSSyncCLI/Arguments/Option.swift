@@ -23,6 +23,7 @@ enum Option: String, CaseIterable, Sendable {
     case checksum
     case exitCode = "exit-code"
     case trashDays = "trash-days"
+    case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"
@@ -51,6 +52,9 @@ enum Option: String, CaseIterable, Sendable {
     case summary
     case headURL = "head-url"
     case storageClass = "storage-class"
+    case sse
+    case acl
+    case header
     case callbackURL = "callback-url"
     case callbackBody = "callback-body"
     case method

@@ -28,7 +28,28 @@ extension OptionTable {
             .storageClass,
             value: .text("CLASS"),
             .object,
-            "the storage class of the object, such as IA (default: the bucket's)"
+            "the storage class of objects that are written, such as IA (default: the bucket's)"
+        ),
+        OptionSpecification(
+            .sse,
+            value: .text("aes256|kms[:KEY]"),
+            .object,
+            "let the store encrypt objects that are written (default: as the bucket says)"
+        ),
+        OptionSpecification(
+            .acl,
+            value: .text("NAME"),
+            .object,
+            "the access control list of objects that are written, such as private "
+                + "(default: the bucket's)"
+        ),
+        OptionSpecification(
+            .header,
+            value: .text("'NAME: VALUE'"),
+            .object,
+            "write objects with this header: Cache-Control, Content-Disposition, "
+                + "Content-Encoding, Content-Language, Content-Type, Expires or metadata "
+                + "(x-oss-meta-NAME, x-amz-meta-NAME); can be repeated"
         ),
         OptionSpecification(
             .callbackURL,

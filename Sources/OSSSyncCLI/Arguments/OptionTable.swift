@@ -85,6 +85,11 @@ enum OptionTable {
             "exit with status 1 if the two sides differ or may differ"
         ),
         OptionSpecification(
+            .noMetadata,
+            .run,
+            "do not keep modification times and permissions in objects, and do not restore them"
+        ),
+        OptionSpecification(
             .trashDays,
             value: .text("N"),
             .run,
@@ -107,8 +112,8 @@ enum OptionTable {
             value: .text("SIZE"),
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
-                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put of a "
-                + "file)"
+                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put of "
+                + "a file)"
         ),
     ]
 

@@ -20,10 +20,11 @@ struct PutCommand: Sendable {
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        options.put.storageClass = context.arguments.values[.storageClass]
+        options.put.properties = try ObjectProperties(context.arguments)
         options.put.forbidsOverwrite = !arguments.replaces
         options.put.callback = try callback()
         let (file, object) = try places()
+        try options.put.properties.check(for: object.bucket.dialect)
         let client = try BucketClient(
             remote: object.bucket,
             sources: context.sources,

@@ -84,7 +84,7 @@ package struct StreamUpload: Sendable {
     }
 
     private func request(_ token: String, _ checksum: CRC64?) -> PutRequest {
-        var metadata = settings.userMetadata
+        var metadata = settings.properties.sortedMetadata
         metadata.append((name: Uploader.tokenMetadataName, value: token))
         if let checksum, !settings.store.dialect.computesChecksum {
             let name = StorageDialect.checksumMetadataName
@@ -92,11 +92,11 @@ package struct StreamUpload: Sendable {
         }
         var request = PutRequest(
             key: settings.key,
-            contentType: settings.contentType ?? ContentType.guess(for: settings.key),
+            contentType: ContentType.guess(for: settings.key),
             userMetadata: metadata,
-            storageClass: settings.storageClass,
             forbidsOverwrite: settings.forbidsOverwrite
         )
+        request.set(settings.properties)
         request.existenceIsUnknown = true
         return request
     }
@@ -288,6 +288,7 @@ extension StreamUpload {
             callback: settings.callback
         )
         request.existenceIsUnknown = true
+        request.accessControl = settings.properties.accessControl
         return try await complete(request, token, size: size, checksum, context)
     }
 

@@ -69,6 +69,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -124,6 +125,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -135,6 +137,10 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -179,6 +185,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -190,6 +197,10 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -324,7 +335,10 @@ _osssync() {
         put)
             _arguments -s \
                 '*--force[replace an existing object]' \
-                '*--storage-class[the storage class of the object, such as IA]:value: ' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--callback-url[make OSS call URL once the object is uploaded, and show the response]:value: ' \
                 '*--callback-body[the body that OSS sends to it, such as '\''key=${object}&size=${size}'\'']:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
