@@ -10,6 +10,7 @@ internal import Darwin
 @main
 enum Main {
     static func main() async {
+        StandardDescriptors.occupy()
         let environment = ProcessEnvironment.variables()
         CrashPrivacy.begin(environment: environment)
         let invocation: Invocation

@@ -63,9 +63,9 @@ struct CommandTests {
             let lines = text.output.split(separator: "\n")
             #expect(lines.map { String($0.split(separator: " ").last ?? "") } == expected)
             let columns = lines.first?.split(separator: " ") ?? []
-            #expect(columns.count == 4)
-            #expect(columns.first == "5")
-            #expect(columns.dropFirst().first?.hasSuffix("Z") == true)
+            #expect(columns.count == 3)
+            #expect(columns.first?.hasSuffix("Z") == true)
+            #expect(columns.dropFirst().first == "5")
         }
         #expect(requests.map(\.operation) == Array(repeating: "ListObjectsV2", count: 3))
 
@@ -81,9 +81,62 @@ struct CommandTests {
         #expect(head.output.split(separator: "\n").count == 1)
         #expect(head.diagnostics.isEmpty)
         #expect(head.status == 1)
-        let empty = try workplace.run("ls", "oss://\(Workplace.bucket)/nothing", "--json")
-        #expect(empty.status == 0)
+        let nothing = "oss://\(Workplace.bucket)/nothing"
+        let empty = try workplace.run("ls", nothing, "--json")
+        #expect(empty.status == 1)
         #expect(empty.output.isEmpty)
+        #expect(empty.diagnostics == "osssync: no key begins with '\(nothing)'\n")
+    }
+
+    @Test func `ls finds an object, the beginnings of names, and what a mirror has`() throws {
+        let workplace = try Workplace()
+        #expect(try workplace.run("ls", "oss://\(Workplace.bucket)").status == 0)
+        let tree = try workplace.makeDirectory("tree")
+        for name in ["IMG_1.jpg", "IMG_1.jpg.xmp", "IMG_2.jpg", "IMG/a", "other"] {
+            try tree.write(name, ramp(2_000))
+        }
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        func keys(_ arguments: String...) throws -> [String] {
+            let list = try workplace.start(["ls"] + arguments).finish()
+            #expect(list.status == 0, "\(list.diagnostics)")
+            return list.output.split(separator: "\n").map {
+                String($0.split(separator: "/", maxSplits: 1).last ?? "")
+            }
+        }
+        #expect(try keys(workplace.remote + "/IMG_1.jpg") == ["IMG_1.jpg"])
+        #expect(
+            try keys(workplace.remote + "/IMG_") == ["IMG_1.jpg", "IMG_1.jpg.xmp", "IMG_2.jpg"]
+        )
+        // A directory is more than the beginning of a name.
+        #expect(try keys(workplace.remote + "/IMG") == ["IMG/a"])
+        #expect(try keys(workplace.remote + "/IMG/") == ["IMG/a"])
+        #expect(try keys(tree.path).count == 5)
+        #expect(try workplace.run("ls", workplace.remote + "/IMG_/").status == 1)
+        #expect(try workplace.run("ls", workplace.folder.path).status == 2)
+        let address = try workplace.run("ls", "https://x/y?secret")
+        #expect(!address.diagnostics.contains("secret"))
+
+        let one = try workplace.run("ls", "-lh", workplace.remote + "/other").output
+        let columns = one.split(whereSeparator: { $0 == " " || $0 == "\n" })
+        #expect(columns.count == 7)
+        #expect(columns.dropFirst().prefix(2) == ["2.0", "KiB"])
+        #expect(columns[4] == "Standard")
+        #expect(UInt64(columns[5]) != nil)
+        let put = try workplace.shell(
+            "osssync put tree/other \(workplace.remote)/cold --storage-class IA"
+        )
+        #expect(put.status == 0, "\(put.diagnostics)")
+        let sums = try workplace.run("ls", "--summary", workplace.remote).output
+        #expect(
+            sums.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+                == ["1 2000 IA", "5 10000 Standard", "6 12000 total"]
+        )
+        let line = try #require(
+            try workplace.run("ls", "--summary", "--json", workplace.remote).events.first
+        )
+        #expect(line["event"] as? String == "objects")
+        #expect(line["count"] as? Int == 6)
+        #expect((line["classes"] as? [[String: Any]])?.count == 2)
     }
 
     @Test func `status tells both directions and changes nothing`() throws {

@@ -90,6 +90,7 @@ struct JSONLineTests {
         )
         try check("status", target.path)
         try check("ls", workplace.remote)
+        try check("ls", "--summary", workplace.remote)
         try check("trash", target.path)
         try check("restore", target.path, "f1")
         try target.write("damaged", ramp(10), modified: 1_700_000_000_500_000_000)

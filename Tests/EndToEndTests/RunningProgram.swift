@@ -52,13 +52,14 @@ final class RunningProgram: @unchecked Sendable {
         _ program: URL,
         _ arguments: [String],
         environment: [String: String],
+        input: FileHandle? = nil,
         output: FileHandle? = nil,
         diagnostics: FileHandle? = nil
     ) throws {
         process.executableURL = program
         process.arguments = arguments
         process.environment = environment
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = output ?? outputPipe
         process.standardError = diagnostics ?? diagnosticsPipe
         if output == nil {

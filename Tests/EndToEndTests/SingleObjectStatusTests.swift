@@ -28,7 +28,7 @@ struct SingleObjectStatusTests {
         let (workplace, tree) = try stored()
         let file = tree.path + "/film.mov"
         try workplace.setFaults(refusing("PutObject", 400, "InvalidStorageClass"))
-        let put = try workplace.run("put", "--force", "--storage-class", "X", file, Self.object)
+        let put = try workplace.run("put", "--force", "--storage-class", "IA", file, Self.object)
         #expect(put.status == 2, "\(put.diagnostics)")
         #expect(put.diagnostics.contains("The store's own words."))
         // A mirror ends as a single object does.

@@ -78,6 +78,7 @@ final class Workplace {
     func start(
         _ arguments: [String],
         environment extra: [String: String] = [:],
+        input: FileHandle? = nil,
         output: FileHandle? = nil,
         diagnostics: FileHandle? = nil
     ) throws -> RunningProgram {
@@ -85,6 +86,7 @@ final class Workplace {
             BuiltProducts.osssync,
             arguments,
             environment: environment.merging(extra) { $1 },
+            input: input,
             output: output,
             diagnostics: diagnostics
         )

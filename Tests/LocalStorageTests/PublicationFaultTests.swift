@@ -254,7 +254,7 @@ struct PublicationFaultTests {
         let mirror = try temporary.mirror(
             failing: .init(.failFromHereOn(errno: EIO), at: 1, of: ["unlinkat"])
         )
-        #expect(throws: LocalError.self) { try mirror.newFileMode() }
+        #expect(throws: LocalError.self) { try mirror.newFileModes() }
         #expect(try mirror.partialNames().count == 1)
     }
 

@@ -49,6 +49,48 @@ struct PublicationTests {
         #expect(try mirror.partialNames().isEmpty)
     }
 
+    @Test(
+        arguments: [
+            (GivenPermissions.ofObject(0o777), 0o755), (.ofObject(0o600), 0o600),
+            (.ofObject(0o666), 0o644), (.ofObject(0o4755), 0o755), (.ofObject(0), 0o400),
+            (.ofObject(0o444), 0o444), (.ofCopy(0o777), 0o777), (.ofCopy(0o6750), 0o750),
+            (.ofCopy(0), 0),
+        ] as [(GivenPermissions, UInt32)]
+    )
+    func `an object gives a new file no more permissions than the umask allows`(
+        given: GivenPermissions,
+        expected: UInt32
+    ) throws {
+        // The tests' own umask is the ordinary one.
+        try temporary.write("ordinary", "")
+        try #require(try temporary.permissions("ordinary") == 0o644)
+        for isReady in [false, true] {
+            let name = "f-\(isReady)"
+            var publication =
+                isReady
+                ? try mirror.readyPublication("hello", at: name, expecting: .absent)
+                : try mirror.publication("hello", at: name, expecting: .absent)
+            publication.permissions = given
+            #expect(
+                try publish(publication) == [
+                    .published(try mirror.fileIdentity(name), keptAs: nil)
+                ]
+            )
+            #expect(try temporary.permissions(name) == expected)
+        }
+    }
+
+    @Test func `one whose object says what is usual is not opened again`() throws {
+        let opened = SystemCallFaults(.fail(errno: EACCES), at: 0, of: ["openat"])
+        let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: opened))
+        var ready = try mirror.readyPublication("hello", at: "f", expecting: .absent)
+        ready.permissions = .ofObject(0o644)
+        let before = opened.count
+        let outcomes = try mirror.publish([ready], durability: .synchronized)
+        #expect(opened.count == before)
+        #expect(outcomes == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
+    }
+
     @Test func `one that was made whole gets the permissions of the file that it replaces`() throws
     {
         try temporary.write("f", "old")

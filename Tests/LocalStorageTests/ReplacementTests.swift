@@ -269,7 +269,7 @@ struct ReplacementTests {
     @Test func `a copy has the permissions of its source`() throws {
         let mirror = try temporary.mirror()
         var publication = try mirror.publication("copy", at: "g", expecting: .absent)
-        publication.permissions = 0o4750
+        publication.permissions = .ofCopy(0o4750)
         _ = try mirror.publish([publication], durability: .synchronized)
         #expect(try temporary.permissions("g") == 0o750)
     }

@@ -68,6 +68,8 @@ struct ArgumentParserTests {
         #expect(try parse("help", "exit-codes") == .help(.topic(.exitCodes)))
         #expect(try parse() == .help(nil))
         #expect(try parse("-h") == .help(nil))
+        #expect(try parse("ls", "--help", "-h") == .help(.command(.ls)))
+        #expect(try parse("ls", "oss://b", "-h") != .help(.command(.ls)))
         #expect(try parse("-V") == .version)
         #expect(try parse("version") == .version)
     }
@@ -120,7 +122,7 @@ struct ArgumentParserTests {
             ["init", "--unlink", "D", "oss://b"],
             "unexpected argument 'oss://b'; see 'osssync help init'"
         ),
-        (["ls"], "REMOTE is missing; see 'osssync help ls'"),
+        (["ls"], "REMOTE|DIR is missing; see 'osssync help ls'"),
         (["init", "D"], "REMOTE is missing; see 'osssync help init'"),
         (["pull", ""], "DIR is missing; see 'osssync help pull'"),
         (["doctor", "D", "E"], "unexpected argument 'E'; see 'osssync help doctor'"),
@@ -157,7 +159,11 @@ struct ArgumentParserTests {
         #expect(Set(OptionTable.rows.map(\.option)) == Set(Option.allCases))
         #expect(Set(CommandTable.rows.flatMap(\.options)) == Set(Option.allCases))
         #expect(CommandTable.rows.map(\.name) == CommandName.allCases)
-        let letters = OptionTable.rows.compactMap(\.short)
+        for command in CommandTable.rows {
+            let letters = command.rows.compactMap(\.short)
+            #expect(Set(letters).count == letters.count)
+        }
+        let letters = OptionTable.rows.compactMap(\.short).filter { $0 != "h" }
         #expect(Set(letters).count == letters.count)
     }
 }

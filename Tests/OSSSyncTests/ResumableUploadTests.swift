@@ -64,9 +64,9 @@ struct ResumableUploadTests {
         let receiver = ScriptedServer { _, _ in [.response("200 OK", body: Array(answer.utf8))] }
         try fixture.write("file", StoreFixture.ramp(size))
         var options = Self.options()
-        options.put.metadata = ["owner": "me"]
-        options.put.storageClass = "IA"
-        options.put.contentType = "text/x"
+        options.put.properties.metadata = ["owner": "me"]
+        options.put.properties.storageClass = "IA"
+        options.put.properties.contentType = "text/x"
         options.put.callback = UploadCallback(
             url: receiver.url + "/done",
             host: "app.example",

@@ -45,13 +45,13 @@ struct UploadFaultTests {
         var options = UploadOptions()
         options.partSize = 200_000
         options.recordDirectory = fixture.path("records")
-        options.put.storageClass = "NoSuchClass"
+        options.put.properties.storageClass = "NoSuchClass"
         let refused = try fixture.resumable(options)
         let error = await #expect(throws: SyncError.self) { try await refused.resume() }
         #expect(error?.code == .configuration)
         #expect(fixture.names(in: "records") == [])
         // Nor does one whose answer never came.
-        options.put.storageClass = nil
+        options.put.properties.storageClass = nil
         options.startsOver = false
         let connection = #"{"operation": "InitiateMultipartUpload"}"#
         try fixture.setFaults(#"[{"match": \#(connection), "effect": {"hold": true}}]"#)

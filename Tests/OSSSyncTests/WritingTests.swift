@@ -9,11 +9,10 @@ struct WritingTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let client = try fixture.client()
-        let receipt = try await client.put(
-            [1, 2, 3],
-            to: "a/b c",
-            options: PutOptions(contentType: "text/x", metadata: ["Owner": "me", "b-2": "x"])
-        )
+        var options = PutOptions.none
+        options.properties.contentType = "text/x"
+        options.properties.metadata = ["Owner": "me", "b-2": "x"]
+        let receipt = try await client.put([1, 2, 3], to: "a/b c", options: options)
         let info = try #require(try await client.head("a/b c").value)
         #expect(info.key == "a/b c")
         #expect(info.size == 3)

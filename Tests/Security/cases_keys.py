@@ -208,7 +208,15 @@ def modes(place):
         body = page(request)
         return body.replace(b"<Type>Normal</Type>", b"<Type>Nosuch</Type>", 1)
     store.page = with_types
-    pull_with(place, store, expected=(0, 1), limit="umask 022")
+    # Execution is the most that the metadata get, where the umask allows it and they are wanted.
+    for options, mode in ((("--no-metadata",), 0o644), ((), 0o755)):
+        for name in place.files():
+            os.remove(os.path.join(os.fsencode(place.mirror), name))
+        pull_with(place, store, *options, expected=(0, 1), limit="umask 022")
+        check_modes(place, mode)
+
+
+def check_modes(place, mode):
     expect(place.files(), "nothing was pulled")
     for folder, folders, names in os.walk(place.mirror):
         if folder == place.mirror:
@@ -216,7 +224,7 @@ def modes(place):
         for name in names:
             status = os.lstat(os.path.join(folder, name))
             expect(stat.S_ISREG(status.st_mode), f"{name} is no plain file")
-            equal(status.st_mode & 0o7777, 0o644, name)
+            equal(status.st_mode & 0o7777, mode, name)
             equal((status.st_uid, status.st_nlink), (os.getuid(), 1), name)
         for name in folders:
             equal(os.lstat(os.path.join(folder, name)).st_mode & 0o7777, 0o755, name)

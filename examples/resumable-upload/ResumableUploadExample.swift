@@ -33,7 +33,7 @@ struct ResumableUploadExample {
         var options = UploadOptions()
         options.recordDirectory = file + ".uploads"
         options.partSize = 100 << 10
-        options.put.metadata = ["taken-by": "camera"]
+        options.put.properties.metadata = ["taken-by": "camera"]
         options.put.callback = UploadCallback(
             url: arguments[4],
             body: #"{"object":${object},"size":${size},"album":${x:album}}"#,

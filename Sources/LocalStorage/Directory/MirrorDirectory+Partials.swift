@@ -84,7 +84,7 @@ extension MirrorDirectory {
     ) throws(LocalError) -> (ready: ReadyPartial, file: OpenFile?) {
         let directory = try partials
         do throws(LocalError) {
-            let mode = try newFileMode()
+            let mode = try newFileModes().ordinary
             return try againIfFull { () throws(LocalError) in
                 try newPartial(in: directory, mode: mode) { (name, file) throws(LocalError) in
                     try requireInodes(file.descriptor)

@@ -46,7 +46,7 @@ package final class MirrorDirectory: Sendable {
     private struct OpenedOnUse {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
-        var fileMode: UInt32?
+        var fileModes: NewFileModes?
         var standIn: ScratchDirectory?
     }
 
@@ -313,26 +313,26 @@ extension MirrorDirectory {
         )
     }
 
-    /// The permissions that an ordinary new file gets from this process, found by making one:
-    /// asking for the umask would mean to change it for a moment, for every thread.
-    func newFileMode() throws(LocalError) -> UInt32 {
+    /// The permissions that new files get from this process, found by making one: asking for the
+    /// umask would mean to change it for a moment, for every thread.
+    func newFileModes() throws(LocalError) -> NewFileModes {
         let directory = try partials
         return try opened.withLock { opened throws(LocalError) in
-            if let mode = opened.fileMode { return mode }
+            if let modes = opened.fileModes { return modes }
             // A kill may leave it behind: under this name it is swept like any other.
             let name = fileName(PartialName.random())
             let descriptor = try calls.open(
                 at: directory.descriptor,
                 name,
                 flags: SystemCalls.creationFlags,
-                mode: 0o666
+                mode: 0o777
             )
             let probe = OpenFile(adopting: descriptor, name: name.display, calls: calls)
             let status = Result { () throws(LocalError) in try probe.status() }
             try calls.unlink(at: directory.descriptor, name)
-            let mode = try status.get().permissions & 0o666
-            opened.fileMode = mode
-            return mode
+            let modes = NewFileModes(allowed: try status.get().permissions & 0o777)
+            opened.fileModes = modes
+            return modes
         }
     }
 

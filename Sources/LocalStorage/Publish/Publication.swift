@@ -8,10 +8,9 @@ package struct Publication: Sendable, Hashable {
     package var modified: Timestamp
     package var expected: ExpectedTarget
     package var backup: BackupPolicy
-    /// The permissions of the file that this is a copy of; nil for new content.
-    ///
-    /// They count where nothing is replaced.
-    package var permissions: UInt32?
+    /// Where the permissions come from if nothing is replaced; nil for those of an ordinary new
+    /// file.
+    package var permissions: GivenPermissions?
     /// Set where the temporary file has its time and the permissions of a new file already.
     package var ready: ReadyPartial?
 
@@ -21,7 +20,7 @@ package struct Publication: Sendable, Hashable {
         modified: Timestamp,
         expected: ExpectedTarget,
         backup: BackupPolicy,
-        permissions: UInt32? = nil,
+        permissions: GivenPermissions? = nil,
         ready: ReadyPartial? = nil
     ) {
         self.partialName = partialName
@@ -51,11 +50,41 @@ package struct ReadyPartial: Sendable, Hashable {
 
 extension Publication {
     /// The temporary file, if nothing needs to be done to it before it gets its name.
-    var unchangedPartial: ReadyPartial? {
+    func unchangedPartial(_ modes: NewFileModes) -> ReadyPartial? {
         guard let ready, ready.name == partialName, ready.modified == modified,
-            expected == .absent, permissions == nil
+            expected == .absent, modes.permissions(permissions) == modes.ordinary
         else { return nil }
         return ready
+    }
+}
+
+/// Where the permissions of a new file come from.
+package enum GivenPermissions: Sendable, Hashable {
+    /// The file of this machine that it is a copy of.
+    case ofCopy(UInt32)
+    /// The object's metadata, which anyone may have written who can write to the bucket.
+    case ofObject(UInt32)
+}
+
+/// The permissions that this process gives new files.
+struct NewFileModes: Sendable, Hashable {
+    /// All that the umask allows: read, write and execute.
+    let allowed: UInt32
+
+    /// Those of an ordinary new file.
+    var ordinary: UInt32 { allowed & 0o666 }
+
+    /// Those of a new file: never more than read, write and execute, because set-user-ID was given
+    /// to other content.
+    ///
+    /// What an object says gives no user more than the umask does, and never takes reading from the
+    /// owner, because later runs read the file.
+    func permissions(_ given: GivenPermissions?) -> UInt32 {
+        switch given {
+        case .ofCopy(let permissions): permissions & 0o777
+        case .ofObject(let permissions): permissions & allowed | 0o400
+        case nil: ordinary
+        }
     }
 }
 

@@ -25,7 +25,7 @@ struct Publisher {
     private let directory: MirrorDirectory
     private let group: [Publication]
     private let partials: OpenDirectory
-    private let mode: UInt32
+    private let modes: NewFileModes
     private let calls: SystemCalls
     private var prepared: [Prepared] = []
     /// By the item's index.
@@ -38,7 +38,7 @@ struct Publisher {
         self.directory = directory
         self.group = group
         partials = try directory.partials
-        mode = try directory.newFileMode()
+        modes = try directory.newFileModes()
         calls = directory.calls
         outcomes = group.map {
             .failed(.unusablePartial(name: displayText($0.partialName.utf8)))
@@ -55,7 +55,7 @@ struct Publisher {
     /// With `synchronizesEach` each of them is made durable by itself.
     mutating func prepare(synchronizesEach: Bool) {
         for index in group.indices {
-            if !synchronizesEach, let ready = group[index].unchangedPartial {
+            if !synchronizesEach, let ready = group[index].unchangedPartial(modes) {
                 // Another file in its place is found by the look after the rename.
                 prepared.append(Prepared(index: index, name: ready.file, status: ready.status))
                 continue
@@ -76,7 +76,7 @@ struct Publisher {
         }
     }
 
-    /// Those of the file that is replaced, of the file that this is a copy of, or the usual ones.
+    /// Those of the file that is replaced, or else what is given.
     ///
     /// Never more than read, write and execute: set-user-ID was given to other content.
     private mutating func permissions(
@@ -88,7 +88,7 @@ struct Publisher {
         {
             return old.permissions & 0o777
         }
-        return publication.permissions.map { $0 & 0o777 } ?? mode
+        return modes.permissions(publication.permissions)
     }
 
     /// Gives the old versions that are to be kept their second names.

@@ -115,6 +115,8 @@ extension BucketClient {
     ///   - uploadID: What ``initiateUpload(of:options:)`` returned.
     ///   - parts: By ascending number.
     ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
+    ///   - accessControl: The access control list, which OSS takes here and S3 when an upload
+    ///     begins.
     ///   - callback: A request that OSS makes once the object is there.
     /// - Returns: What the store says of the object.
     /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more.
@@ -124,6 +126,7 @@ extension BucketClient {
         uploadID: String,
         parts: [ObjectPart],
         forbidsOverwrite: Bool = false,
+        accessControl: String? = nil,
         callback: UploadCallback? = nil
     ) async throws(SyncError) -> PutReceipt {
         var uploaded: [UploadedPart] = []
@@ -145,6 +148,7 @@ extension BucketClient {
             callback: callback?.wire
         )
         request.existenceIsUnknown = true
+        request.accessControl = accessControl
         return try await call { () throws(StorageError) in
             PutReceipt(try await store.completeMultipartUpload(request))
         }

@@ -95,8 +95,22 @@ public struct BucketClient: Sendable {
     public func list(
         onObject: (ListedObject) -> Bool
     ) async throws(SyncError) {
+        try await list(beginningWith: remote.prefix, onObject: onObject)
+    }
+
+    /// Lists every object whose whole key begins with `text`, in key order; the remote's prefix is
+    /// not put before it.
+    ///
+    /// - Parameters:
+    ///   - text: How the keys begin; not only up to a slash.
+    ///   - onObject: Called for each object during the listing; return false to end it.
+    /// - Throws: `SyncError`; a listing with inconsistent order or pages is an error, too.
+    public func list(
+        beginningWith text: String,
+        onObject: (ListedObject) -> Bool
+    ) async throws(SyncError) {
         var validator = ListingValidator()
-        var request = ListRequest(prefix: remote.prefixKey, delimiter: nil, maximumKeys: 1_000)
+        var request = ListRequest(prefix: ObjectKey(text), delimiter: nil, maximumKeys: 1_000)
         do throws(StorageError) {
             while true {
                 let page = try await store.list(request)

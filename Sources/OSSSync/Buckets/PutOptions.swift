@@ -4,16 +4,8 @@ internal import SyncModel
 
 /// What is written with an object.
 public struct PutOptions: Sendable, Hashable {
-    /// The object's type; nil leaves it to the key's ending or, where that says nothing, to the
-    /// store.
-    public var contentType: String?
-    /// The user's metadata, by names without `x-oss-meta-`.
-    ///
-    /// Names are letters, digits and hyphens, which the store turns to lower case; values are
-    /// printable ASCII and not empty. OSS takes 8 KiB in all.
-    public var metadata: [String: String]
-    /// The store's name of a storage class; nil for the bucket's own.
-    public var storageClass: String?
+    /// What the object is written with.
+    public var properties: ObjectProperties
     /// Refuses to replace an object: `SyncError` of code `alreadyExists`.
     public var forbidsOverwrite: Bool
     /// A request that OSS makes to another server once the object is stored; S3 has none.
@@ -21,15 +13,11 @@ public struct PutOptions: Sendable, Hashable {
 
     /// Makes options; those left out are the store's own choice.
     public init(
-        contentType: String? = nil,
-        metadata: [String: String] = [:],
-        storageClass: String? = nil,
+        properties: ObjectProperties = .none,
         forbidsOverwrite: Bool = false,
         callback: UploadCallback? = nil
     ) {
-        self.contentType = contentType
-        self.metadata = metadata
-        self.storageClass = storageClass
+        self.properties = properties
         self.forbidsOverwrite = forbidsOverwrite
         self.callback = callback
     }
@@ -37,21 +25,14 @@ public struct PutOptions: Sendable, Hashable {
     /// No options.
     public static let none = PutOptions()
 
-    /// In the order of their names, so that requests are alike.
-    var sortedMetadata: [(name: String, value: String)] {
-        metadata.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { (name: $0.key, value: $0.value) }
-    }
-
     func request(_ key: String) -> PutRequest {
         var request = PutRequest(
             key: ObjectKey(key),
-            contentType: contentType,
-            userMetadata: sortedMetadata,
-            storageClass: storageClass.map { StorageClass(name: $0) },
+            userMetadata: properties.sortedMetadata,
             forbidsOverwrite: forbidsOverwrite,
             callback: callback?.wire
         )
+        request.set(properties)
         request.existenceIsUnknown = true
         return request
     }

@@ -11,7 +11,7 @@ struct LinkFile: Sendable, Hashable {
     ]
     /// Keys that may stand more than once in a section.
     static let repeatable: Set<String> = [
-        "exclude", "include", "exclude-from", "exclude-if-present",
+        "exclude", "include", "exclude-from", "exclude-if-present", "header",
     ]
 
     var remote: String

@@ -217,7 +217,10 @@ public struct Mirror: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
-        if direction != .pull { try MirrorLink.require(directory: directory) }
+        if direction != .pull {
+            try MirrorLink.require(directory: directory)
+            try options.properties.check(for: remote.dialect)
+        }
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
@@ -228,8 +231,17 @@ public struct Mirror: Sendable {
             try writeLink()
         }
         let engine = try engine(connectionLimit: options.connectionLimit)
-        return try await engine.run(direction, options: options, onEvent: onEvent)
+        let storesArchived = direction != .pull && options.properties.isArchived
+        return try await engine.run(direction, options: options) { event in
+            onEvent(event)
+            if storesArchived, case .started = event {
+                onEvent(.warning(message: Self.archiveWarning))
+            }
+        }
     }
+
+    private static let archiveWarning =
+        "objects of this storage class must be restored before a pull can read them"
 
     /// True if the directory has something that a run could send.
     private var hasFiles: Bool {

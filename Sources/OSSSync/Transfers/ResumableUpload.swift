@@ -136,7 +136,7 @@ public final class ResumableUpload: Sendable {
             return try await upload.run()
         } outcome: { ending in
             switch ending {
-            case .finished(let finished): .finished(object(finished))
+            case .finished(let finished): .finished(UploadedObject(key: key, finished))
             case .paused: .paused
             case .cancelled: .cancelled
             }
@@ -183,9 +183,11 @@ public final class ResumableUpload: Sendable {
         }
         attempts.giveUp()
     }
+}
 
-    private func object(_ finished: ObjectUpload.Finished) -> UploadedObject {
-        UploadedObject(
+extension UploadedObject {
+    init(key: String, _ finished: ObjectUpload.Finished) {
+        self.init(
             key: key,
             size: finished.size,
             etag: finished.etag.text,
@@ -197,7 +199,7 @@ public final class ResumableUpload: Sendable {
 }
 
 extension ObjectUpload.Settings {
-    fileprivate init(
+    init(
         _ client: BucketClient,
         _ key: String,
         _ path: String,
@@ -208,10 +210,8 @@ extension ObjectUpload.Settings {
             key: ObjectKey(key),
             path: path,
             forbidsOverwrite: options.put.forbidsOverwrite,
-            contentType: options.put.contentType,
-            userMetadata: options.put.sortedMetadata,
-            storageClass: options.put.storageClass.map { StorageClass(name: $0) },
-            keepsModificationTime: options.keepsModificationTime,
+            properties: options.put.properties,
+            keepsFileMetadata: options.keepsFileMetadata,
             callback: options.put.callback?.wire,
             startsOver: options.startsOver,
             keepsRecord: options.keepsRecord

@@ -25,9 +25,9 @@ public struct UploadOptions: Sendable, Hashable {
     /// has forgotten the upload: true begins again and says so; false is an error of code
     /// `cannotResume`, after which the next call begins again.
     public var startsOver = true
-    /// Notes the file's modification time in the object's metadata, as `mtime`, by which `osssync`
-    /// gives it back.
-    public var keepsModificationTime = true
+    /// Keeps the file's modification time and permissions in the object's metadata, as `mtime` and
+    /// `mode`, from which a download restores them.
+    public var keepsFileMetadata = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
     /// `resume()`.
     public var reconnects: ReconnectPolicy?

@@ -3,13 +3,14 @@ internal import OSSSync
 /// Reads a command line by the tables of commands and options.
 ///
 /// Options may stand before, between and after the other arguments; `--` ends them. The last
-/// of two values of one option counts, but for patterns, where each does.
+/// of two values of one option counts, but for patterns and headers, where each does.
 struct ArgumentParser {
     private var positionals: [String] = []
     private var values: [Option: String] = [:]
     private var counts: [Option: Int] = [:]
     /// The patterns of what to skip, in the order given.
     private var patterns: [FilterArgument] = []
+    private var headers: [String] = []
     /// The options as they were typed, in order, for messages.
     private var typed: [(option: Option, name: String)] = []
     private var asksForVersion = false
@@ -66,7 +67,7 @@ struct ArgumentParser {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             let name = "-\(letter)"
-            guard let row = OptionTable.row(short: letter) else {
+            guard let row = OptionTable.row(short: letter, of: likelyCommand) else {
                 throw unknownOption(name)
             }
             // -j8: what follows the letter is its value.
@@ -99,6 +100,8 @@ struct ArgumentParser {
         }
         if let pattern = FilterArgument(row.option, value) {
             patterns.append(pattern)
+        } else if row.option == .header {
+            headers.append(value)
         } else {
             values[row.option] = value
         }
@@ -144,7 +147,8 @@ struct ArgumentParser {
                 positionals: arguments,
                 values: values,
                 counts: counts,
-                patterns: patterns
+                patterns: patterns,
+                headers: headers
             )
         )
     }

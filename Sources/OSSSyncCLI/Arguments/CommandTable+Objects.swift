@@ -4,6 +4,10 @@ extension CommandTable {
         name: "SOURCE",
         isOptional: false
     )
+    private static let place = ArgumentSpecification(
+        name: "REMOTE|DIR",
+        isOptional: false
+    )
     private static let target = ArgumentSpecification(
         name: "TARGET",
         isOptional: false
@@ -23,15 +27,23 @@ extension CommandTable {
 
     static let list = CommandSpecification(
         name: .ls,
-        arguments: [remote],
-        summary: "list the objects of a bucket prefix",
+        arguments: [place],
+        summary: "list objects",
         discussion: [
-            "Prints one line for each object: size in bytes, time of the last change, ETag and "
-                + "key, in the order of the store. Keys are whole keys, with control "
-                + "characters escaped."
+            "Prints one line for each object: time of the last change, size in bytes, and key, in "
+                + "the order of the store. Keys are whole keys, with control characters escaped. "
+                + "DIR is a linked directory, whose remote is listed.",
+            "oss://BUCKET/NAME lists what is below NAME/. If there is nothing, it shows the object "
+                + "of this whole key, or else all objects whose keys begin so. Exit status 1 means "
+                + "that there are none.",
         ],
-        options: commonOptions,
-        examples: [("osssync ls oss://media/photos", "every object below photos/")]
+        options: [.long, .humanReadable, .summary, .stateDirectory] + commonOptions,
+        examples: [
+            ("osssync ls oss://media/photos", "every object below photos/"),
+            ("osssync ls -l oss://media/photos/a.jpg", "one object"),
+            ("osssync ls oss://media/photos/IMG", "those whose names begin with IMG"),
+            ("osssync ls --summary -h ~/Photos", "what a mirror takes in its bucket"),
+        ]
     )
 
     static let get = CommandSpecification(
@@ -46,6 +58,9 @@ extension CommandTable {
             "Other users can see the arguments of a program. With - as SOURCE, the signed URL is "
                 + "read from standard input; with @FILE, from FILE. An optional second line is a "
                 + "URL signed for HEAD.",
+            "With - as FILE, the object is written to standard output, and nothing to disk: up to "
+                + "--jobs parts are held in memory. Exit status 1 means that the output is not the "
+                + "whole object, or not what the store's checksum is of.",
             "The file appears once it is complete and verified. An interrupted download resumes "
                 + "when the same command is run again, also with a new URL of the same object. "
                 + "\(records)",
@@ -53,6 +68,7 @@ extension CommandTable {
         options: [.headURL] + transferOptions,
         examples: [
             ("osssync get oss://media/photos/a.jpg a.jpg", "download one object"),
+            ("osssync get oss://media/db.gz -", "read it as a stream, such as for gunzip"),
             (
                 "osssync get @signed-url a.mov",
                 "download from the signed URL in the file signed-url, hidden from other users"
@@ -71,12 +87,23 @@ extension CommandTable {
             "TARGET is an object, oss://BUCKET/KEY or s3://BUCKET/KEY, or a directory, "
                 + "oss://BUCKET/PREFIX/, for an object named like the file. An existing object "
                 + "is replaced only with --force.",
+            "With - as FILE, standard input is sent up to its end, in parts of --part-size (8M) "
+                + "that grow; at most 256 MiB of them, or two parts, are in memory. If reading or "
+                + "sending fails or is interrupted, nothing is stored and nothing can be resumed. "
+                + "A writer that fails looks like the end of the input: check its status, and use "
+                + "a new key for each backup.",
             "A large file is sent in parts. An interrupted upload resumes when the same command "
                 + "is run again; until then its parts use space in the bucket, and osssync uploads "
                 + "shows them. \(records)",
         ],
-        options: [.storageClass, .callbackURL, .callbackBody] + transferOptions,
-        examples: [("osssync put film.mov oss://media/films/", "upload it as films/film.mov")],
+        options: CommandTable.propertyOptions + [.callbackURL, .callbackBody] + transferOptions,
+        examples: [
+            ("osssync put film.mov oss://media/films/", "upload it as films/film.mov"),
+            (
+                "osssync put - oss://media/db-2026-01-31.sql",
+                "upload what a program writes, such as pg_dump"
+            ),
+        ],
         optionHelp: [
             .force: "replace an existing object"
         ]

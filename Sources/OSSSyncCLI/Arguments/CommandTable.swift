@@ -55,6 +55,16 @@ struct CommandSpecification: Sendable {
     /// The help of options that mean something else here than `OptionTable` says.
     var optionHelp: [Option: String] = [:]
 
+    /// The rows of its options in the order of the help; of two with one letter the first has it.
+    var rows: [OptionSpecification] {
+        var letters: Set<Character> = []
+        return OptionTable.rows.filter { options.contains($0.option) }.map { row in
+            var row = row
+            if let short = row.short, !letters.insert(short).inserted { row.short = nil }
+            return row
+        }
+    }
+
     /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
     ///
     var isOfMirror: Bool { takes(ArgumentSpecification.directoryName) }
@@ -156,11 +166,13 @@ enum CommandTable {
         .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
         .maximumSize, .minimumAge, .maximumAge,
     ]
+    /// What objects are written with.
+    static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     private static let runOptions: [Option] =
         [.dryRun, .delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .trashDays,
-            .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration,
-            .progress, .logFile, .metricsFile, .stateDirectory,
+            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
+            .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
+            .maximumDuration, .progress, .logFile, .metricsFile, .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(
@@ -233,7 +245,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions,
+        options: [.force] + runOptions + propertyOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
@@ -260,7 +272,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions,
+        options: [.force] + runOptions + propertyOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
             ("osssync sync --delete ~/Notes", "also transfer deletions"),

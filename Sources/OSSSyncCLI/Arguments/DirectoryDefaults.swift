@@ -34,7 +34,7 @@ struct DirectoryDefaults: Sendable {
                 )
             }
             for entry in section.entries where !entry.isOfLink {
-                let known = try Self.read(entry, path: path)
+                let known = try Self.read(entry, of: command, path: path)
                 if section.name == Self.common { common.append(known) }
                 if let command { own[command, default: []].append(known) }
             }
@@ -52,11 +52,16 @@ struct DirectoryDefaults: Sendable {
     /// The options that a line can set.
     private static let settable: [OptionSpecification] = OptionTable.rows.filter { row in
         row.option != .help && !OptionTable.onlyTyped.contains(row.option)
-            && CommandTable.row(.pull)?.options.contains(row.option) == true
+            && commands.contains { accepts($0, row.option) }
+    }
+
+    private static func accepts(_ command: CommandName, _ option: Option) -> Bool {
+        CommandTable.row(command)?.options.contains(option) == true
     }
 
     private static func read(
         _ entry: DirectoryConfiguration.Entry,
+        of command: CommandName?,
         path: String
     ) throws(UsageError) -> Default {
         func problem(_ reason: String) -> UsageError {
@@ -72,6 +77,9 @@ struct DirectoryDefaults: Sendable {
                 "unknown name '\(displayText(entry.key))'"
                     + (nearest.map { "; did you mean '\($0)'?" } ?? "")
             )
+        }
+        if let command, !accepts(command, row.option) {
+            throw problem("'\(name)' is not an option of \(command.rawValue)")
         }
         if row.group == .connection, CommandTable.linkOptions.contains(row.option) {
             throw problem("'\(name)' belongs in [mirror]")
@@ -140,6 +148,7 @@ struct DirectoryDefaults: Sendable {
         filled.values.merge(typed.values) { $1 }
         filled.counts.merge(typed.counts) { $1 }
         filled.patterns += typed.patterns
+        filled.headers += typed.headers
         return filled
     }
 }
@@ -153,6 +162,8 @@ extension ParsedArguments {
             }
             if let pattern = FilterArgument(known.option, value) {
                 patterns.append(pattern)
+            } else if known.option == .header {
+                headers.append(value)
             } else {
                 values[known.option] = value
             }

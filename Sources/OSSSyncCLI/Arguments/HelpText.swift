@@ -60,9 +60,7 @@ struct HelpText {
             lines += wrap(paragraph, indent: 0)
         }
         for group in OptionGroup.allCases where group != .connection {
-            let rows = OptionTable.rows.filter {
-                $0.group == group && row.options.contains($0.option)
-            }
+            let rows = row.rows.filter { $0.group == group }
             guard !rows.isEmpty else { continue }
             lines += ["", group.rawValue + ":"]
             lines += table(rows.map { ($0.usage, row.optionHelp[$0.option] ?? $0.help) })

@@ -23,6 +23,7 @@ enum Option: String, CaseIterable, Sendable {
     case checksum
     case exitCode = "exit-code"
     case trashDays = "trash-days"
+    case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"
@@ -46,8 +47,14 @@ enum Option: String, CaseIterable, Sendable {
     case timeout
     case retries
     case retryWait = "retry-wait"
+    case long
+    case humanReadable = "human-readable"
+    case summary
     case headURL = "head-url"
     case storageClass = "storage-class"
+    case sse
+    case acl
+    case header
     case callbackURL = "callback-url"
     case callbackBody = "callback-body"
     case method
@@ -101,7 +108,7 @@ enum OptionGroup: String, CaseIterable, Sendable {
 /// One row of the table from which parsing and help come.
 struct OptionSpecification: Sendable {
     let option: Option
-    let short: Character?
+    var short: Character?
     let value: OptionValue
     let group: OptionGroup
     /// Continues the sentence "this option …", without a full stop.

@@ -2,6 +2,23 @@ extension OptionTable {
     /// The options of the commands on single objects.
     static let objectRows: [OptionSpecification] = [
         OptionSpecification(
+            .long,
+            short: "l",
+            .object,
+            "also show the ETag and the storage class, and for a single object its CRC-64"
+        ),
+        OptionSpecification(
+            .humanReadable,
+            short: "h",
+            .object,
+            "show sizes in units, such as 1.5 MiB"
+        ),
+        OptionSpecification(
+            .summary,
+            .object,
+            "show only the number and the bytes of objects of each storage class"
+        ),
+        OptionSpecification(
             .headURL,
             value: .text("URL"),
             .object,
@@ -11,7 +28,28 @@ extension OptionTable {
             .storageClass,
             value: .text("CLASS"),
             .object,
-            "the storage class of the object, such as IA (default: the bucket's)"
+            "the storage class of objects that are written, such as IA (default: the bucket's)"
+        ),
+        OptionSpecification(
+            .sse,
+            value: .text("aes256|kms[:KEY]"),
+            .object,
+            "let the store encrypt objects that are written (default: as the bucket says)"
+        ),
+        OptionSpecification(
+            .acl,
+            value: .text("NAME"),
+            .object,
+            "the access control list of objects that are written, such as private "
+                + "(default: the bucket's)"
+        ),
+        OptionSpecification(
+            .header,
+            value: .text("'NAME: VALUE'"),
+            .object,
+            "write objects with this header: Cache-Control, Content-Disposition, "
+                + "Content-Encoding, Content-Language, Content-Type, Expires or metadata "
+                + "(x-oss-meta-NAME, x-amz-meta-NAME); can be repeated"
         ),
         OptionSpecification(
             .callbackURL,

@@ -85,6 +85,11 @@ enum OptionTable {
             "exit with status 1 if the two sides differ or may differ"
         ),
         OptionSpecification(
+            .noMetadata,
+            .run,
+            "do not keep modification times and permissions in objects, and do not restore them"
+        ),
+        OptionSpecification(
             .trashDays,
             value: .text("N"),
             .run,
@@ -107,7 +112,8 @@ enum OptionTable {
             value: .text("SIZE"),
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
-                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put)"
+                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put of "
+                + "a file)"
         ),
     ]
 
@@ -255,7 +261,9 @@ enum OptionTable {
         rows.first { $0.option.rawValue == name }
     }
 
-    static func row(short: Character) -> OptionSpecification? {
-        rows.first { $0.short == short }
+    /// A letter can be another option of one command than of all others.
+    static func row(short: Character, of command: CommandName?) -> OptionSpecification? {
+        command.flatMap(CommandTable.row)?.rows.first { $0.short == short }
+            ?? rows.last { $0.short == short }
     }
 }

@@ -8,6 +8,8 @@ struct ParsedArguments: Sendable, Hashable {
     var counts: [Option: Int]
     /// The patterns given, in order.
     var patterns: [FilterArgument] = []
+    /// The headers given, in order.
+    var headers: [String] = []
 
     var mirror: MirrorArguments { MirrorArguments(split.mirror) }
 

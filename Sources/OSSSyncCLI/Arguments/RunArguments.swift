@@ -69,6 +69,8 @@ extension RunOptions {
             parse: parseDuration
         )
         filter = try FileFilter(arguments)
+        properties = try ObjectProperties(arguments)
+        keepsFileMetadata = !arguments.has(.noMetadata)
     }
 }
 

@@ -2,13 +2,15 @@ internal import OSSSync
 
 /// The choices that `get` and `put` share.
 struct TransferArguments: Sendable {
+    /// The argument that stands for standard input or output in the place of a file.
+    static let stream = "-"
+
     private static let streamBounds = 1...64
 
     /// Nil for the library's own.
     let partSize: Int64?
     let streams: Int?
     let replaces: Bool
-    let recordDirectory: String?
 
     init(_ context: CommandContext) throws {
         let arguments = context.arguments
@@ -22,6 +24,5 @@ struct TransferArguments: Sendable {
         ) { text in
             parseSize(text).flatMap { RunOptions.partSizes.contains($0) ? $0 : nil }
         }
-        recordDirectory = try RecordFolder.path(context.sources)
     }
 }

@@ -7,13 +7,16 @@ struct GetCommand: Sendable {
     func run() async throws -> ExitCode {
         let arguments = try TransferArguments(context)
         var options = DownloadOptions()
-        options.recordDirectory = arguments.recordDirectory
         options.replacesFile = arguments.replaces
         options.progressInterval = .milliseconds(250)
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
         let (source, subject, path) = try source(streams: options.streams)
+        guard context.positional(1) != TransferArguments.stream else {
+            return try await write(source, subject, options)
+        }
+        options.recordDirectory = try RecordFolder.path(context.sources)
         let report = TransferReport(context, .download, of: subject)
         if options.recordDirectory == nil {
             report.warn("HOME is not set, so an interrupted download cannot be resumed")
@@ -36,6 +39,42 @@ struct GetCommand: Sendable {
         tell(file, report)
         return .success
     }
+
+    /// Writes the object, and nothing else, to standard output.
+    private func write(
+        _ source: DownloadSource,
+        _ subject: String,
+        _ options: DownloadOptions
+    ) async throws -> ExitCode {
+        guard !context.output.isJSON else {
+            throw UsageError.badArgument(
+                "--json",
+                expected: "standard output is for the object; specify a file"
+            )
+        }
+        let report = TransferReport(context, .download, of: subject)
+        let object: StreamedObject?
+        do throws(SyncError) {
+            object = try await report.streaming(showsItem: false) { () throws(SyncError) in
+                try await source.write(
+                    to: OutputStream.standardOutput.descriptor,
+                    name: "standard output",
+                    partSize: options.partSize,
+                    streams: options.streams,
+                    onProgress: { report.note(moved: $0, of: $1) }
+                )
+            }
+        } catch {
+            throw Self.advising(error, subject)
+        }
+        // The reader of a pipe that has gone wants to hear nothing.
+        guard let object else { return .incomplete }
+        if !object.isVerified { report.warn(Self.unverified) }
+        return .success
+    }
+
+    private static let unverified =
+        "the store provides no checksum of the content, so only its length was checked"
 
     /// What is fetched, what messages call it, and where it goes.
     private func source(
@@ -110,9 +149,7 @@ struct GetCommand: Sendable {
 
     private func tell(_ file: DownloadedFile, _ report: TransferReport) {
         if !file.isVerified {
-            report.warn(
-                "the store provides no checksum of the content, so only its length was checked"
-            )
+            report.warn(Self.unverified)
         }
         if context.output.isJSON {
             var line = EventJSON.line("downloaded", time: WallClock.text())

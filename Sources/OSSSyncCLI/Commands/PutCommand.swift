@@ -1,5 +1,11 @@
 internal import OSSSync
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// `osssync put`.
 struct PutCommand: Sendable {
     private static let callbackBody =
@@ -10,21 +16,25 @@ struct PutCommand: Sendable {
     func run() async throws -> ExitCode {
         let arguments = try TransferArguments(context)
         var options = UploadOptions()
-        options.recordDirectory = arguments.recordDirectory
         options.progressInterval = .milliseconds(250)
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        options.put.storageClass = context.arguments.values[.storageClass]
+        options.put.properties = try ObjectProperties(context.arguments)
         options.put.forbidsOverwrite = !arguments.replaces
         options.put.callback = try callback()
         let (file, object) = try places()
+        try options.put.properties.check(for: object.bucket.dialect)
         let client = try BucketClient(
             remote: object.bucket,
             sources: context.sources,
             connectionLimit: options.streams
         )
         let report = TransferReport(context, .upload, of: object.display)
+        guard file != TransferArguments.stream else {
+            return try await send(client, object, options, arguments.partSize, report)
+        }
+        options.recordDirectory = try RecordFolder.path(context.sources)
         if options.recordDirectory == nil {
             report.warn("HOME is not set, so an interrupted upload cannot be resumed")
         }
@@ -49,11 +59,42 @@ struct PutCommand: Sendable {
         return .success
     }
 
+    /// Sends standard input.
+    private func send(
+        _ client: BucketClient,
+        _ object: ObjectReference,
+        _ given: UploadOptions,
+        _ partSize: Int64?,
+        _ report: TransferReport
+    ) async throws -> ExitCode {
+        var options = given
+        options.partSize = partSize ?? RunOptions.standard.partSize
+        let chosen = options
+        let made: UploadedObject
+        do throws(SyncError) {
+            made = try await report.streaming(showsItem: true) { () throws(SyncError) in
+                try await client.put(
+                    from: STDIN_FILENO,
+                    name: "standard input",
+                    to: object.key,
+                    options: chosen,
+                    onNotice: report.note,
+                    onProgress: report.note(sent:)
+                )
+            }
+        } catch {
+            throw Self.advising(error, object)
+        }
+        tell(made, object, report)
+        if case .failed = made.callback { return .incomplete }
+        return .success
+    }
+
     private func places() throws -> (file: String, object: ObjectReference) {
         guard let file = context.positional(0), let text = context.positional(1) else {
             throw UsageError.noCommand
         }
-        guard !isDirectory(file) else {
+        guard file == TransferArguments.stream || !isDirectory(file) else {
             throw UsageError.badArgument(
                 displayText(file),
                 expected: "it is a directory; use osssync push"
@@ -61,6 +102,12 @@ struct PutCommand: Sendable {
         }
         let target = try ObjectReference(parsing: text)
         guard target.isDirectory else { return (file, target) }
+        guard file != TransferArguments.stream else {
+            throw UsageError.badArgument(
+                target.display,
+                expected: "standard input has no name; specify the whole key of the object"
+            )
+        }
         let name = file.utf8.split(separator: UInt8(ascii: "/")).last
         return (file, target.appending(name.map { String(decoding: $0, as: UTF8.self) } ?? ""))
     }

@@ -19,10 +19,6 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     private static let topics = HelpTopic.allCases.map(\.rawValue)
     private static let shells = allCases.map(\.rawValue)
 
-    private static func options(of row: CommandSpecification) -> [OptionSpecification] {
-        OptionTable.rows.filter { row.options.contains($0.option) }
-    }
-
     /// What an option of a command does, on one line.
     private static func help(
         _ option: OptionSpecification,
@@ -69,7 +65,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        completions:*) \(bashWords(shells)) ;;",
         ]
         for row in CommandTable.rows where !row.options.isEmpty {
-            let words = bashWords(options(of: row).map(\.name))
+            let words = bashWords(row.rows.map(\.name))
             lines.append("        \(row.name.rawValue):-*) \(words) ;;")
         }
         return lines + [
@@ -96,7 +92,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        return", "    fi", "    case $words[2] in",
         ]
         for row in CommandTable.rows {
-            var parts = options(of: row).flatMap { zshOption($0, row) }
+            var parts = row.rows.flatMap { zshOption($0, row) }
             switch row.name {
             case .help: parts.append("'2:topic:(\((commands + topics).joined(separator: " ")))'")
             case .completions: parts.append("'2:shell:(\(shells.joined(separator: " ")))'")
@@ -150,7 +146,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             )
         }
         for row in CommandTable.rows {
-            lines += options(of: row).map { fishOption($0, row) }
+            lines += row.rows.map { fishOption($0, row) }
         }
         return lines
     }

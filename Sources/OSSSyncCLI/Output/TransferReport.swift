@@ -15,6 +15,9 @@ final class TransferReport: Sendable {
     private let subject: String
     private let reporter: Reporter
     private let amounts = Mutex(Amounts())
+    /// When the last progress of a stream was reported.
+    private let lastNote = Mutex<ContinuousClock.Instant?>(nil)
+    private static let interval = Duration.milliseconds(250)
 
     init(_ context: CommandContext, _ action: ItemAction, of subject: String) {
         isJSON = context.output.isJSON
@@ -63,6 +66,61 @@ final class TransferReport: Sendable {
             if isJSON { item(.failed, error) }
             throw error
         }
+    }
+
+    /// Shows a stream, which reports by ``note(moved:of:)``, while `transfer` does its work.
+    func streaming<Outcome: Sendable>(
+        showsItem: Bool,
+        _ transfer: () async throws(SyncError) -> Outcome
+    ) async throws(SyncError) -> Outcome {
+        reporter.startTicking()
+        defer { reporter.finish() }
+        if showsItem { item(.started) }
+        do throws(SyncError) {
+            let outcome = try await transfer()
+            if showsItem { item(.done) }
+            return outcome
+        } catch {
+            if isJSON { item(.failed, error) }
+            throw error
+        }
+    }
+
+    /// Adds to the progress of a stream of unknown length.
+    @Sendable func note(sent count: Int) {
+        let sum = amounts.withLock { amounts in
+            amounts.moved += Int64(count)
+            return amounts.moved
+        }
+        note(moved: sum, of: nil)
+    }
+
+    /// Takes the progress of a stream; `total` is nil while its length is unknown.
+    @Sendable func note(moved: Int64, of total: Int64?) {
+        amounts.withLock { amounts in
+            amounts.moved = moved
+            amounts.size = total ?? moved
+        }
+        let now = ContinuousClock.now
+        let isDue = lastNote.withLock { last in
+            if let last, now - last < Self.interval { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        reporter.handle(
+            .progress(
+                RunProgress(
+                    isPlanComplete: total != nil,
+                    itemsPlanned: 1,
+                    itemsFinished: 0,
+                    bytesPlanned: total ?? moved,
+                    bytesFinished: moved,
+                    bytesResumed: 0,
+                    active: []
+                )
+            )
+        )
     }
 
     private func listen(to sequence: TransferProgressSequence) async {

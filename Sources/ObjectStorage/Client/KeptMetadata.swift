@@ -10,18 +10,23 @@ extension StorageDialect {
 
     /// Metadata that say something of one content only, or of the upload that made it.
     private static let metadataOfContent: Set<String> = [
-        tokenMetadataName, checksumMetadataName, "mtime", "md5", "md5chksum", "sha1", "sha256",
-        "s3cmd-attrs",
+        tokenMetadataName, checksumMetadataName, "mtime", "mode", "md5", "md5chksum", "sha1",
+        "sha256", "s3cmd-attrs",
     ]
 
     /// The longest value of one header, in bytes; user metadata have a limit of all together.
     private static let longestValue = 4 << 10
 
-    /// Adds what `metadata` has and `headers` do not say otherwise; the type is taken over.
+    /// Adds what `metadata` has and `headers` do not say otherwise; the type is taken over if
+    /// `keepsType`.
     ///
     /// False if something had to be left out, which no request can carry or the store would not
     /// take.
-    func keep(_ metadata: ObjectMetadata, in headers: inout [(String, String)]) -> Bool {
+    func keep(
+        _ metadata: ObjectMetadata,
+        in headers: inout [(String, String)],
+        keepsType: Bool
+    ) -> Bool {
         var isWhole = true
         func isTaken(_ name: String, _ value: String) -> Bool {
             let isSendable =
@@ -30,7 +35,7 @@ extension StorageDialect {
             if !isSendable, !value.isEmpty { isWhole = false }
             return isSendable
         }
-        if let type = metadata.contentType, isTaken("content-type", type) {
+        if keepsType, let type = metadata.contentType, isTaken("content-type", type) {
             headers.removeAll { $0.0 == "content-type" }
             headers.append(("content-type", type))
         }

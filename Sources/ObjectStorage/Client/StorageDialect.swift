@@ -111,6 +111,18 @@ package struct StorageDialect: Sendable, Hashable {
 
     func header(_ name: String) -> String { headerPrefix + name }
 
+    var accessControlHeader: String { header(isOSS ? "object-acl" : "acl") }
+
+    /// The headers of a server-side encryption, and what its method is called that uses the key
+    /// service.
+    var encryptionNames: (method: String, keyService: String, key: String) {
+        let method = header("server-side-encryption")
+        return isOSS
+            ? (method, "KMS", method + "-key-id") : (method, "aws:kms", method + "-aws-kms-key-id")
+    }
+
+    var isOSS: Bool { conditions == .forbidOverwrite }
+
     package static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.signature == right.signature
     }

@@ -12,6 +12,7 @@ package struct CompleteRequest: Sendable {
     /// The version that is replaced; any other is an error if the service supports the check.
     package var replaced: ETag?
     package var callback: UploadCallback?
+    package var accessControl: String?
 
     package init(
         key: ObjectKey,
@@ -38,13 +39,16 @@ extension StorageClient {
         wire.query = [("uploadId", request.upload.text)] + documentEncoding
         wire.headers = [("content-type", "application/xml")]
         wire.headers += callbackHeaders(request.callback)
+        if dialect.isOSS { wire.headers += accessControlHeaders(request.accessControl) }
         guard !request.parts.isEmpty,
             zip(request.parts, request.parts.dropFirst()).allSatisfy({ $0.number < $1.number })
         else { throw wire.failure(.invalidRequest("an upload has parts with ascending numbers")) }
         let parts = request.parts.map { (number: $0.number, etag: $0.etag) }
         wire.body = .bytes(encodeCompleteUpload(parts))
         wire.isRepeatable = false
-        wire.replaced = request.replaced.map { ReplacedVersion(etag: $0, keepsMetadata: false) }
+        wire.replaced = request.replaced.map { etag in
+            ReplacedVersion(etag: etag, keepsMetadata: false, keepsType: false)
+        }
         wire.isSlow = true
         return try await conditionally(
             wire,

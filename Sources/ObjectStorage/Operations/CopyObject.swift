@@ -12,6 +12,8 @@ package struct CopyRequest: Sendable {
     /// What is known of the source: the copy keeps its class and, beside `userMetadata`, what other
     /// tools put on it.
     package var kept: ObjectMetadata?
+    /// What the copy is written with; needs `userMetadata`.
+    package var properties = ObjectProperties.none
     package var forbidsOverwrite: Bool
     /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
     /// request checks first.
@@ -46,7 +48,8 @@ extension StorageClient {
                 userMetadata: metadata
             )
             made.source = request.kept
-            wire.headers += objectHeaders(made)
+            made.set(request.properties)
+            wire.headers += objectHeaders(made) + accessControlHeaders(made.accessControl)
         } else if let kept = request.kept, dialect.writableClasses.contains(kept.storageClass.name)
         {
             wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))

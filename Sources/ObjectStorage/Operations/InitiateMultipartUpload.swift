@@ -7,6 +7,7 @@ extension StorageClient {
         var wire = StorageRequest("InitiateMultipartUpload", .post, request.key)
         wire.query = [("uploads", "")] + documentEncoding
         wire.headers = objectHeaders(request)
+        if !dialect.isOSS { wire.headers += accessControlHeaders(request.accessControl) }
         if dialect.conditions == .forbidOverwrite, request.forbidsOverwrite {
             // Refused now already; S3 takes conditions only when the object is made.
             wire.headers.append((dialect.header("forbid-overwrite"), "true"))

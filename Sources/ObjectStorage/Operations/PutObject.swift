@@ -10,6 +10,12 @@ package struct PutRequest: Sendable {
     package var userMetadata: [(name: String, value: String)]
     /// Nil: the bucket's own.
     package var storageClass: StorageClass?
+    /// Headers of HTTP that are stored with the object, by names in lower case.
+    package var contentHeaders: [(name: String, value: String)] = []
+    package var encryption: ObjectProperties.Encryption?
+    package var accessControl: String?
+    /// True if the type was chosen, and not guessed: it replaces that of an older version.
+    package var hasChosenType = false
     /// An object that exists already is an error.
     package var forbidsOverwrite: Bool
     /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
@@ -57,7 +63,13 @@ package struct UploadCallback: Sendable, Hashable {
 
 extension PutRequest {
     var replacedVersion: ReplacedVersion? {
-        replaced.map { ReplacedVersion(etag: $0, keepsMetadata: keepsMetadata) }
+        replaced.map { etag in
+            ReplacedVersion(
+                etag: etag,
+                keepsMetadata: keepsMetadata,
+                keepsType: !hasChosenType
+            )
+        }
     }
 }
 
@@ -103,7 +115,9 @@ extension StorageClient {
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(StorageError) -> PutResult {
         var wire = StorageRequest("PutObject", .put, request.key)
-        wire.headers = objectHeaders(request) + callbackHeaders(request.callback)
+        wire.headers =
+            objectHeaders(request) + accessControlHeaders(request.accessControl)
+            + callbackHeaders(request.callback)
         wire.body = body
         wire.replaced = request.replacedVersion
         if let digest = try await bodyDigest(of: wire) {
@@ -198,7 +212,11 @@ extension StorageClient {
         if let storageClass = request.storageClass {
             headers.append((dialect.header("storage-class"), storageClass.name))
         }
-        if let source = request.source { _ = dialect.keep(source, in: &headers) }
+        for (name, value) in request.contentHeaders { headers.append((name, value)) }
+        headers += encryptionHeaders(request.encryption)
+        if let source = request.source {
+            _ = dialect.keep(source, in: &headers, keepsType: !request.hasChosenType)
+        }
         return headers
     }
 

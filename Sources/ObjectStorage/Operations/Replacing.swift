@@ -6,6 +6,8 @@ struct ReplacedVersion: Sendable {
     var etag: ETag
     /// True as long as the write has not taken over what other tools put on the object.
     var keepsMetadata: Bool
+    /// True if the type of the object stays, too.
+    var keepsType: Bool
 }
 
 extension StorageClient {
@@ -28,7 +30,13 @@ extension StorageClient {
         if let metadata = try await inspect(at: key, wire, &context) {
             found = metadata.etag
             if replaced.keepsMetadata, found == replaced.etag {
-                if !dialect.keep(metadata, in: &wire.headers) { warnOfMetadata(key) }
+                if !dialect.keep(
+                    metadata,
+                    in: &wire.headers,
+                    keepsType: replaced.keepsType
+                ) {
+                    warnOfMetadata(key)
+                }
                 wire.replaced?.keepsMetadata = false
             }
         } else {

@@ -14,6 +14,8 @@ package struct FinishedDownload: Sendable {
     package let received: CRC64
     /// What the file's mtime becomes; nil if the object has none.
     package let modified: Timestamp?
+    /// The permissions that a new file gets; nil if the object has none.
+    package var permissions: GivenPermissions? { FileMode.of(metadata).map { .ofObject($0) } }
     package let lastModified: Timestamp?
     /// True if the row of a checkpoint must be dropped with the publication.
     package let hasCheckpoint: Bool

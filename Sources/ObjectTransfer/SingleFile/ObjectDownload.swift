@@ -103,7 +103,8 @@ package struct ObjectDownload: Sendable {
                 path: settings.destination.name,
                 modified: finished.modified ?? fallback,
                 expected: settings.replacesFile ? .anything : .absent,
-                backup: .replace
+                backup: .replace,
+                permissions: finished.permissions
             ),
             in: directory
         )

@@ -12,11 +12,8 @@ package struct ObjectUpload: Sendable {
         package var path: String
         /// True: an object that is there is an error.
         package var forbidsOverwrite: Bool
-        /// Nil: by the key's suffix.
-        package var contentType: String?
-        package var userMetadata: [(name: String, value: String)]
-        package var storageClass: StorageClass?
-        package var keepsModificationTime: Bool
+        package var properties: ObjectProperties
+        package var keepsFileMetadata: Bool
         package var callback: UploadCallback?
         /// False: what an earlier attempt left and is of no use is an error.
         package var startsOver: Bool
@@ -28,10 +25,8 @@ package struct ObjectUpload: Sendable {
             key: ObjectKey,
             path: String,
             forbidsOverwrite: Bool,
-            contentType: String?,
-            userMetadata: [(name: String, value: String)],
-            storageClass: StorageClass?,
-            keepsModificationTime: Bool,
+            properties: ObjectProperties,
+            keepsFileMetadata: Bool,
             callback: UploadCallback?,
             startsOver: Bool,
             keepsRecord: Bool
@@ -40,10 +35,8 @@ package struct ObjectUpload: Sendable {
             self.key = key
             self.path = path
             self.forbidsOverwrite = forbidsOverwrite
-            self.contentType = contentType
-            self.userMetadata = userMetadata
-            self.storageClass = storageClass
-            self.keepsModificationTime = keepsModificationTime
+            self.properties = properties
+            self.keepsFileMetadata = keepsFileMetadata
             self.callback = callback
             self.startsOver = startsOver
             self.keepsRecord = keepsRecord
@@ -100,8 +93,16 @@ package struct ObjectUpload: Sendable {
         guard settings.forbidsOverwrite, !dialect.refusesAtOnce,
             size > max(services.partSize, dialect.minimumPartSize), try await !hasBegun
         else { return }
+        try await Self.checkAbsent(settings.key, context)
+    }
+
+    /// - Throws: `alreadyExists` if there is an object of that key.
+    static func checkAbsent(
+        _ key: ObjectKey,
+        _ context: TransferContext
+    ) async throws(ItemFailure) {
         do throws(ItemFailure) {
-            _ = try await context.head(settings.key)
+            _ = try await context.head(key)
         } catch {
             if error == .vanished { return }
             // A user who may write but not read gets the error at the end, from the store's own
@@ -125,10 +126,8 @@ package struct ObjectUpload: Sendable {
             isNew: settings.forbidsOverwrite,
             replaced: nil,
             details: UploadDetails(
-                contentType: settings.contentType,
-                userMetadata: settings.userMetadata,
-                storageClass: settings.storageClass,
-                keepsModificationTime: settings.keepsModificationTime,
+                properties: settings.properties,
+                keepsFileMetadata: settings.keepsFileMetadata,
                 callback: settings.callback,
                 existenceIsUnknown: true,
                 startsOver: settings.startsOver

@@ -41,22 +41,21 @@ extension Uploader {
     private func record(_ result: PutResult, _ attempt: inout Attempt) {
         attempt.confirmed = (result.etag, nil)
         attempt.versionID = result.versionID
-        if let failure = result.callbackFailure {
-            attempt.callback = .failed(failure)
-        } else if let answer = result.callbackBody {
-            attempt.callback = .answered(answer)
-        }
+        if let callback = CallbackEnding(result) { attempt.callback = callback }
     }
 
     /// What begins the object; a callback goes with the request that completes it.
     private func request(_ attempt: Attempt, callback: UploadCallback?) -> PutRequest {
-        var metadata = details.userMetadata
-        let timeName = ModificationTime.metadataName
-        if details.keepsModificationTime,
-            !metadata.contains(where: { $0.name.lowercased() == timeName })
-        {
-            let time = ModificationTime.text(attempt.source.modified)
-            metadata.append((name: timeName, value: time))
+        var metadata = details.properties.sortedMetadata
+        if details.keepsFileMetadata {
+            func add(_ name: String, _ value: String) {
+                guard !metadata.contains(where: { $0.name.lowercased() == name }) else { return }
+                metadata.append((name: name, value: value))
+            }
+            add(ModificationTime.metadataName, ModificationTime.text(attempt.source.modified))
+            if let permissions = try? attempt.file.permissions() {
+                add(FileMode.metadataName, FileMode.text(permissions))
+            }
         }
         metadata.append((name: Self.tokenMetadataName, value: attempt.token))
         if let declaredChecksum = attempt.declaredChecksum {
@@ -65,13 +64,13 @@ extension Uploader {
         }
         var request = PutRequest(
             key: context.objectKey(key),
-            contentType: details.contentType ?? ContentType.guess(for: key),
+            contentType: ContentType.guess(for: key),
             userMetadata: metadata,
-            storageClass: details.storageClass,
             forbidsOverwrite: isNew,
             replaced: replaced,
             callback: callback
         )
+        request.set(details.properties)
         request.existenceIsUnknown = details.existenceIsUnknown
         request.keepsMetadata = true
         return request
@@ -185,6 +184,7 @@ extension Uploader {
             callback: details.callback
         )
         request.existenceIsUnknown = details.existenceIsUnknown
+        request.accessControl = details.properties.accessControl
         do {
             let result = try await context.store.completeMultipartUpload(request)
             record(result, &attempt)

@@ -24,17 +24,25 @@ package enum CallbackEnding: Sendable, Hashable {
     case failed(String)
     /// The object was found by asking for it, after an answer that was lost.
     case unknown
+
+    /// Nil if none was asked for.
+    init?(_ result: PutResult) {
+        if let failure = result.callbackFailure {
+            self = .failed(failure)
+        } else if let answer = result.callbackBody {
+            self = .answered(answer)
+        } else {
+            return nil
+        }
+    }
 }
 
 /// What an upload's object gets beside its content, and what is done about an earlier attempt.
 package struct UploadDetails: Sendable {
-    /// Nil: by the key's suffix.
-    var contentType: String?
-    /// The user's own, beside osssync's.
-    var userMetadata: [(name: String, value: String)] = []
-    var storageClass: StorageClass?
-    /// Notes the file's modification time in the metadata, by which a pull gives it back.
-    var keepsModificationTime = true
+    var properties = ObjectProperties.none
+    /// Keeps the file's modification time and permissions in the metadata, from which a pull
+    /// restores them.
+    var keepsFileMetadata = true
     var callback: UploadCallback?
     /// True if no listing told whether there is an object already.
     var existenceIsUnknown = false
@@ -42,7 +50,24 @@ package struct UploadDetails: Sendable {
     var startsOver = true
 
     /// What a run sends.
-    package static let asItIs = UploadDetails()
+    package init(_ properties: ObjectProperties, keepsFileMetadata: Bool) {
+        self.properties = properties
+        self.keepsFileMetadata = keepsFileMetadata
+    }
+
+    init(
+        properties: ObjectProperties,
+        keepsFileMetadata: Bool,
+        callback: UploadCallback?,
+        existenceIsUnknown: Bool,
+        startsOver: Bool
+    ) {
+        self.properties = properties
+        self.keepsFileMetadata = keepsFileMetadata
+        self.callback = callback
+        self.existenceIsUnknown = existenceIsUnknown
+        self.startsOver = startsOver
+    }
 }
 
 /// Sends one file; ``UploadState`` decides, this carries it out.
@@ -79,7 +104,7 @@ package struct Uploader: Sendable {
         transfer: TransferCounter,
         isNew: Bool,
         replaced: ETag?,
-        details: UploadDetails = .asItIs
+        details: UploadDetails
     ) {
         self.context = context
         self.key = key

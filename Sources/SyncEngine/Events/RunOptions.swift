@@ -45,6 +45,15 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// Zero unless set: the run fails at once with code `locked`.
     public var lockTimeout: Duration? = .zero
+    /// Keeps modification times and permissions of files in the metadata of objects, and restores
+    /// them; true unless set.
+    ///
+    /// Otherwise, a file that is fetched has the time at which its object was written, and the
+    /// permissions of an ordinary new file.
+    public var keepsFileMetadata = true
+    /// What a push or sync writes objects with, beside their content; of what it replaces, all else
+    /// stays.
+    public var properties = ObjectProperties.none
     /// Stops the run once it has moved this many bytes of content; nil: no limit.
     ///
     /// It may move what fits into about a second more. A run that stops so ends without an error,

@@ -111,14 +111,16 @@ extension ItemExecutor {
                 return nil
             }
             let fallback = object.lastModified ?? context.environment.now()
+            let keepsMetadata = context.options.keepsFileMetadata
             await publications.submit(
                 PendingPublication(
                     publication: Publication(
                         partialName: finished.partialName,
                         path: path,
-                        modified: finished.modified ?? fallback,
+                        modified: (keepsMetadata ? finished.modified : nil) ?? fallback,
                         expected: Self.expected(entry),
                         backup: backup,
+                        permissions: keepsMetadata ? finished.permissions : nil,
                         ready: finished.ready
                     ),
                     key: entry.key,
@@ -292,7 +294,7 @@ extension ItemExecutor {
                     modified: modified ?? row.localModified,
                     expected: Self.expected(entry),
                     backup: .replace,
-                    permissions: permissions
+                    permissions: .ofCopy(permissions)
                 ),
                 key: entry.key,
                 action: .copyLocal,

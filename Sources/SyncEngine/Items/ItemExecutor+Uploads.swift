@@ -37,7 +37,11 @@ extension ItemExecutor {
                 path: path,
                 transfer: transfer,
                 isNew: replaced == nil,
-                replaced: replaced
+                replaced: replaced,
+                details: UploadDetails(
+                    context.options.properties,
+                    keepsFileMetadata: context.options.keepsFileMetadata
+                )
             )
             do {
                 let finished = try await uploader.run()
@@ -71,7 +75,7 @@ extension ItemExecutor {
             etag: finished.etag,
             crc64: finished.checksum,
             lastModified: finished.lastModified,
-            storageClass: entry.remote?.storageClass ?? .standard,
+            storageClass: writtenClass ?? entry.remote?.storageClass ?? .standard,
             localModified: recordedTime(finished.source, since: start),
             inode: finished.source.inode
         )
@@ -89,9 +93,14 @@ extension ItemExecutor {
         )
     }
 
+    /// The class that this run writes objects with, if it was chosen.
+    private var writtenClass: StorageClass? {
+        context.options.properties.storageClass.map { StorageClass(name: $0) }
+    }
+
     /// An empty directory becomes a marker: an empty object whose key ends in "/".
     func uploadMarker(_ entry: JoinedEntry) async {
-        let request = PutRequest(
+        var request = PutRequest(
             key: context.objectKey(entry.key),
             contentType: ShortenedMarkers.contentType,
             userMetadata: [],
@@ -99,6 +108,9 @@ extension ItemExecutor {
             forbidsOverwrite: true,
             callback: nil
         )
+        // It has no content that a class or headers would be for.
+        request.encryption = context.options.properties.encryption
+        request.accessControl = context.options.properties.accessControl
         do {
             let tag = try await putMarker(entry, request)
             let row = ManifestEntry(marker: entry.key, etag: tag)
@@ -213,7 +225,7 @@ extension ItemExecutor {
             etag: copy.etag,
             crc64: row.crc64,
             lastModified: copy.lastModified,
-            storageClass: row.storageClass,
+            storageClass: writtenClass ?? row.storageClass,
             localModified: recordedTime(file, since: start),
             inode: file.inode
         )

@@ -53,6 +53,8 @@ struct RemoteCopier: Sendable {
         return (etag, metadata.lastModified)
     }
 
+    private var properties: ObjectProperties { context.options.properties }
+
     /// True if the object's own metadata give a file made from it this one's mtime.
     private func hasTime(of file: FileIdentity, _ original: ObjectMetadata) -> Bool {
         let noted = original.userMetadata[ModificationTime.metadataName]
@@ -63,11 +65,17 @@ struct RemoteCopier: Sendable {
     /// What osssync itself writes on the copy.
     private func metadata(
         _ row: ManifestEntry,
+        _ original: ObjectMetadata,
         _ file: FileIdentity
     ) -> [(name: String, value: String)] {
-        var metadata = [
-            (name: ModificationTime.metadataName, value: ModificationTime.text(file.modified))
-        ]
+        var metadata = properties.sortedMetadata
+        if context.options.keepsFileMetadata {
+            let time = ModificationTime.text(file.modified)
+            metadata.append((name: ModificationTime.metadataName, value: time))
+            if let mode = original.userMetadata[FileMode.metadataName] {
+                metadata.append((name: FileMode.metadataName, value: mode))
+            }
+        }
         if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
             let name = StorageDialect.checksumMetadataName
             metadata.append((name: name, value: String(checksum.value)))
@@ -89,17 +97,18 @@ struct RemoteCopier: Sendable {
         of file: FileIdentity,
         to key: ObjectKey
     ) async throws -> PutResult {
-        let isRight = hasTime(of: file, original)
+        let isRight = hasTime(of: file, original) && properties == .none
         var request = CopyRequest(
             source: context.objectKey(row.key),
             sourceETag: row.etag,
             destination: context.objectKey(key),
             // The copy keeps its source's metadata where they are right already.
-            userMetadata: isRight ? nil : metadata(row, file),
+            userMetadata: isRight ? nil : metadata(row, original, file),
             contentType: isRight ? nil : ContentType.guess(for: key),
             forbidsOverwrite: true
         )
         request.kept = kept(original, row)
+        request.properties = properties
         return try await context.store.copy(request)
     }
 
@@ -125,10 +134,11 @@ struct RemoteCopier: Sendable {
         var request = PutRequest(
             key: destination,
             contentType: ContentType.guess(for: key),
-            userMetadata: metadata(row, file),
+            userMetadata: metadata(row, original, file),
             forbidsOverwrite: true
         )
         request.source = kept(original, row)
+        request.set(properties)
         let uploads = MultipartUploads(context: context.transfer)
         if let earlier = try await context.manifest.uploadCheckpoint(key) {
             try await uploads.abort(earlier)
@@ -151,14 +161,14 @@ struct RemoteCopier: Sendable {
                     )
                 )
             }
-            copied = try await context.store.completeMultipartUpload(
-                CompleteRequest(
-                    key: destination,
-                    upload: upload,
-                    parts: parts,
-                    forbidsOverwrite: true
-                )
+            var completing = CompleteRequest(
+                key: destination,
+                upload: upload,
+                parts: parts,
+                forbidsOverwrite: true
             )
+            completing.accessControl = properties.accessControl
+            copied = try await context.store.completeMultipartUpload(completing)
         } catch {
             // What cannot be aborted now, the row leads the next run to.
             if (try? await context.store.abortMultipartUpload(destination, upload)) != nil {

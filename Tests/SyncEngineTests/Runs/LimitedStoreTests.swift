@@ -220,10 +220,8 @@ extension EngineRuns {
                     key: "mirror/object",
                     path: fixture.directory("file"),
                     forbidsOverwrite: true,
-                    contentType: nil,
-                    userMetadata: [],
-                    storageClass: nil,
-                    keepsModificationTime: true,
+                    properties: .none,
+                    keepsFileMetadata: true,
                     callback: nil,
                     startsOver: true,
                     keepsRecord: false

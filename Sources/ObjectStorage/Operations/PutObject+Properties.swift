@@ -1,0 +1,35 @@
+package import SyncModel
+
+extension PutRequest {
+    /// Takes over what is set, but for the user's metadata.
+    package mutating func set(_ properties: ObjectProperties) {
+        if let type = properties.contentType {
+            contentType = type
+            hasChosenType = true
+        }
+        if let name = properties.storageClass { storageClass = StorageClass(name: name) }
+        encryption = properties.encryption
+        accessControl = properties.accessControl
+        contentHeaders = properties.contentHeaders.sorted { $0.key < $1.key }
+            .map { (name: $0.key, value: $0.value) }
+    }
+}
+
+extension StorageClient {
+    /// OSS takes them with the request that makes the object, S3 with the one that begins it.
+    func accessControlHeaders(_ accessControl: String?) -> [(String, String)] {
+        accessControl.map { [(dialect.accessControlHeader, $0)] } ?? []
+    }
+
+    func encryptionHeaders(
+        _ encryption: ObjectProperties.Encryption?
+    ) -> [(String, String)] {
+        guard let encryption else { return [] }
+        let names = dialect.encryptionNames
+        switch encryption {
+        case .aes256: return [(names.method, "AES256")]
+        case .kms(let keyID):
+            return [(names.method, names.keyService)] + (keyID.map { [(names.key, $0)] } ?? [])
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package import LocalStorage
+package import ObjectStorage
+package import SyncModel
+internal import Synchronization
+
+/// One object on its way to a stream, in the order of its bytes.
+///
+/// 1. A HEAD request names the version; every range is requested with `If-Match`.
+/// 2. A few ranges are fetched at once and held in memory; each continues after a lost connection
+///    at the byte where it was. They are written in order.
+/// 3. The last range is written once the checksum of the whole is right.
+///
+/// Nothing is kept on disk, and what was written cannot be taken back: an object that is replaced
+/// in between is an error.
+package struct StreamDownload: Sendable {
+    /// The largest range, all of which is held.
+    private static let largestRange: Int64 = 64 << 20
+
+    /// An object whose bytes have all been written.
+    package struct Finished: Sendable {
+        package let metadata: ObjectMetadata
+        package let checksum: CRC64
+        /// False if the store states nothing of the content.
+        package let isVerified: Bool
+    }
+
+    private let store: any ObjectStore
+    private let key: ObjectKey
+    private let output: ByteStream
+    private let rangeSize: Int64
+    private let streams: Int
+    private let onProgress: @Sendable (_ fetched: Int64, _ total: Int64) -> Void
+    private let writing = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
+
+    /// Makes a download; `partSize` is the preferred size of a range in bytes, and `streams` of
+    /// them are held at most.
+    package init(
+        _ key: ObjectKey,
+        of store: any ObjectStore,
+        to output: ByteStream,
+        partSize: Int64,
+        streams: Int,
+        onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void
+    ) {
+        self.store = store
+        self.key = key
+        self.output = output
+        rangeSize = min(partSize, Self.largestRange)
+        self.streams = streams
+        self.onProgress = onProgress
+    }
+
+    /// Writes all of the object.
+    ///
+    /// - Returns: Nil if the reader of a pipe has closed it before it had all.
+    package func run() async throws(ItemFailure) -> Finished? {
+        do {
+            return try await withTaskCancellationHandler {
+                try await write()
+            } onCancel: {
+                output.interrupt()
+            }
+        } catch let error as LocalError where error.isClosedPipe {
+            return nil
+        } catch let error as StorageError where error.isPreconditionFailed {
+            throw .keepsChanging(times: 1)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+    }
+
+    private func write() async throws -> Finished {
+        let metadata = try await store.head(key, versionID: nil)
+        guard metadata.etag != nil else { throw Self.unnamed(metadata.requestID) }
+        let proof = Mutex(StreamProof(metadata, partSize: rangeSize))
+        let count = Int((metadata.size + rangeSize - 1) / rangeSize)
+        var verdict = DigestResult.unknown
+        try await inOrder(count, metadata) { index, sink in
+            sink.withHeldBytes { bytes in
+                proof.withLock { $0.update(bytes, sink.checksum) }
+            }
+            if index == count - 1 {
+                verdict = proof.withLock { $0.finish() }
+                if verdict == .contentMismatch(isSure: true) { throw Self.mismatch }
+            }
+            let output = output
+            try await writing.run { () throws(LocalError) in
+                try sink.withHeldBytes { bytes throws(LocalError) in try output.write(bytes) }
+            }
+        }
+        if count == 0 { verdict = proof.withLock { $0.finish() } }
+        if case .contentMismatch = verdict { throw Self.mismatch }
+        return Finished(
+            metadata: metadata,
+            checksum: proof.withLock { $0.checksum },
+            isVerified: verdict == .proven
+        )
+    }
+
+    /// Hands out the ranges in order; those that follow are fetched meanwhile.
+    private func inOrder(
+        _ count: Int,
+        _ metadata: ObjectMetadata,
+        _ body: (_ index: Int, FileSink) async throws -> Void
+    ) async throws {
+        let fetched = TransferCounter(.download, key: key, size: metadata.size)
+        try await withThrowingTaskGroup(of: (Int, FileSink).self) { group in
+            var begun = 0
+            var ready: [Int: FileSink] = [:]
+            var next = 0
+            while next < count {
+                while begun < min(count, next + streams) {
+                    let index = begun
+                    group.addTask {
+                        let sink = try await fetch(index, metadata) { bytes in
+                            fetched.add(bytes)
+                            onProgress(fetched.bytesMoved, fetched.size)
+                        }
+                        return (index, sink)
+                    }
+                    begun += 1
+                }
+                if let sink = ready.removeValue(forKey: next) {
+                    try await body(next, sink)
+                    next += 1
+                } else if let (index, sink) = try await group.next() {
+                    ready[index] = sink
+                }
+            }
+        }
+    }
+
+    private func fetch(
+        _ index: Int,
+        _ metadata: ObjectMetadata,
+        _ onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws -> FileSink {
+        let offset = Int64(index) * rangeSize
+        let length = min(rangeSize, metadata.size - offset)
+        let sink = FileSink(holding: length, onProgress: onProgress)
+        _ = try await store.get(
+            GetRequest(
+                key: key,
+                range: ByteRange(offset: offset, length: length),
+                ifMatch: metadata.etag,
+                totalSize: metadata.size
+            ),
+            into: sink
+        )
+        return sink
+    }
+
+    private static func unnamed(_ requestID: String?) -> ItemFailure {
+        .storage(
+            message: "the service gave no ETag for the object",
+            requestID: requestID,
+            stops: nil
+        )
+    }
+
+    private static let mismatch = ItemFailure.storage(
+        message: "the content does not match the checksum that the service reports; do not use "
+            + "what was written, and run the command again",
+        requestID: nil,
+        stops: nil,
+        cause: .corrupt
+    )
+}

@@ -1,0 +1,368 @@
+package import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+/// A stream of unknown length on its way to one object.
+///
+/// 1. What fits into one part goes in one PUT request.
+/// 2. A longer stream is sent in growing parts (``GrowingParts``), a few at once, each from memory.
+/// 3. The CRC-64 of all parts is compared with the store's. A lost answer to the last request is
+///    resolved by HEAD: the object's token, size and checksum show whose it is.
+/// 4. Whatever else happens, the upload is aborted, also after a cancellation.
+///
+/// A stream cannot be read twice, so that nothing is resumed.
+package struct StreamUpload: Sendable {
+    /// Bytes of parts in memory, unless two parts are larger.
+    private static let memoryBudget = 256 << 20
+    /// How long the end of an interrupted command may take.
+    private static let abortLimit = Duration.seconds(10)
+    private static let completions = 3
+
+    private let settings: ObjectUpload.Settings
+    private let services: SingleTransfer
+    private let input: ByteStream
+    private let onProgress: @Sendable (_ sent: Int) -> Void
+    private let reading = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
+
+    /// Makes an upload; the path and the record of `settings` are not used.
+    package init(
+        of input: ByteStream,
+        settings: ObjectUpload.Settings,
+        services: SingleTransfer,
+        onProgress: @escaping @Sendable (_ sent: Int) -> Void
+    ) {
+        self.input = input
+        self.settings = settings
+        self.services = services
+        self.onProgress = onProgress
+    }
+
+    private enum Event: Sendable {
+        case read([UInt8])
+        case sent(UploadedPart)
+    }
+
+    /// Sends everything up to the end of the stream.
+    package func run() async throws(ItemFailure) -> ObjectUpload.Finished {
+        do {
+            let directory = try await services.disk.run { () throws(LocalError) in
+                try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
+            }
+            let context = services.context(settings.store, directory)
+            if settings.forbidsOverwrite {
+                try await ObjectUpload.checkAbsent(settings.key, context)
+            }
+            return try await send(context)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+    }
+
+    private func send(_ context: TransferContext) async throws -> ObjectUpload.Finished {
+        let sizes = GrowingParts(
+            preferred: services.partSize,
+            minimum: settings.store.dialect.minimumPartSize
+        )
+        let token = services.environment.randomName(Uploader.tokenLength)
+        var beginning = [try await read(sizes.size(ofPartAt: 0))]
+        if beginning[0].count == sizes.size(ofPartAt: 0) {
+            let second = try await read(sizes.size(ofPartAt: 1))
+            if !second.isEmpty { beginning.append(second) }
+        }
+        if beginning.count == 1 { return try await put(beginning[0], token, context) }
+        return try await sendParts(&beginning, sizes, token, context)
+    }
+
+    /// Reads the next bytes of the stream, and stops when the task is cancelled.
+    private func read(_ count: Int) async throws -> [UInt8] {
+        let input = input
+        return try await withTaskCancellationHandler {
+            try await reading.run { () throws(LocalError) in try input.read(count) }
+        } onCancel: {
+            input.interrupt()
+        }
+    }
+
+    private func request(_ token: String, _ checksum: CRC64?) -> PutRequest {
+        var metadata = settings.properties.sortedMetadata
+        metadata.append((name: Uploader.tokenMetadataName, value: token))
+        if let checksum, !settings.store.dialect.computesChecksum {
+            let name = StorageDialect.checksumMetadataName
+            metadata.append((name: name, value: String(checksum.value)))
+        }
+        var request = PutRequest(
+            key: settings.key,
+            contentType: ContentType.guess(for: settings.key),
+            userMetadata: metadata,
+            forbidsOverwrite: settings.forbidsOverwrite
+        )
+        request.set(settings.properties)
+        request.existenceIsUnknown = true
+        return request
+    }
+
+    private func put(
+        _ bytes: [UInt8],
+        _ token: String,
+        _ context: TransferContext
+    ) async throws -> ObjectUpload.Finished {
+        var request = request(token, CRC64(of: bytes))
+        request.callback = settings.callback
+        let result = try await context.store.put(
+            request,
+            body: .bytes(bytes),
+            onProgress: onProgress
+        )
+        return finished(result, size: Int64(bytes.count), CRC64(of: bytes))
+    }
+
+    private func finished(
+        _ result: PutResult,
+        size: Int64,
+        _ checksum: CRC64
+    ) -> ObjectUpload.Finished {
+        ObjectUpload.Finished(
+            etag: result.etag,
+            size: size,
+            checksum: result.crc64 ?? checksum,
+            versionID: result.versionID,
+            callback: CallbackEnding(result)
+        )
+    }
+}
+
+// MARK: - Parts
+
+extension StreamUpload {
+    private func sendParts(
+        _ waiting: inout [[UInt8]],
+        _ sizes: GrowingParts,
+        _ token: String,
+        _ context: TransferContext
+    ) async throws -> ObjectUpload.Finished {
+        let uploads = MultipartUploads(context: context)
+        let checkpoint = UploadCheckpoint(
+            key: settings.key,
+            uploadID: nil,
+            partSize: Int64(sizes.size(ofPartAt: 0)),
+            source: FileIdentity(
+                size: 0,
+                modified: Timestamp(seconds: 0),
+                changed: Timestamp(seconds: 0),
+                inode: 0,
+                device: 0
+            ),
+            token: token,
+            started: services.environment.now(),
+            parts: []
+        )
+        do {
+            let upload = try await uploads.initiate(request(token, nil), checkpoint)
+            let parts = try await sendParts(&waiting, sizes, upload, context)
+            return try await complete(upload, parts, token, context)
+        } catch {
+            await abort(context)
+            throw error
+        }
+    }
+
+    /// Sends what waits and what is read until the end of the stream; the parts come back in order.
+    private func sendParts(
+        _ waiting: inout [[UInt8]],
+        _ sizes: GrowingParts,
+        _ upload: UploadID,
+        _ context: TransferContext
+    ) async throws -> [UploadedPart] {
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            var parts: [UploadedPart] = []
+            var begun = 0
+            var total: Int64 = 0
+            var held = 0
+            var isReading = false
+            // A part that is not full is the last one.
+            var isAtEnd = waiting[waiting.count - 1].count < sizes.size(ofPartAt: waiting.count - 1)
+            while true {
+                while !waiting.isEmpty {
+                    let bytes = waiting.removeFirst()
+                    total += Int64(bytes.count)
+                    held += bytes.count
+                    let number = try number(begun, total)
+                    begun += 1
+                    group.addTask {
+                        .sent(
+                            try await context.store.uploadPart(
+                                context.objectKey(settings.key),
+                                upload,
+                                number,
+                                body: .bytes(bytes),
+                                onProgress: onProgress
+                            )
+                        )
+                    }
+                }
+                let next = sizes.size(ofPartAt: begun)
+                let isFull =
+                    begun - parts.count >= services.streams
+                    || held + next > max(Self.memoryBudget, 2 * next)
+                if !isReading, !isAtEnd, !isFull {
+                    isReading = true
+                    group.addTask { .read(try await read(next)) }
+                }
+                guard let event = try await group.next() else { break }
+                switch event {
+                case .sent(let part):
+                    held -= Int(part.size)
+                    parts.append(part)
+                case .read(let bytes):
+                    isReading = false
+                    isAtEnd = bytes.count < next
+                    if !bytes.isEmpty { waiting.append(bytes) }
+                }
+            }
+            return parts.sorted { $0.number < $1.number }
+        }
+    }
+
+    private func number(_ index: Int, _ total: Int64) throws(ItemFailure) -> PartNumber {
+        let limit = settings.store.dialect.maximumObjectSize
+        guard total <= limit, index < PartLayout.maximumPartCount else {
+            throw .tooLarge(size: total, limit: min(limit, GrowingParts.reach))
+        }
+        return PartNumber(index: index)
+    }
+
+    /// Aborts the upload although the task may be cancelled.
+    private func abort(_ context: TransferContext) async {
+        let (key, environment) = (settings.key, services.environment)
+        let limit = Self.abortLimit
+        let isAborted = await finishing {
+            await withTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    do {
+                        guard let begun = try await context.records.upload(key) else { return true }
+                        try await MultipartUploads(context: context).abort(begun)
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+                group.addTask {
+                    // Only the end of the group cuts it short.
+                    try? await environment.sleep(limit)
+                    return false
+                }
+                let isAborted = await group.next() ?? false
+                group.cancelAll()
+                return isAborted
+            }
+        }
+        if !isAborted {
+            context.observer.warned(
+                "the unfinished upload could not be aborted, and its parts use space in the "
+                    + "bucket; see 'osssync help uploads'"
+            )
+        }
+    }
+}
+
+// MARK: - The end
+
+extension StreamUpload {
+    private func complete(
+        _ upload: UploadID,
+        _ parts: [UploadedPart],
+        _ token: String,
+        _ context: TransferContext
+    ) async throws -> ObjectUpload.Finished {
+        var checksum = CRC64()
+        var size: Int64 = 0
+        for part in parts {
+            checksum = checksum.combined(with: part.crc64 ?? CRC64(), length: part.size)
+            size += part.size
+        }
+        var request = CompleteRequest(
+            key: settings.key,
+            upload: upload,
+            parts: parts,
+            forbidsOverwrite: settings.forbidsOverwrite,
+            callback: settings.callback
+        )
+        request.existenceIsUnknown = true
+        request.accessControl = settings.properties.accessControl
+        return try await complete(request, token, size: size, checksum, context)
+    }
+
+    /// Makes the object, and looks whether it was made if the answer is lost.
+    private func complete(
+        _ request: CompleteRequest,
+        _ token: String,
+        size: Int64,
+        _ checksum: CRC64,
+        _ context: TransferContext
+    ) async throws -> ObjectUpload.Finished {
+        var attempt = 1
+        while true {
+            do {
+                let result = try await context.store.completeMultipartUpload(request)
+                try check(result, request.parts, checksum)
+                return finished(result, size: size, checksum)
+            } catch let error as StorageError {
+                let mayBeDone = error.mayHaveReachedServer || error.isAlreadyExists
+                guard mayBeDone || error.isNoSuchUpload, !error.isCancelled else { throw error }
+                if let made = try await made(token, size: size, checksum, context) { return made }
+                guard error.mayHaveReachedServer, attempt < Self.completions else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// The object, if this upload made it.
+    private func made(
+        _ token: String,
+        size: Int64,
+        _ checksum: CRC64,
+        _ context: TransferContext
+    ) async throws(ItemFailure) -> ObjectUpload.Finished? {
+        do throws(ItemFailure) {
+            let (object, metadata) = try await context.head(settings.key)
+            guard metadata.userMetadata[Uploader.tokenMetadataName] == token,
+                metadata.size == size, object.crc64.map({ $0 == checksum }) ?? true
+            else { return nil }
+            return ObjectUpload.Finished(
+                etag: object.etag,
+                size: size,
+                checksum: checksum,
+                versionID: metadata.versionID,
+                callback: settings.callback.map { _ in .unknown }
+            )
+        } catch {
+            if error == .vanished { return nil }
+            throw error
+        }
+    }
+
+    private func check(
+        _ result: PutResult,
+        _ parts: [UploadedPart],
+        _ checksum: CRC64
+    ) throws(ItemFailure) {
+        let isRight: Bool
+        if settings.store.dialect.computesChecksum, let found = result.crc64 {
+            isRight = found == checksum
+        } else if let tag = MultipartETag.tag(ofParts: parts.map(\.etag)),
+            MultipartETag.partCount(of: result.etag) != nil
+        {
+            isRight = ETag(wire: result.etag.text.lowercased()) == tag
+        } else {
+            isRight = true
+        }
+        guard !isRight else { return }
+        throw .storage(
+            message: "the object was stored, but the service reports another checksum than that "
+                + "of what was sent; delete it and run the command again",
+            requestID: result.requestID,
+            stops: nil,
+            cause: .corrupt
+        )
+    }
+}
