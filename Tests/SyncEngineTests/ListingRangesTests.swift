@@ -46,6 +46,16 @@ struct ListingRangesTests {
         #expect(model.requests == model.sequentialRequests)
     }
 
+    @Test func `behind the last key, no guess is tried that was not begun`() throws {
+        var generator = SeededGenerator(seed: 5)
+        var model = ListingModel(KeyShape.numbers.keys(10_000, &generator), pageSize: 1_000)
+        var ranges = ListingModel.ranges(limits: Self.limits)
+        let outcome = try model.listInRounds(&ranges, limits: Self.limits)
+        #expect(outcome.keys == model.keys)
+        #expect(outcome.rounds <= 10)
+        #expect(model.requests <= 40)
+    }
+
     @Test func `one request at a time costs no more requests than pages`() throws {
         var generator = SeededGenerator(seed: 3)
         var model = ListingModel(KeyShape.folders.keys(20_000, &generator), pageSize: 100)
@@ -127,6 +137,7 @@ struct ListingRangesTests {
                 #expect(unread <= limits.pages * 2 + 2)
                 continue
             }
+            let waitsForReader = underWay.isEmpty
             if !underWay.isEmpty, !generator.oneIn(2 + delay) {
                 let step = underWay.remove(at: generator.below(underWay.count))
                 let page = model.answer(step.cursor.request)
@@ -139,12 +150,15 @@ struct ListingRangesTests {
                 unread -= 1
                 read += objects.map(\.key)
                 continue
-            case .later: continue
+            case .later:
+                guard waitsForReader else { continue }
+                Issue.record("requests and reader wait for each other")
+                return
             case .end: break
             }
             break
         }
-        guard case .end = try ranges.take(), underWay.isEmpty else {
+        guard case .never = ranges.next(), case .end = try ranges.take(), underWay.isEmpty else {
             Issue.record("the listing does not end")
             return
         }

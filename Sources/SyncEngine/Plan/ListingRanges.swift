@@ -8,7 +8,8 @@ internal import SyncModel
 /// 2. A range that has more pages than expected is cut where `KeySpelling` guesses that the rest
 ///    of its keys are. A wrong guess makes a range that is empty or long: it costs a request, never
 ///    a key, because each key belongs to one range.
-/// 3. A page that reaches into the next range, which was not begun, makes one range of both.
+/// 3. A page that reaches into the next range, which was not begun, makes one range of both; so does
+///    the last page of a listing, if that range was guessed.
 ///
 /// The number of pages that are held, and of ranges that are cut, is bounded: see ``Limits``.
 struct ListingRanges {
@@ -182,9 +183,14 @@ struct ListingRanges {
     /// The keys that a page is used for that ends with `last`; nil if it is no longer needed.
     mutating func range(of step: Step, reaching last: ObjectKey?) -> KeyRange? {
         guard let index = index(of: step) else { return nil }
-        while let last, parts[index].keys.isPassed(by: last), index + 1 < parts.count {
+        // Where the store has no more keys, there is nothing in what was guessed.
+        let isEnd = step.cursor.request.token == nil
+        while index + 1 < parts.count {
             let next = parts[index + 1]
-            guard next.isWaiting, next.origin == parts[index].origin else { break }
+            let isReached = last.map { parts[index].keys.isPassed(by: $0) } ?? false
+            guard next.isWaiting, next.origin == parts[index].origin,
+                isReached || isEnd && next.isGuessed
+            else { break }
             parts[index].keys = KeyRange(from: parts[index].keys.lower, before: next.keys.upper)
             // Where a guess was wrong, nothing is known of what follows.
             let expected = parts[index].expected + next.expected
@@ -218,7 +224,7 @@ struct ListingRanges {
         guard step.cursor.request.token != nil, !isPassed else {
             parts[index].state = .ended
             open -= 1
-            return
+            return dropRead()
         }
         parts[index].state = .idle(step.cursor)
         if parts[index].listed >= parts[index].expected + Self.surplus { cut(index, behind: keys) }
@@ -251,18 +257,22 @@ struct ListingRanges {
     ///
     /// - Throws: Why there are no more of them.
     mutating func take() throws -> Taken {
-        while let first = parts.first {
-            if !first.unread.isEmpty {
-                held -= 1
-                return .page(parts[0].unread.removeFirst())
-            }
-            switch first.state {
-            case .ended: parts.removeFirst()
-            case .failed(let error): throw error
-            case .waiting, .requested, .idle: return .later
-            }
+        guard let first = parts.first else { return .end }
+        guard !first.unread.isEmpty else {
+            if case .failed(let error) = first.state { throw error }
+            return .later
         }
-        return .end
+        held -= 1
+        defer { dropRead() }
+        return .page(parts[0].unread.removeFirst())
+    }
+
+    /// The first range is one that still has something: it may be listed whatever others hold.
+    private mutating func dropRead() {
+        let count = parts.prefix { part in
+            if case .ended = part.state { part.unread.isEmpty } else { false }
+        }.count
+        parts.removeFirst(count)
     }
 
     private func index(of step: Step) -> Int? {
