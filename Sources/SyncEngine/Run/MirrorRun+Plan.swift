@@ -179,6 +179,7 @@ extension MirrorRun {
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
         let mounted = session.known.mounted.filter { !isLeftOut($0) }
+        let leftOut = LeftOutTally(paths.ranges)
         return LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
@@ -189,10 +190,12 @@ extension MirrorRun {
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
                     scope.countExcluded()
+                    leftOut.add(path, isDirectory: isDirectory)
                     return true
                 }
                 return !unmounted.isEmpty && unmounted.contains(path)
             },
+            countingIn: leftOut,
             reportingTo: issues,
             noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
         )
