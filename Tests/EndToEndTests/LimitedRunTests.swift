@@ -21,7 +21,8 @@ struct LimitedRunTests {
         "osssync pull tree 2024/x.jpg", "cd tree; osssync pull 2024/x.jpg",
         "cd tree/2024; osssync pull -- x.jpg", "cd tree/2025; osssync pull ../2024/x.jpg",
         "osssync pull tree REMOTE 2024/x.jpg", "osssync pull REMOTE tree ./2024/x.jpg/",
-        "cd tree; osssync pull . 2024/x.jpg",
+        "cd tree; osssync pull . 2024/x.jpg", "cd tree/2024; osssync pull . x.jpg",
+        "cd tree/2024; osssync pull ./ ./x.jpg",
     ])
     func `name a path in any form`(line: String) throws {
         for name in names { try tree.remove(name) }

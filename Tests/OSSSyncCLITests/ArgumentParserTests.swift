@@ -96,7 +96,7 @@ struct ArgumentParserTests {
         (
             ["status", "--force", "D"],
             "'--force' is not an option of status, only of pull, push, sync, get, put, "
-                + "restore, undo"
+                + "restore, undo, schedule"
         ),
         (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push, sync"),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),

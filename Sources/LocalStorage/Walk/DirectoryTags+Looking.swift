@@ -17,8 +17,9 @@ extension DirectoryTags {
         let marks = self.names.map { [UInt8]($0.utf8) }
         for element in names.elements {
             let name = names.bytes(of: element)
+            guard !element.isDirectory else { continue }
             if marks.contains(where: { name.elementsEqual($0) }) { return .tagged }
-            guard recognizesCaches, !element.isDirectory,
+            guard recognizesCaches,
                 name.elementsEqual(Self.cacheName.utf8)
             else { continue }
             if let reason = Self.cacheReason(in: directory) { return reason }
@@ -29,8 +30,9 @@ extension DirectoryTags {
     /// The same of a directory whose names are not at hand.
     private func reason(in directory: OpenDirectory) -> WalkIssue.Reason? {
         do throws(LocalError) {
-            for name in names where try directory.status(of: PathBytes(name.utf8)) != nil {
-                return .tagged
+            for name in names {
+                let found = try directory.status(of: PathBytes(name.utf8))
+                if let found, found.kind != .directory { return .tagged }
             }
             guard recognizesCaches, try directory.status(of: PathBytes(Self.cacheName.utf8)) != nil
             else { return nil }

@@ -310,6 +310,13 @@ public struct Mirror: Sendable {
         try await engine(connectionLimit: 1).pastRuns(limit: limit)
     }
 
+    /// When the last complete run of each direction ended, and the run that goes on now.
+    func history() async throws(SyncError) -> (
+        lastSuccess: [SyncDirection: Int64], running: PastRun?
+    ) {
+        try await engine(connectionLimit: 1).history()
+    }
+
     /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
     ///
     /// Those of the last 20 runs are kept, at most 5,000 of each.

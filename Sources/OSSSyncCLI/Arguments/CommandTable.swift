@@ -156,7 +156,7 @@ enum CommandTable {
         .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
         .maximumSize, .minimumAge, .maximumAge,
     ]
-    private static let runOptions: [Option] =
+    static let runOptions: [Option] =
         [.dryRun, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .trashDays,
             .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration,

@@ -14,8 +14,14 @@ extension CommandContext {
         )
     }
 
-    /// `2026-01-02T03:04:05.000Z`, or as many blanks.
+    /// `2026-01-02 03:04:05`, local time, or as many blanks.
     func timeText(_ seconds: Int64?) -> String {
-        seconds.map { StoreTime(secondsSince1970: $0).text } ?? String(repeating: " ", count: 24)
+        seconds.map { StoreTime(secondsSince1970: $0).localText }
+            ?? String(repeating: " ", count: 19)
+    }
+
+    /// Said once where local times are shown: `local time, +01:00`.
+    static var zoneText: String {
+        "local time, " + StoreTime(secondsSince1970: WallClock.now().seconds).localOffset
     }
 }

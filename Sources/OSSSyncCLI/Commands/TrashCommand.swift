@@ -27,7 +27,9 @@ struct TrashCommand: Sendable {
         } else if !context.output.isQuiet {
             let files = countText(report.files, "file", "files")
             let size = sizeText(report.bytes)
-            context.say(empties ? "deleted \(files) (\(size))" : "\(files) in the trash (\(size))")
+            let zone = report.files > 0 ? "; \(CommandContext.zoneText)" : ""
+            let found = "\(files) in the trash (\(size))\(zone)"
+            context.say(empties ? "deleted \(files) (\(size))" : found)
         }
         return report.failures.isEmpty ? .success : .incomplete
     }
@@ -38,7 +40,8 @@ struct TrashCommand: Sendable {
             line.add("key", file.key)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
-            line.add("removed", ifPresent: file.removed.map(context.timeText))
+            let removed = file.removed.map { StoreTime(secondsSince1970: $0).text }
+            line.add("removed", ifPresent: removed)
             return context.say(line)
         }
         let size = String(file.size)

@@ -87,6 +87,7 @@ extension MirrorEngine {
             sync: works.sync.work,
             differences: differences.counted(scope),
             interrupted: interrupted,
+            running: try await PastRun.running(session),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),

@@ -78,7 +78,7 @@ _osssync() {
         verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         log:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--pull --push --sync --every --daily --install --remove --list --test --format --quiet --state-dir --help' -- "$cur") ;;
+        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --pull --push --sync --every --daily --install --remove --list --test --format --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         *) compopt -o default ;;
     esac

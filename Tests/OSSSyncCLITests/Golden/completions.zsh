@@ -536,6 +536,24 @@ _osssync() {
             ;;
         schedule)
             _arguments -s \
+                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
+                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
+                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--force[replace an existing file or object]' \
+                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
+                '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--pull[schedule a pull]' \
                 '*--push[schedule a push]' \
                 '*--sync[schedule a sync]' \
@@ -546,9 +564,29 @@ _osssync() {
                 '*--list[list the schedules of this user]' \
                 '*--test[start the run now, as the schedule does]' \
                 '*--format[what starts the run]:value:(systemd cron launchd)' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:file:_files'
