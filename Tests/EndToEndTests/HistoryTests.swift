@@ -37,10 +37,21 @@ struct HistoryTests {
         #expect(events.map { $0["run"] as? Int } == [2, 2, nil])
         #expect(events.last?["bytes"] as? Int == 3_000)
 
+        let would = try workplace.run("restore", "-n", tree.path, "d/x", environment: nowhere)
+        #expect(
+            would.output == "would be restored d/x\nwould have restored 1 file (1.5 KiB)\n"
+        )
+        #expect(!tree.exists("d/x"))
+        let undo = try workplace.run("undo", "--dry-run", "--json", tree.path).events
+        #expect(undo.last?["dry_run"] as? Bool == true && undo.last?["restored"] as? Int == 2)
         let back = try workplace.run("restore", tree.path, "d/x", environment: nowhere)
         #expect(back.output == "restored d/x\nrestored 1 file (1.5 KiB)\n")
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         try tree.write("d/\u{1B}[31my", ramp(7))
+        let keeps = try workplace.run("restore", "-n", tree.path, "d")
+        #expect(keeps.status == 1 && keeps.diagnostics.contains("would be kept d/\\x1B[31my"))
+        let replaces = try workplace.run("restore", "-n", "--force", tree.path, "d")
+        #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my\n"))
         let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
         #expect(kept.status == 1)
         #expect(kept.output.isEmpty)
@@ -54,6 +65,8 @@ struct HistoryTests {
 
         let young = try workplace.run("trash", "--empty", "--older-than", "1d", tree.path)
         #expect(young.output == "deleted 0 files (0 B)\n")
+        let planned = try workplace.run("trash", "--empty", "-n", tree.path)
+        #expect(planned.output.hasSuffix("\nwould delete 1 file (7 B)\n"))
         let empty = try workplace.run("trash", "--empty", tree.path)
         #expect(empty.output == "deleted 1 file (7 B)\n")
         #expect(try workplace.run("trash", tree.path).output == "0 files in the trash (0 B)\n")

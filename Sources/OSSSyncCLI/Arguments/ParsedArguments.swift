@@ -85,6 +85,7 @@ enum UsageError: Error, Hashable {
     case unknownCommand(String, suggestion: String?)
     case unknownTopic(String, suggestion: String)
     case unknownOption(String, suggestion: String?, command: CommandName?)
+    case optionOfPeers(String, advice: String)
     case removedDurability
     case optionOfOtherCommands(String, command: CommandName, accepting: [CommandName])
     case missingValue(String)
@@ -115,6 +116,7 @@ enum UsageError: Error, Hashable {
         case .unknownOption(let name, let suggestion, let command):
             "unknown option '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
                 + (command.map { " \($0.rawValue)'" } ?? "'")
+        case .optionOfPeers(let name, let advice): "unknown option '\(name)'; \(advice)"
         case .removedDurability:
             "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
         case .optionOfOtherCommands(let name, let command, let accepting):

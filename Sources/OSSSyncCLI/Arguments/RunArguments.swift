@@ -69,6 +69,7 @@ extension RunOptions {
             parse: parseDuration
         )
         filter = try FileFilter(arguments)
+        namesExcluded = arguments.counts[.verbose, default: 0] >= 2
     }
 }
 

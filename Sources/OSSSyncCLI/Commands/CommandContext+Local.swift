@@ -5,6 +5,12 @@ extension CommandContext {
     /// The paths that the command is limited to.
     var paths: [String] { place?.paths ?? [] }
 
+    /// The same with those of `--files-from`, which is read now.
+    func limitedPaths() throws(UsageError) -> [String] {
+        guard let file = arguments.values[.filesFrom] else { return paths }
+        return paths + (try PathList(reading: file).paths)
+    }
+
     func localMirror() throws(UsageError) -> LocalMirror {
         LocalMirror(
             directory: try directory(),

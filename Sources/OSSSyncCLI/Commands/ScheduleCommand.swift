@@ -99,6 +99,9 @@ struct ScheduleCommand: Sendable {
         // What the run would refuse.
         _ = try RunOptions(context.typed)
         try RunRecording.check(context.typed, context)
+        if context.typed.values[.filesFrom] == "-" {
+            throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
+        }
         return Schedule(
             direction: direction,
             directory: absolutePath(try context.directory()),

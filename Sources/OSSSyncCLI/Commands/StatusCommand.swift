@@ -6,15 +6,18 @@ struct StatusCommand: Sendable {
 
     func run() async throws -> ExitCode {
         var options = try RunOptions(context.arguments)
-        options.paths = context.paths
+        options.paths = try context.limitedPaths()
         let mirror = try context.mirror()
+        let details = StatusDetails(context)
         let report = try await mirror.status(
             options: options,
             of: [
                 .pull: context.options(of: .pull), .push: context.options(of: .push),
                 .sync: context.options(of: .sync),
-            ]
+            ],
+            onDetail: { details.add($0) }
         )
+        details.finish()
         for command in [CommandName.pull, .push, .sync]
         where context.defaults?.hasOwnFilters(command) == true {
             let text =
@@ -30,6 +33,7 @@ struct StatusCommand: Sendable {
             writeJSON(report)
         } else {
             writeText(report, mirror)
+            for line in details.lines { context.say(line) }
         }
         if context.arguments.has(.exitCode), !report.isInStep { return .incomplete }
         return .success
@@ -151,7 +155,7 @@ struct StatusCommand: Sendable {
         context.say(line)
     }
 
-    private static func json(_ work: PlannedWork) -> JSONLine {
+    static func json(_ work: PlannedWork) -> JSONLine {
         var line = JSONLine()
         line.add("transfers", work.transfers)
         line.add("bytes", work.bytes)

@@ -13,8 +13,9 @@ struct TrashCommand: Sendable {
             ) ?? .zero
         let mirror = try context.localMirror()
         let empties = context.arguments.has(.empty)
+        let isDryRun = context.arguments.has(.dryRun)
         let report =
-            empties
+            empties && !isDryRun
             ? try await mirror.emptyTrash(age: age)
             : try await mirror.trash(age: age) { say($0) }
         for failure in report.failures { context.complain(failure) }
@@ -22,14 +23,15 @@ struct TrashCommand: Sendable {
             var line = EventJSON.line("trash", time: WallClock.text())
             line.add("files", report.files)
             line.add("bytes", report.bytes)
-            line.add("emptied", empties)
+            line.add("emptied", empties && !isDryRun)
             context.say(line)
         } else if !context.output.isQuiet {
             let files = countText(report.files, "file", "files")
             let size = sizeText(report.bytes)
+            let verb = isDryRun ? "would delete" : "deleted"
             let zone = report.files > 0 ? "; \(CommandContext.zoneText)" : ""
             let found = "\(files) in the trash (\(size))\(zone)"
-            context.say(empties ? "deleted \(files) (\(size))" : found)
+            context.say(empties ? "\(verb) \(files) (\(size))" : found)
         }
         return report.failures.isEmpty ? .success : .incomplete
     }

@@ -21,7 +21,11 @@ final class RunRecording: Sendable {
     private let metrics: MetricsFile?
     private let state: Mutex<State>
 
-    init(_ context: CommandContext, _ direction: SyncDirection) throws(UsageError) {
+    init(
+        _ context: CommandContext,
+        _ direction: SyncDirection,
+        _ paths: [String]
+    ) throws(UsageError) {
         self.context = context
         self.direction = direction
         let isDryRun = context.arguments.has(.dryRun)
@@ -46,7 +50,7 @@ final class RunRecording: Sendable {
             )
         }
         var summary = RunSummary(direction: direction)
-        summary.paths = context.paths
+        summary.paths = paths
         state = Mutex(State(summary: summary))
         reporter?.startTicking()
     }
@@ -133,7 +137,7 @@ final class RunRecording: Sendable {
 
 extension CommandContext {
     /// The remote, as far as it is known without credentials; safe to print.
-    fileprivate var remoteText: String {
+    var remoteText: String {
         if let typed = arguments.mirror.remote {
             return (try? Remote(parsing: typed))?.display ?? displayText(typed)
         }

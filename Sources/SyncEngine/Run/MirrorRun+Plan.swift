@@ -14,14 +14,22 @@ extension MirrorRun {
         judgesInodes: Bool = true,
         onCostly: @escaping @Sendable (ObjectKey) -> Void
     ) -> PlanScope {
-        PlanScope(
+        let onEvent = onEvent
+        let onExcluded: (@Sendable (ObjectKey, String) -> Void)?
+        if options.namesExcluded {
+            onExcluded = { onEvent(.excluded(key: $0.display, rule: $1)) }
+        } else {
+            onExcluded = nil
+        }
+        return PlanScope(
             filter,
             direction,
             deletesExcluded: options.deletesExcluded,
             held: session.held,
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
-            onCostly: onCostly
+            onCostly: onCostly,
+            onExcluded: onExcluded
         )
     }
 
@@ -189,7 +197,7 @@ extension MirrorRun {
             tags: filter.tags,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
-                    scope.countExcluded()
+                    scope.countExcluded(path, isDirectory: isDirectory)
                     leftOut.add(path, isDirectory: isDirectory)
                     return true
                 }
