@@ -46,11 +46,25 @@ struct DirectoryTests {
             #expect(result.diagnostics.contains("cannot be limited to a path"))
         }
         let requests = try workplace.requests {
-            // What has a remote is a directory of its own.
-            let own = try workplace.shell("osssync push -n tree/a \(workplace.remote)/own")
-            #expect(own.output.contains("b/x"), "\(own.diagnostics)")
+            for line in ["pull tree/a", "push -n tree/new/one", "sync tree/a/../a"] {
+                let refused = try workplace.shell("osssync \(line) \(workplace.remote)/own")
+                #expect(refused.status == 2, "\(line)")
+                #expect(refused.diagnostics.contains("lies in the mirror '\(tree.path)': without"))
+            }
+            let here = try workplace.shell("cd tree/a; osssync pull . \(workplace.remote)/own")
+            #expect(
+                here.diagnostics == "osssync: '.' lies in the mirror '\(tree.path)': without "
+                    + "REMOTE, 'osssync pull .' is about this part of it; to make '.' a mirror "
+                    + "of its own, run 'osssync init . REMOTE' first\n"
+            )
         }
-        #expect(requests.allSatisfy { $0.operation.hasPrefix("List") }, "\(requests)")
+        #expect(requests.isEmpty, "\(requests)")
+        #expect(!tree.exists("a/.osssync"))
+        // A directory that was linked on purpose is one of its own.
+        let own = "osssync init tree/a/b \(workplace.remote)/own; cd tree/a/b"
+        let push = try workplace.shell("\(own); osssync push -n . \(workplace.remote)/own")
+        #expect(push.status == 0 && push.output.contains("would upload x"), "\(push.diagnostics)")
+        try tree.remove("a/b/.osssync")
         let cancelled = try workplace.shell("cd tree/a; osssync cancel b/x")
         #expect(cancelled.status == 0, "\(cancelled.diagnostics)")
     }

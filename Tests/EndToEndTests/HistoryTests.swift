@@ -31,16 +31,27 @@ struct HistoryTests {
         let lines = list.output.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.first?.contains("  run 2     d/\\x1B[31my") == true, "\(lines)")
-        #expect(lines.last == "2 files in the trash (2.9 KiB)")
+        #expect(lines.last == "2 files in the trash (2.9 KiB); local time, +00:00")
         let events = try workplace.run("trash", "--json", tree.path).events
         #expect(events.map { $0["event"] as? String } == ["trashed", "trashed", "trash"])
         #expect(events.map { $0["run"] as? Int } == [2, 2, nil])
         #expect(events.last?["bytes"] as? Int == 3_000)
 
+        let would = try workplace.run("restore", "-n", tree.path, "d/x", environment: nowhere)
+        #expect(
+            would.output == "would be restored d/x\nwould have restored 1 file (1.5 KiB)\n"
+        )
+        #expect(!tree.exists("d/x"))
+        let undo = try workplace.run("undo", "--dry-run", "--json", tree.path).events
+        #expect(undo.last?["dry_run"] as? Bool == true && undo.last?["restored"] as? Int == 2)
         let back = try workplace.run("restore", tree.path, "d/x", environment: nowhere)
         #expect(back.output == "restored d/x\nrestored 1 file (1.5 KiB)\n")
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         try tree.write("d/\u{1B}[31my", ramp(7))
+        let keeps = try workplace.run("restore", "-n", tree.path, "d")
+        #expect(keeps.status == 1 && keeps.diagnostics.contains("would be kept d/\\x1B[31my"))
+        let replaces = try workplace.run("restore", "-n", "--force", tree.path, "d")
+        #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my\n"))
         let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
         #expect(kept.status == 1)
         #expect(kept.output.isEmpty)
@@ -54,6 +65,8 @@ struct HistoryTests {
 
         let young = try workplace.run("trash", "--empty", "--older-than", "1d", tree.path)
         #expect(young.output == "deleted 0 files (0 B)\n")
+        let planned = try workplace.run("trash", "--empty", "-n", tree.path)
+        #expect(planned.output.hasSuffix("\nwould delete 1 file (7 B)\n"))
         let empty = try workplace.run("trash", "--empty", tree.path)
         #expect(empty.output == "deleted 1 file (7 B)\n")
         #expect(try workplace.run("trash", tree.path).output == "0 files in the trash (0 B)\n")
@@ -100,7 +113,7 @@ struct HistoryTests {
 
     @Test func `log and undo need no DIR in a mirror`() throws {
         let all = try workplace.shell("cd tree; osssync log")
-        #expect(all.output.split(separator: "\n").count == 2, "\(all.diagnostics)")
+        #expect(all.output.split(separator: "\n").count == 3, "\(all.diagnostics)")
         #expect(try workplace.shell("cd tree; osssync log 2").output.contains("delete-local d/x"))
         for (line, reason) in [
             ("osssync log", "DIR is missing"), ("osssync undo 2", "DIR is missing"),
@@ -165,13 +178,14 @@ struct HistoryTests {
         let log = try workplace.run("log", tree.path)
         #expect(log.status == 0)
         let lines = log.output.split(separator: "\n")
-        #expect(lines.count == 5, "\(lines)")
-        #expect(lines[0].hasPrefix("     1  20") && lines[0].contains("  pull  complete  "))
-        #expect(lines[1].hasSuffix("  0 transferred (0 B), 2 deleted"))
-        #expect(lines[2].contains("  push  incomplete  "))
+        #expect(lines.count == 6, "\(lines)")
+        #expect(lines[0] == "   run  local time, +00:00")
+        #expect(lines[1].hasPrefix("     1  20") && lines[1].contains("  pull  complete  "))
+        #expect(lines[2].hasSuffix("  0 transferred (0 B), 2 deleted"))
+        #expect(lines[3].contains("  push  incomplete  "))
         let run = try workplace.run("log", tree.path, "2").output.split(separator: "\n")
         #expect(run.contains("done delete-local d/\\x1B[31my"), "\(run)")
-        #expect(run.count == 3)
+        #expect(run.count == 4)
         let events = try workplace.run("log", tree.path, "--json").events
         #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4, 5])
         #expect(events[1]["deleted"] as? Int == 2)

@@ -89,6 +89,9 @@ struct JSONLineTests {
             withDestinationPath: "f0"
         )
         try check("status", target.path)
+        try check("status", target.path, "-vv", "--exclude", "f2")
+        try check("status", target.path, "--summary")
+        try check("explain", target.path, "f2")
         try check("ls", workplace.remote)
         try check("ls", "--summary", workplace.remote)
         try check("trash", target.path)

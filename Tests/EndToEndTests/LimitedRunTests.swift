@@ -21,7 +21,8 @@ struct LimitedRunTests {
         "osssync pull tree 2024/x.jpg", "cd tree; osssync pull 2024/x.jpg",
         "cd tree/2024; osssync pull -- x.jpg", "cd tree/2025; osssync pull ../2024/x.jpg",
         "osssync pull tree REMOTE 2024/x.jpg", "osssync pull REMOTE tree ./2024/x.jpg/",
-        "cd tree; osssync pull . 2024/x.jpg",
+        "cd tree; osssync pull . 2024/x.jpg", "cd tree/2024; osssync pull . x.jpg",
+        "cd tree/2024; osssync pull ./ ./x.jpg",
     ])
     func `name a path in any form`(line: String) throws {
         for name in names { try tree.remove(name) }
@@ -33,6 +34,49 @@ struct LimitedRunTests {
         #expect(result.events.last?["paths"] as? [String] == ["2024/x.jpg"])
         #expect(result.events.last?["in_step"] as? Bool == true)
         #expect(names.filter(tree.exists) == ["2024/x.jpg"])
+    }
+
+    @Test func `name paths in a file`() throws {
+        for name in names { try tree.remove(name) }
+        let list = workplace.folder.path + "/list"
+        let text = "# these\n2024/x.jpg\n\n./2025/\n"
+        try text.write(toFile: list, atomically: false, encoding: .utf8)
+        let pull = try workplace.shell("osssync pull --json --files-from list tree top")
+        #expect(pull.status == 0, "\(pull.diagnostics)")
+        #expect(pull.summary["paths"] as? [String] == ["2024/x.jpg", "2025", "top"])
+        #expect(names.filter(tree.exists) == ["2024/x.jpg", "2025/z.jpg", "top"])
+        let input = try workplace.shell(
+            "printf '2024-x\\n' | (cd tree/2024; osssync pull --files-from -)"
+        )
+        #expect(input.status == 0 && tree.exists("2024-x"), "\(input.diagnostics)")
+        let status = try workplace.shell("osssync status --json --files-from list tree")
+        #expect(status.events.last?["in_step"] as? Bool == true)
+        for (content, reason) in [
+            ("", "it has no path"), ("2024/nothing\n", "'2024/nothing' exists neither"),
+            ("../x\n", "is not a path beneath DIR"),
+        ] {
+            try content.write(toFile: list, atomically: false, encoding: .utf8)
+            let refused = try workplace.shell("osssync push --files-from list tree")
+            #expect(refused.status == 2, "\(content)")
+            #expect(refused.diagnostics.contains(reason), "\(refused.diagnostics)")
+        }
+        #expect(try workplace.shell("osssync push --files-from none tree").status == 2)
+    }
+
+    @Test func `name thousands of paths in a file`() throws {
+        let many = (0..<3_000).map { "many/\($0 % 30)/\($0)" }
+        for name in many { try tree.write(name, ramp(5)) }
+        let list = many.joined(separator: "\n")
+        try (list + "\n").write(
+            toFile: workplace.folder.path + "/list",
+            atomically: false,
+            encoding: .utf8
+        )
+        try tree.write("many/0/other", ramp(5))
+        let push = try workplace.shell("osssync push --json --files-from list tree")
+        #expect(push.status == 0, "\(push.diagnostics)")
+        #expect(push.count("transferred") == 3_000)
+        #expect((push.summary["paths"] as? [String])?.count == 3_000)
     }
 
     @Test func `name several paths in the same way`() throws {

@@ -124,7 +124,18 @@ struct OperationTests {
             #expect(run.diagnostics.contains(reason), "\(run.diagnostics)")
         }
         #expect(!tree.exists("log") && tree.content("d/b") == ramp(5))
-        let state = tree.path + "/.osssync/"
+        let elsewhere = try workplace.makeDirectory("state").path
+        for file in [tree.path + "/.osssync/config", tree.path + "/.osssync/new", elsewhere + "/f"]
+        {
+            for option in ["--log-file", "--metrics-file"] {
+                let arguments = ["push", tree.path, option, file, "--state-dir", elsewhere]
+                let run = try workplace.start(arguments).finish()
+                #expect(run.status == 2, "\(file)")
+                #expect(run.diagnostics.contains("it is in a state directory"))
+            }
+        }
+        #expect(!tree.exists(".osssync/new"))
+        let state = workplace.folder.path + "/"
         let limited = try workplace.run(
             "push",
             tree.path,
@@ -137,7 +148,7 @@ struct OperationTests {
         #expect(limited.status == 0, "\(limited.diagnostics)")
         #expect(try figure("last_run_transferred_files", in: state + "o.prom") == 1)
         #expect(try figure("in_step", in: state + "o.prom") == nil)
-        #expect(tree.exists(".osssync/log"))
+        #expect(FileManager.default.fileExists(atPath: state + "log"))
     }
 
     @Test func `a dry run leaves the figures of the last run`() throws {
@@ -210,6 +221,54 @@ struct OperationTests {
         #expect(after?["last_success"] as? [String: String] == times)
         let doctor = try workplace.run("doctor", tree.path)
         let time = try #require(times?["push"])
-        #expect(doctor.output.contains("last success: push \(time)"), "\(doctor.output)")
+        let reader = ISO8601DateFormatter()
+        reader.formatOptions.insert(.withFractionalSeconds)
+        let utc = try #require(reader.date(from: time))
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
+        let local = formatter.string(from: utc)
+        #expect(doctor.output.contains("last success: push \(local) (local time, "))
+        #expect(status.output.contains("last success: push \(local) (local time, "))
+        for (zone, shift, offset) in [
+            ("XXX-05:30", 19_800, "+05:30"), ("YYY3", -10_800, "-03:00"),
+        ] {
+            formatter.timeZone = TimeZone(secondsFromGMT: shift)
+            let there = formatter.string(from: utc)
+            for command in ["status", "doctor", "log"] {
+                let run = try workplace.run(command, tree.path, environment: ["TZ": zone])
+                // When the run began and when it ended may be different seconds.
+                let shown = command == "log" ? String(there.dropLast(3)) : there
+                #expect(run.output.contains(shown), "\(run.output)")
+                #expect(run.output.contains("local time, \(offset)"), "\(run.output)")
+            }
+        }
+    }
+
+    @Test func `a run that goes on is shown as running`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        try tree.write("new", ramp(200))
+        try workplace.setFaults(
+            #"[{"match": {"operation": "PutObject"}, "effect": {"hold": true}}]"#
+        )
+        let push = try workplace.start(["push", tree.path, "--json"])
+        try #require(push.waitForLine { $0.contains(#""state":"started""#) } != nil)
+        for (command, part) in [
+            ("log", "  push  is running\n"), ("status", "\n  push running since 2"),
+            ("doctor", "ok     run: push running since 2"),
+        ] {
+            let run = try workplace.run(command, tree.path)
+            #expect(run.output.contains(part), "\(run.output)\(run.diagnostics)")
+        }
+        let status = try workplace.run("status", "--json", tree.path).events.last
+        #expect((status?["running"] as? [String: Any])?["direction"] as? String == "push")
+        push.send(SIGKILL)
+        _ = push.finish()
+        for command in ["log", "status", "doctor"] {
+            let run = try workplace.run(command, tree.path)
+            #expect(!run.output.contains("running"), "\(run.output)")
+        }
+        #expect(try workplace.run("log", tree.path).output.contains("  push  did not end\n"))
     }
 }

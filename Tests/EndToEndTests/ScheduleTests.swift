@@ -74,7 +74,8 @@ struct ScheduleTests {
         )
         #expect(content.contains("\nOnCalendar=0/1:00\n"))
         #expect(try schedule("--push", "--test").status == 0)
-        #expect(try schedule("--list").status == 0)
+        let list = try schedule("--list")
+        #expect(list.output == "no schedules of this user are installed with systemd\n")
         let removed = try schedule("--push", "--remove")
         #expect(removed.output == "removed \(timer.dropLast(6))\n")
         #expect(try units().isEmpty)
@@ -108,13 +109,52 @@ struct ScheduleTests {
         #expect(lines.last?.hasPrefix("0 */6 * * * '") == true)
         #expect(lines.last?.hasSuffix(#"my 100\% photos'"#) == true)
         let list = try schedule("--list", "--format", "cron")
-        #expect(list.output.split(separator: "\n").count == 1)
+        let listed = list.output.split(separator: "\n")
+        #expect(listed.count == 2 && listed.last?.hasPrefix("times: local time, ") == true)
         // Without the environment of a login, there are no credentials.
         let tested = try schedule("--push", "--test", "--format", "cron")
         #expect(tested.status == 5)
         #expect(tested.diagnostics.contains("credentials"), "\(tested.diagnostics)")
         #expect(try schedule("--push", "--remove", "--format", "cron").status == 0)
         #expect(try String(contentsOfFile: table, encoding: .utf8) == "5 4 * * * other\n")
+        #expect(try schedule("--push", "--test", "--format", "cron").status == 1)
+    }
+
+    @Test func `a line that is not of osssync is never removed`() throws {
+        let table = workplace.folder.path + "/table"
+        let cron = ["--push", "--format", "cron"]
+        #expect(try schedule(cron + ["--every", "1h", "--install"]).status == 0)
+        let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
+        let edited = String(lines[0]) + "\n5 4 * * * backup\n"
+        try edited.write(toFile: table, atomically: false, encoding: .utf8)
+        for action in [["--remove"], ["--every", "1h", "--install"]] {
+            let refused = try schedule(cron + action)
+            #expect(refused.status == 5)
+            #expect(refused.diagnostics.contains("'5 4 * * * backup' is after the comment"))
+            #expect(try String(contentsOfFile: table, encoding: .utf8) == edited)
+        }
+    }
+
+    @Test func `options of the run are in what is installed`() throws {
+        let log = workplace.folder.path + "/photos.log"
+        let table = workplace.folder.path + "/table"
+        let cron = ["--push", "--format", "cron"]
+        let options = ["--log-file", log, "--max-delete", "5%"]
+        let installed = try schedule(cron + options + ["--daily", "02:30", "--install"])
+        #expect(installed.output.contains("; it starts every day at 02:30 (local time, "))
+        let line = try String(contentsOfFile: table, encoding: .utf8)
+        #expect(line.contains(#" '--max-delete' '5\%' '--log-file' '\#(log)' '"#), "\(line)")
+        #expect(try schedule(cron + ["--test"]).status == 5)
+        let said = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(said.contains("credentials"), "\(said)")
+        for (wrong, reason) in [
+            (["--log-file", tree.path + "/log"], "a push would upload it"),
+            (["--max-delete", "x"], "expected a number"), (["--dry-run"], "is not an option"),
+        ] {
+            let refused = try schedule(cron + wrong + ["--daily", "02:30"])
+            #expect(refused.status == 2)
+            #expect(refused.diagnostics.contains(reason), "\(refused.diagnostics)")
+        }
     }
 
     @Test func `a crontab that cannot be read is not replaced`() throws {
@@ -158,7 +198,8 @@ struct ScheduleTests {
         }
         let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 5 && lines.first == "5 4 * * * other", "\(lines)")
-        #expect(try cron([], "--list").output.split(separator: "\n").count == 2)
+        // And the zone of the times.
+        #expect(try cron([], "--list").output.split(separator: "\n").count == 3)
         #expect(try cron(state, "--remove").status == 0)
         let rest = try String(contentsOfFile: table, encoding: .utf8)
         #expect(!rest.contains("--state-dir") && rest.contains("'--quiet' '--if-locked'"))

@@ -49,9 +49,9 @@ struct DirectoryTagTests {
 
     @Test func `a message says what is excluded, and why`() {
         let path = Array("d".utf8)
-        let tagged = WalkIssue(path: path, reason: .tagged)
+        let tagged = WalkIssue(path: path, reason: .tagged(by: ".nobackup"))
         let unreadable = WalkIssue(path: path, reason: .unreadableTag(errno: EIO))
-        #expect(tagged.message == "'d' is excluded by a file in it.")
+        #expect(tagged.message == "'d' is excluded by '.nobackup' in it.")
         #expect(unreadable.message.hasPrefix("'d' is excluded, because its 'CACHEDIR.TAG' cannot"))
         for issue in [tagged, unreadable] {
             #expect(issue.isTag && !issue.makesScanIncomplete && !issue.isLeftOutByDesign)

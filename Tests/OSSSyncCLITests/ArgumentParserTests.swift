@@ -98,9 +98,12 @@ struct ArgumentParserTests {
         (
             ["status", "--force", "D"],
             "'--force' is not an option of status, only of pull, push, sync, get, put, "
-                + "restore, undo"
+                + "restore, undo, schedule"
         ),
-        (["ls", "-n", "oss://b"], "'-n' is not an option of ls, only of pull, push, sync"),
+        (
+            ["ls", "-n", "oss://b"],
+            "'-n' is not an option of ls, only of pull, push, sync, trash, restore, undo"
+        ),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),
         (["init"], "DIR is missing; see 'osssync help init'"),
@@ -129,6 +132,25 @@ struct ArgumentParserTests {
         (["cancel", "D", "E", "F"], "unexpected argument 'F'; see 'osssync help cancel'"),
         (["restore"], "PATH is missing; see 'osssync help restore'"),
         (["help", "pull", "x"], "unexpected argument 'x'; see 'osssync help help'"),
+        (["push", "D", "--transfers", "4"], "unknown option '--transfers'; use '-j' instead"),
+        (["push", "D", "--dryrun"], "unknown option '--dryrun'; use '-n' instead"),
+        (
+            ["pull", "D", "--delete-during"],
+            "unknown option '--delete-during'; use '--delete' instead"
+        ),
+        (
+            ["push", "-r", "D"],
+            "unknown option '-r'; leave it out: a directory is always mirrored with all it holds"
+        ),
+        (
+            ["push", "D", "--update"],
+            "unknown option '--update'; leave it out: what each side changed is known from the "
+                + "last run, and --on-conflict decides where both did"
+        ),
+        (
+            ["push", "D", "--exclude-larger-than", "1G"],
+            "unknown option '--exclude-larger-than'; use '--max-size' instead"
+        ),
         (
             ["pull", "D", "--durability", "full"],
             "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"

@@ -8,15 +8,17 @@ struct ObjectArgumentsTests {
     @Test(
         arguments: [
             ("0s", 0), ("90s", 90), ("15m", 900), ("2h", 7_200), ("7d", 604_800),
-            ("36500d", 3_153_600_000),
+            ("36500d", 3_153_600_000), ("2h30m", 9_000), ("1d2h3m4s", 93_784),
+            ("1d0s", 86_400),
         ]
     )
-    func `durations have one unit`(text: String, seconds: Int) {
+    func `durations have units in descending order`(text: String, seconds: Int) {
         #expect(parseDuration(text) == .seconds(seconds))
     }
 
     @Test(arguments: [
-        "", "s", "90", "1.5h", "-1s", "1h30m", "36501d", "9223372036854775807d", "2 h",
+        "", "s", "90", "1.5h", "-1s", "30m1h", "1h1h", "1h30", "h", "36500d1s", "36501d",
+        "9223372036854775807d", "2 h",
     ])
     func `other durations are refused`(text: String) {
         #expect(parseDuration(text) == nil)

@@ -200,14 +200,70 @@ struct ScheduleTests {
         let other = CronLine(schedule: Self.schedule("/srv/x"), time: .hours(1)).text
         let table = "MAILTO=me\n" + mine + "# mine\n1 2 * * * x\n" + other
         #expect(
-            CronLine.removing(Self.plain, from: table) == "MAILTO=me\n# mine\n1 2 * * * x\n" + other
+            CronLine.removing(Self.plain, from: table)
+                == .removed("MAILTO=me\n# mine\n1 2 * * * x\n" + other)
         )
-        #expect(CronLine.removing(Self.plain, from: other) == nil)
+        #expect(CronLine.removing(Self.plain, from: other) == .absent)
         #expect(CronLine.all(in: table).count == 2)
-        #expect(CronLine.removing(Self.plain, from: mine) == "")
+        #expect(CronLine.removing(Self.plain, from: mine) == .removed(""))
         let line = CronLine(schedule: Self.plain, time: .hours(1))
         #expect(line.appended(to: "1 2 * * * x") == "1 2 * * * x\n" + mine)
         #expect(line.appended(to: "") == mine && line.appended(to: "#\r\n") == "#\r\n" + mine)
+    }
+
+    @Test func `what is not the line of the schedule stays`() {
+        let mine = CronLine(schedule: Self.plain, time: .hours(1)).text
+        let lines = mine.split(separator: "\n")
+        let mark = String(lines[0]) + "\n"
+        // The line was replaced, edited, switched off, moved or removed.
+        let backup = "0 3 * * * backup"
+        #expect(CronLine.removing(Self.plain, from: mark + backup + "\n") == .foreign(backup))
+        #expect(
+            CronLine.removing(Self.plain, from: mark + backup + "\n" + mine)
+                == .removed(mark + backup + "\n")
+        )
+        let edited = mark + "#5 4 * * 1 " + lines[1].dropFirst("0 */1 * * * ".count) + "\n"
+        #expect(CronLine.removing(Self.plain, from: edited) == .removed(""))
+        let orphan = mark + "\n" + backup
+        #expect(CronLine.removing(Self.plain, from: orphan) == .removed("\n" + backup))
+        #expect(CronLine.removing(Self.plain, from: String(lines[0])) == .removed(""))
+        let pull = Schedule(
+            direction: .pull,
+            directory: Self.plain.directory,
+            program: Self.plain.program,
+            stateDirectory: nil
+        )
+        let other = String(CronLine(schedule: pull, time: .hours(1)).text.split(separator: "\n")[1])
+        #expect(CronLine.removing(Self.plain, from: mark + other) == .foreign(other))
+        #expect(CronLine.all(in: mark + backup + "\n" + mine) == [String(lines[1])])
+    }
+
+    @Test func `options of the run are passed on, with whole paths`() throws {
+        guard
+            case .run(let typed) = try ArgumentParser.parse([
+                "schedule", "--push", "--daily", "02:30", "--delete", "--max-delete=5%",
+                "--log-file", "/var/log/o", "--exclude", "*.tmp", "--exclude-from", "/x/rules",
+                "--include", "a b", "--bwlimit", "08:00,1M 19:00,off", "--if-locked", "wait=1h30m",
+                "--quiet", "/srv/photos",
+            ])
+        else { return #expect(Bool(false)) }
+        var schedule = Self.plain
+        schedule.options = typed.words(of: CommandTable.scheduledOptions)
+        #expect(
+            schedule.words == [
+                "/usr/local/bin/osssync", "push", "--quiet", "--delete", "--max-delete", "5%",
+                "--if-locked", "wait=1h30m", "--bwlimit", "08:00,1M 19:00,off", "--log-file",
+                "/var/log/o", "--exclude", "*.tmp", "--exclude-from", "/x/rules", "--include",
+                "a b", "/srv/photos",
+            ]
+        )
+        #expect(schedule.name == Self.plain.name)
+        let text = CronLine(schedule: schedule, time: .daily(150)).text
+        #expect(CronLine.removing(Self.plain, from: text) == .removed(""))
+        let command = CronLine.command(of: Self.plain, in: text)
+        #expect(command?.hasPrefix("'/usr/local/bin/osssync' 'push'") == true)
+        #expect(command?.contains(" '5%' ") == true)
+        #expect(CronLine.command(of: Self.plain, in: "") == nil)
     }
 
     @Test(arguments: odd)

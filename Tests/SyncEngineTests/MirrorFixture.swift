@@ -286,6 +286,11 @@ final class EventLog: Sendable {
         events.withLock { $0.append(event) }
     }
 
+    /// What `take` makes of the events, without nil.
+    func events<Value>(_ take: (SyncEvent) -> Value?) -> [Value] {
+        events.withLock { $0 }.compactMap(take)
+    }
+
     var items: [ItemEvent] {
         events.withLock { events in
             events.compactMap { if case .item(let item) = $0 { item } else { nil } }

@@ -1,5 +1,11 @@
 internal import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// The right to change one mirrored directory and its state, until it is released or the process
 /// ends, even by a kill: the kernel holds the lock, so a lock file that a killed process left
 /// blocks nothing.
@@ -49,5 +55,30 @@ package final class DirectoryLock: Sendable {
     deinit {
         SystemCalls.unlock(root.descriptor)
         SystemCalls.unlock(file.descriptor)
+    }
+}
+
+extension MirrorDirectory {
+    /// True while a run holds the lock of this state.
+    ///
+    /// For an instant the lock is shared: ask only where a run was begun and did not end.
+    package var isLocked: Bool {
+        get throws(LocalError) {
+            let descriptor: Int32
+            do throws(LocalError) {
+                descriptor = try calls.open(
+                    at: state.descriptor,
+                    PathBytes("lock"),
+                    flags: SystemCalls.readingFlags,
+                    mode: 0
+                )
+            } catch {
+                guard error.errno == ENOENT else { throw error }
+                return false
+            }
+            let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+            defer { SystemCalls.unlock(file.descriptor) }
+            return try !calls.lockShared(file.descriptor)
+        }
     }
 }

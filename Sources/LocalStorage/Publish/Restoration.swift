@@ -46,6 +46,24 @@ extension MirrorDirectory {
     }
 }
 
+extension MirrorDirectory {
+    /// What ``restore(_:from:to:replacing:unless:)`` would do; changes nothing.
+    package func restorationOutcome(
+        of path: RelativePath,
+        from run: TrashOfRun,
+        to target: RelativePath,
+        replaces: Bool,
+        unless interruption: Interruption
+    ) throws(LocalError) -> RestorationOutcome {
+        // A parent that is missing would be made.
+        if let parent = target.parent, try identity(of: parent) == .absent {
+            return .restored(replaced: false)
+        }
+        let restoration = try Restoration(directory: self, run: run, path: path, target: target)
+        return try restoration.outcome(replaces: replaces, unless: interruption)
+    }
+}
+
 /// Brings one file back.
 private struct Restoration {
     let directory: MirrorDirectory
@@ -85,21 +103,34 @@ private struct Restoration {
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
         if try move() { return .restored(replaced: false) }
-        let present: FileStatus
-        switch try parent.status(of: newName) {
-        case let status? where status.kind == .file: present = status
-        case let status?:
-            if case .special(let kind) = status.kind { throw .targetIsSpecial(target, kind) }
-            throw .targetIsDirectory(target)
-        case nil: throw .targetChanged(target)
-        }
-        if let other = parent.nameFound(by: target.name) {
-            throw .nameTaken(target, by: displayText(other))
-        }
+        guard let present = try present() else { throw .targetChanged(target) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }
         guard let replacing else { return .occupied }
         try replace(present, replacing)
         return .restored(replaced: true)
+    }
+
+    func outcome(
+        replaces: Bool,
+        unless interruption: Interruption
+    ) throws(LocalError) -> RestorationOutcome {
+        guard let present = try present() else { return .restored(replaced: false) }
+        if try isEqual(to: present, unless: interruption) { return .alreadyThere }
+        return replaces ? .restored(replaced: true) : .occupied
+    }
+
+    /// The file that has the path; nil if there is none.
+    private func present() throws(LocalError) -> FileStatus? {
+        guard let status = try parent.status(of: newName) else { return nil }
+        switch status.kind {
+        case .file: break
+        case .directory: throw .targetIsDirectory(target)
+        case .special(let kind): throw .targetIsSpecial(target, kind)
+        }
+        if let other = parent.nameFound(by: target.name) {
+            throw .nameTaken(target, by: displayText(other))
+        }
+        return status
     }
 
     /// Takes the free name; false if it is taken.

@@ -134,6 +134,14 @@ extension SystemCalls {
         return true
     }
 
+    /// False if another process holds an exclusive lock.
+    func lockShared(_ descriptor: Int32) throws(LocalError) -> Bool {
+        let (_, code) = attempt("flock") { flock(descriptor, LOCK_SH | LOCK_NB) }
+        if code == EWOULDBLOCK { return false }
+        guard code == 0 else { throw failure("flock", code, nil) }
+        return true
+    }
+
     static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }

@@ -14,11 +14,14 @@ extension DirectoryTags {
     func reason(_ names: DirectoryNames, in directory: OpenDirectory) -> WalkIssue.Reason? {
         guard !isEmpty else { return nil }
         guard names.areAll else { return reason(in: directory) }
-        let marks = self.names.map { [UInt8]($0.utf8) }
+        let marks = self.names.map { (text: $0, bytes: [UInt8]($0.utf8)) }
         for element in names.elements {
             let name = names.bytes(of: element)
-            if marks.contains(where: { name.elementsEqual($0) }) { return .tagged }
-            guard recognizesCaches, !element.isDirectory,
+            guard !element.isDirectory else { continue }
+            if let mark = marks.first(where: { name.elementsEqual($0.bytes) }) {
+                return .tagged(by: mark.text)
+            }
+            guard recognizesCaches,
                 name.elementsEqual(Self.cacheName.utf8)
             else { continue }
             if let reason = Self.cacheReason(in: directory) { return reason }
@@ -29,8 +32,9 @@ extension DirectoryTags {
     /// The same of a directory whose names are not at hand.
     private func reason(in directory: OpenDirectory) -> WalkIssue.Reason? {
         do throws(LocalError) {
-            for name in names where try directory.status(of: PathBytes(name.utf8)) != nil {
-                return .tagged
+            for name in names {
+                let found = try directory.status(of: PathBytes(name.utf8))
+                if let found, found.kind != .directory { return .tagged(by: name) }
             }
             guard recognizesCaches, try directory.status(of: PathBytes(Self.cacheName.utf8)) != nil
             else { return nil }
@@ -52,7 +56,7 @@ extension DirectoryTags {
             let file = OpenFile(adopting: descriptor, name: cacheName, calls: calls)
             guard try file.status().kind == .file else { return nil }
             let text = try file.read(at: 0, length: cacheSignature.count)
-            return text == cacheSignature ? .tagged : nil
+            return text == cacheSignature ? .tagged(by: cacheName) : nil
         } catch {
             switch error.errno {
             // A link is no tag by the specification, and one that is gone is none any more.

@@ -23,8 +23,8 @@ package struct WalkIssue: Sendable, Hashable {
         case disappeared
         /// Another mount began here in the last run, and none does now.
         case notMounted
-        /// The directory holds a file that excludes it.
-        case tagged
+        /// The directory holds a file of this name, which excludes it.
+        case tagged(by: String)
         /// The directory may hold one, which cannot be read.
         case unreadableTag(errno: Int32)
     }
@@ -95,8 +95,8 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(name)' changed during the scan; nothing is deleted in this run."
         case .disappeared:
             return "'\(name)' disappeared while the directory was read."
-        case .tagged:
-            return "'\(name)' is excluded by a file in it."
+        case .tagged(let tag):
+            return "'\(name)' is excluded by '\(displayText(tag.utf8))' in it."
         case .unreadableTag(let errno):
             return "'\(name)' is excluded, because its '\(DirectoryTags.cacheName)' cannot be read"
                 + " (\(errorText(errno)))."

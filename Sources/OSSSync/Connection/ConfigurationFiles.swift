@@ -60,6 +60,15 @@ struct ConfigurationFiles: Sendable {
         return try INIDocument(file)
     }
 
+    /// A setting of osssync's own file.
+    func ownSetting(_ key: String) throws(SyncError) -> String? {
+        do throws(CredentialsError) {
+            return try ownDocument()?[section: ownSection]?[key]
+        } catch {
+            throw SyncError(code: .configuration, message: error.message, underlying: error)
+        }
+    }
+
     /// What each file says of the bucket's place, the first first.
     func locations(bucket: String) throws(SyncError) -> [LocationSettings] {
         var locations: [LocationSettings] = []

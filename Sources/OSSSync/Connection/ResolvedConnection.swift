@@ -166,14 +166,22 @@ struct ResolvedConnection: Sendable {
         bucket: String?,
         _ environment: [String: String]
     ) -> String? {
-        guard !endpoint.isLoopback else { return nil }
-        // HTTP_PROXY in capitals is left out: a web server's CGI could set it from a header.
-        let names =
-            endpoint.scheme == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
-        let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
-        guard let proxy, !proxy.isEmpty else { return nil }
         var host = endpoint.host
         if let bucket, endpoint.addressing == .virtual { host = bucket + "." + host }
+        guard !endpoint.isLoopback else { return nil }
+        return proxy(forHost: host, isHTTPS: endpoint.scheme == .https, environment)
+    }
+
+    /// The same for a host that is not this machine.
+    static func proxy(
+        forHost host: String,
+        isHTTPS: Bool,
+        _ environment: [String: String]
+    ) -> String? {
+        // HTTP_PROXY in capitals is left out: a web server's CGI could set it from a header.
+        let names = isHTTPS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
+        guard let proxy, !proxy.isEmpty else { return nil }
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         let isExcepted = exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }
             .contains { pattern in

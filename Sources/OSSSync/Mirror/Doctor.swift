@@ -60,41 +60,48 @@ public struct Doctor: Sendable {
             )
             let credentials = await Self.credentials(mirror.credentials)
             return [linked, credentials] + (await bucket(mirror))
-                + [disk(directory), await lastSuccess(directory)]
+                + [disk(directory)] + (await runs(mirror))
         } catch {
             let broken = Finding(subject: "configuration", state: .bad, message: error.message)
             return [broken, disk(directory)]
         }
     }
 
-    private func lastSuccess(_ directory: String) async -> Finding {
+    /// The last complete runs, and the one that is active.
+    private func runs(_ mirror: Mirror) async -> [Finding] {
         func finding(_ state: Finding.State, _ message: String) -> Finding {
             Finding(subject: "last success", state: state, message: message)
         }
-        let mirror = LocalMirror(
-            directory: directory,
-            deviceName: sources.hostName,
-            stateDirectory: sources.options.stateDirectory,
-            homeDirectory: sources.homeDirectory
-        )
         do throws(SyncError) {
-            let times = try await mirror.lastSuccess()
+            let history = try await mirror.history()
+            var active: [Finding] = []
+            if let run = history.running {
+                active = [
+                    Finding(
+                        subject: "run",
+                        state: .good,
+                        message: "\(run.direction) running since \(Self.text(run.started))"
+                    )
+                ]
+            }
             let texts = SyncDirection.allCases.compactMap { direction in
-                times[direction].map { time in
-                    "\(direction.rawValue) \(StoreTime(secondsSince1970: time).text)"
-                }
+                history.lastSuccess[direction].map { "\(direction.rawValue) \(Self.text($0))" }
             }
             guard !texts.isEmpty else {
-                return finding(
-                    .warning,
+                let none =
                     "no complete run of the whole mirror yet; 'osssync log DIR' shows why runs "
-                        + "failed"
-                )
+                    + "failed"
+                return active + [finding(.warning, none)]
             }
-            return finding(.good, texts.joined(separator: ", "))
+            return active + [finding(.good, texts.joined(separator: ", "))]
         } catch {
-            return finding(.warning, error.message)
+            return [finding(.warning, error.message)]
         }
+    }
+
+    private static func text(_ seconds: Int64) -> String {
+        let time = StoreTime(secondsSince1970: seconds)
+        return "\(time.localText) (local time, \(time.localOffset))"
     }
 
     /// Checks both services, because without a directory it is unknown which one is used.

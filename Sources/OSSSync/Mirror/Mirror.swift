@@ -279,13 +279,36 @@ public struct Mirror: Sendable {
 
     /// The same for directions that have options of their own; their filters do not count.
     ///
+    /// - Parameters:
+    ///   - options: The options of all directions without their own, and the filter.
+    ///   - directions: The options of single directions.
+    ///   - onDetail: Called with each item that a direction would not leave as it is, in the order
+    ///     of the keys of each direction.
+    /// - Returns: The counts.
     /// - Throws: `SyncError`.
     public func status(
         options: RunOptions,
-        of directions: [SyncDirection: RunOptions]
+        of directions: [SyncDirection: RunOptions],
+        onDetail: (@Sendable (StatusDetail) -> Void)? = nil
     ) async throws(SyncError) -> StatusReport {
         try await engine(connectionLimit: options.connectionLimit)
-            .status(options: options, of: directions)
+            .status(options: options, of: directions, onDetail: onDetail)
+    }
+
+    /// What is known of one path, and what each direction would do with it; changes nothing.
+    ///
+    /// Makes one request for the object. What follows from other keys is not considered.
+    ///
+    /// - Parameters:
+    ///   - path: The path beneath the directory; "/" at its end means a directory.
+    ///   - directions: The options of each direction.
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
+    public func explain(
+        path: String,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> Explanation {
+        try await engine(connectionLimit: 1).explain(path: path, of: directions)
     }
 
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
@@ -320,6 +343,13 @@ public struct Mirror: Sendable {
     /// - Throws: `SyncError`.
     public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
         try await engine(connectionLimit: 1).pastRuns(limit: limit)
+    }
+
+    /// When the last complete run of each direction ended, and the run that goes on now.
+    func history() async throws(SyncError) -> (
+        lastSuccess: [SyncDirection: Int64], running: PastRun?
+    ) {
+        try await engine(connectionLimit: 1).history()
     }
 
     /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.

@@ -109,6 +109,9 @@ struct ArgumentParser {
 
     /// Names the nearest option, of the command if it is known.
     private func unknownOption(_ name: String) -> UsageError {
+        if let advice = PeerOptions.advice(on: name) {
+            return .optionOfPeers(displayText(name), advice: advice)
+        }
         let known = likelyCommand.flatMap(CommandTable.row)?.options
         let names = OptionTable.rows.filter { known?.contains($0.option) ?? true }.map(\.name)
         let isLong = name.utf8.starts(with: "--".utf8)

@@ -23,13 +23,14 @@ extension CommandTable {
             "An existing file with other content is kept and reported (exit status 1). With "
                 + "--force it goes to the trash first.",
         ],
-        options: [.force] + localOptions,
+        options: [.dryRun, .force] + localOptions,
         examples: [
             ("osssync undo ~/Photos", "the last pull deleted too much"),
             ("osssync undo 12", "bring back what run 12 deleted in this mirror"),
         ],
         optionHelp: [
-            .force: "replace existing files, which go to the trash"
+            .dryRun: "show what would come back",
+            .force: "replace existing files, which go to the trash",
         ]
     )
 
@@ -82,14 +83,15 @@ extension CommandTable {
                 + "time and number of the run, and path; the oldest run's first.",
             "With --empty, they are deleted for good. Other files are not changed.",
         ],
-        options: [.empty, .olderThan] + localOptions,
+        options: [.empty, .olderThan, .dryRun] + localOptions,
         examples: [
             ("osssync trash ~/Photos", "what was deleted or replaced here?"),
             ("osssync trash --empty --older-than 3d ~/Photos", "free space, but keep three days"),
         ],
         optionHelp: [
+            .dryRun: "with --empty: show what would be deleted",
             .olderThan: "only what runs removed at least this long ago, such as 12h or 3d "
-                + "(default 0s)"
+                + "(default 0s)",
         ]
     )
 
@@ -106,14 +108,15 @@ extension CommandTable {
                 + "--force it goes to the trash first, from where it can be restored as well.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
-        options: [.run, .at, .to, .force] + localOptions,
+        options: [.run, .at, .to, .dryRun, .force] + localOptions,
         examples: [
             ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),
             ("osssync restore --to old.jpg ~/Photos a.jpg", "put it beside the present one"),
         ],
         optionHelp: [
-            .force: "replace existing files, which go to the trash"
+            .dryRun: "show what would come back",
+            .force: "replace existing files, which go to the trash",
         ]
     )
 }

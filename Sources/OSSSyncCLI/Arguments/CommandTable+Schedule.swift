@@ -1,5 +1,14 @@
 /// The command that lets runs start by themselves.
 extension CommandTable {
+    /// Options that a scheduled run gets as they were given: all but those that confirm one run,
+    /// and those of an output that nobody reads.
+    static let scheduledOptions: [Option] = ([.force] + runOptions).filter { option in
+        ![
+            .dryRun, .rebind, .allowEmpty, .progress, .json, .quiet, .verbose, .stateDirectory,
+            .help,
+        ].contains(option)
+    }
+
     static let schedule = CommandSpecification(
         name: .schedule,
         arguments: [
@@ -9,17 +18,23 @@ extension CommandTable {
         discussion: [
             "Prints what starts a run of DIR at these times; with --install, it is installed for "
                 + "this user. --remove and --test need --pull, --push or --sync, --list nothing.",
-            "What the run does is set by its defaults in DIR/.osssync/config; see 'osssync help "
-                + "configuration'. A run that cannot start because another one holds DIR is "
+            "Options of the run, such as --delete, --bwlimit or --log-file, are passed on to it; "
+                + "others are set by its defaults in DIR/.osssync/config, see 'osssync help "
+                + "configuration'. Times are local times of the machine.",
+            "A run that cannot start because another one holds DIR is "
                 + "skipped; systemd repeats one that could not reach the remote after 5 minutes.",
         ],
         options: [
             .pull, .push, .sync, .every, .daily, .install, .remove, .list, .test, .format,
-            .stateDirectory, .quiet, .help,
-        ],
+            .stateDirectory, .quiet,
+        ] + scheduledOptions + [.help],
         examples: [
             ("osssync schedule --push --daily 02:30 ~/Photos", "what would be installed?"),
             ("osssync schedule --push --every 1h --install ~/Photos", "push every hour"),
+            (
+                "osssync schedule --push --every 1h --log-file ~/o.log --install ~/Photos",
+                "with a log"
+            ),
             ("osssync schedule --push --test ~/Photos", "does the installed run work?"),
         ]
     )

@@ -5,6 +5,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case push
     case sync
     case status
+    case explain
     case ls
     case get
     case put
@@ -99,7 +100,8 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, sync, status, list, get, put, presign, uploads, cancel, trash,
+        initialize, pull, push, sync, status, explain, list, get, put, presign, uploads, cancel,
+        trash,
         restore, undo, verify, log, doctor, schedule, completions, help,
     ]
 
@@ -168,11 +170,12 @@ enum CommandTable {
     ]
     /// What objects are written with.
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
-    private static let runOptions: [Option] =
+    static let runOptions: [Option] =
         [.dryRun, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
             .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
-            .maximumDuration, .progress, .logFile, .metricsFile, .stateDirectory,
+            .maximumDuration, .filesFrom, .progress, .logFile, .metricsFile, .notifyURL, .notifyOn,
+            .stateDirectory,
         ] + commonOptions
 
     private static let initialize = CommandSpecification(
@@ -286,14 +289,43 @@ enum CommandTable {
         name: .status,
         arguments: [optionalDirectory, optionalPaths],
         summary: "show what pull, push and sync would do, and interrupted transfers",
-        discussion: ["Changes nothing under DIR or in the bucket.", pathsNote],
+        discussion: [
+            "Changes nothing under DIR or in the bucket. Shows the first items that a direction "
+                + "would not leave as they are; -v shows all, -vv also what filters leave out, and "
+                + "by what.",
+            pathsNote,
+        ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .maxDelete, .allowEmpty, .onConflict, .checksum, .exitCode, .jobs, .stateDirectory,
+            .maxDelete, .allowEmpty, .onConflict, .checksum, .exitCode, .summary, .filesFrom,
+            .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync status ~/Photos", "is anything left to do?"),
             ("osssync status --exit-code ~/Photos", "the same for a script"),
             ("osssync status ~/Photos/2026", "is anything left to do in that directory?"),
+        ]
+    )
+
+    private static let explain = CommandSpecification(
+        name: .explain,
+        arguments: [
+            optionalDirectory,
+            ArgumentSpecification(name: ArgumentSpecification.pathName, isOptional: false),
+        ],
+        summary: "show what is known of one path, and what each direction would do with it",
+        discussion: [
+            "Prints what the manifest, the directory and the bucket have (one HEAD request), the "
+                + "filter rule that decides and where it is written, and what pull, push and sync "
+                + "would do with the path and why. Changes nothing.",
+            "What follows from other keys is not considered, such as a file whose name is also "
+                + "that of a directory in the bucket.",
+        ],
+        options: [.delete, .deleteExtra] + filterOptions + [
+            .deleteExcluded, .onConflict, .checksum, .stateDirectory,
+        ] + commonOptions,
+        examples: [
+            ("osssync explain ~/Photos 2026/film.mkv", "why is it not uploaded?"),
+            ("osssync explain film.mkv", "the same, in ~/Photos/2026"),
         ]
     )
 

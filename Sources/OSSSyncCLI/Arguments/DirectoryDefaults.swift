@@ -19,8 +19,8 @@ struct DirectoryDefaults: Sendable {
         let isOn: Bool
     }
 
-    /// Reads and checks all lines, whichever command they are for.
-    init(_ configuration: DirectoryConfiguration) throws(UsageError) {
+    /// Reads and checks all lines, whichever command they are for; paths are relative to DIR.
+    init(_ configuration: DirectoryConfiguration, of directory: String) throws(UsageError) {
         path = configuration.path
         var common: [Default] = []
         var own: [CommandName: [Default]] = [:]
@@ -34,7 +34,7 @@ struct DirectoryDefaults: Sendable {
                 )
             }
             for entry in section.entries where !entry.isOfLink {
-                let known = try Self.read(entry, of: command, path: path)
+                let known = try Self.read(entry, of: command, path: path, directory: directory)
                 if section.name == Self.common { common.append(known) }
                 if let command { own[command, default: []].append(known) }
             }
@@ -62,7 +62,8 @@ struct DirectoryDefaults: Sendable {
     private static func read(
         _ entry: DirectoryConfiguration.Entry,
         of command: CommandName?,
-        path: String
+        path: String,
+        directory: String
     ) throws(UsageError) -> Default {
         func problem(_ reason: String) -> UsageError {
             .configuration(path: displayText(path), line: entry.line, reason: reason)
@@ -91,7 +92,9 @@ struct DirectoryDefaults: Sendable {
             }
             known = Default(option: row.option, value: nil, isOn: isOn)
         } else {
-            known = Default(option: row.option, value: entry.value, isOn: true)
+            let isRelative = row.takesPath && entry.value.utf8.first != UInt8(ascii: "/")
+            let value = isRelative ? directory + "/" + entry.value : entry.value
+            known = Default(option: row.option, value: value, isOn: true)
         }
         do throws(UsageError) {
             try check(known, row)

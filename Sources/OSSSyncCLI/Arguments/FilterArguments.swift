@@ -27,7 +27,7 @@ extension FileFilter {
                 try include(pattern)
             case .excludeFrom(let path):
                 (option, value) = ("--exclude-from", path)
-                try add(ignoreFile: try Self.content(of: path))
+                try add(ignoreFile: try Self.content(of: path), named: displayText(path))
             case .excludeIfPresent(let name):
                 (option, value) = ("--exclude-if-present", name)
                 guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {

@@ -137,6 +137,10 @@ enum HelpTopic: String, CaseIterable, Sendable {
             "Excluded files are skipped on both sides and never deleted, unless "
                 + "--delete-excluded is used."
         ),
+        .paragraph(
+            "-vv names what a run or status leaves out, and the rule; 'osssync explain DIR PATH' "
+                + "shows which rule decides about one path."
+        ),
     ]
 
     private static let nameBlocks: [Block] = [

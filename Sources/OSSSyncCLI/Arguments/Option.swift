@@ -10,6 +10,7 @@ enum Option: String, CaseIterable, Sendable {
     case exclude
     case excludeFrom = "exclude-from"
     case excludeIfPresent = "exclude-if-present"
+    case filesFrom = "files-from"
     case excludeCaches = "exclude-caches"
     case minimumSize = "min-size"
     case maximumSize = "max-size"
@@ -22,6 +23,7 @@ enum Option: String, CaseIterable, Sendable {
     case partSize = "part-size"
     case checksum
     case exitCode = "exit-code"
+    case summary
     case trashDays = "trash-days"
     case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
@@ -30,6 +32,8 @@ enum Option: String, CaseIterable, Sendable {
     case ifLocked = "if-locked"
     case logFile = "log-file"
     case metricsFile = "metrics-file"
+    case notifyURL = "notify-url"
+    case notifyOn = "notify-on"
     case progress
     case json
     case quiet
@@ -49,7 +53,6 @@ enum Option: String, CaseIterable, Sendable {
     case retryWait = "retry-wait"
     case long
     case humanReadable = "human-readable"
-    case summary
     case headURL = "head-url"
     case storageClass = "storage-class"
     case sse

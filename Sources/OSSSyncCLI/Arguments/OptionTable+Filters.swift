@@ -22,6 +22,13 @@ extension OptionTable {
                 + "repeatable, in order with --exclude and --include"
         ),
         OptionSpecification(
+            .filesFrom,
+            value: .text("FILE"),
+            .filter,
+            "limit the run to the files and directories in FILE (- for standard input), one path "
+                + "relative to DIR on each line, as if they were given as PATHs"
+        ),
+        OptionSpecification(
             .excludeIfPresent,
             value: .text("NAME"),
             .filter,

@@ -14,11 +14,6 @@ extension OptionTable {
             "show sizes in units, such as 1.5 MiB"
         ),
         OptionSpecification(
-            .summary,
-            .object,
-            "show only the number and the bytes of objects of each storage class"
-        ),
-        OptionSpecification(
             .headURL,
             value: .text("URL"),
             .object,

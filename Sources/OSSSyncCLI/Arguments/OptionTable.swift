@@ -90,6 +90,12 @@ enum OptionTable {
             "do not keep modification times and permissions in objects, and do not restore them"
         ),
         OptionSpecification(
+            .summary,
+            .output,
+            "show sums: with status, of each directory at the top of DIR, or of PATH; with ls, of "
+                + "the objects of each storage class"
+        ),
+        OptionSpecification(
             .trashDays,
             value: .text("N"),
             .run,
@@ -168,6 +174,19 @@ enum OptionTable {
             .output,
             "replace FILE, outside of DIR, at the end with figures of the run in Prometheus text "
                 + "format; a file with other content is refused"
+        ),
+        OptionSpecification(
+            .notifyURL,
+            value: .text("URL"),
+            .output,
+            "post the summary as JSON to URL when the run ends; a URL with a secret belongs in "
+                + "~/.config/osssync/config (notify-url), because other users can see arguments"
+        ),
+        OptionSpecification(
+            .notifyOn,
+            value: .choice(NotificationChoice.allCases.map(\.rawValue)),
+            .output,
+            "when to do that: always (default), or on failure, if the exit status is not 0"
         ),
     ]
 
@@ -254,7 +273,8 @@ enum OptionTable {
     /// that are written, which a directory from somebody else must not.
     static let onlyTyped: [Option] = [
         .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
-        .metricsFile,
+        .metricsFile, .filesFrom,
+        .notifyURL, .notifyOn,
     ]
 
     static func row(named name: some StringProtocol) -> OptionSpecification? {

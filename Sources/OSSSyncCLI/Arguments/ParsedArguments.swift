@@ -21,6 +21,19 @@ struct ParsedArguments: Sendable, Hashable {
     }
 
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
+
+    /// These options as words of another command line, which may begin in another directory.
+    func words(of options: [Option]) -> [String] {
+        func words(_ option: Option, _ value: String) -> [String] {
+            let row = OptionTable.row(named: option.rawValue)
+            return ["--" + option.rawValue, row?.takesPath == true ? absolutePath(value) : value]
+        }
+        let plain = OptionTable.rows.map(\.option).filter(options.contains).flatMap { option in
+            [String](repeating: "--" + option.rawValue, count: counts[option, default: 0])
+                + (values[option].map { words(option, $0) } ?? [])
+        }
+        return plain + patterns.flatMap { words($0.typed.option, $0.typed.value) }
+    }
 }
 
 /// One option of those whose order decides what is skipped.
@@ -31,6 +44,16 @@ enum FilterArgument: Sendable, Hashable {
     case excludeFrom(String)
     /// The name of a file that excludes its directory; its place in the order means nothing.
     case excludeIfPresent(String)
+
+    /// The option and its value.
+    var typed: (option: Option, value: String) {
+        switch self {
+        case .exclude(let value): (.exclude, value)
+        case .include(let value): (.include, value)
+        case .excludeFrom(let value): (.excludeFrom, value)
+        case .excludeIfPresent(let value): (.excludeIfPresent, value)
+        }
+    }
 
     /// Nil for other options.
     init?(_ option: Option, _ value: String) {
@@ -64,6 +87,7 @@ enum UsageError: Error, Hashable {
     case unknownCommand(String, suggestion: String?)
     case unknownTopic(String, suggestion: String)
     case unknownOption(String, suggestion: String?, command: CommandName?)
+    case optionOfPeers(String, advice: String)
     case removedDurability
     case optionOfOtherCommands(String, command: CommandName, accepting: [CommandName])
     case missingValue(String)
@@ -73,6 +97,7 @@ enum UsageError: Error, Hashable {
     case notARemote(String)
     case noMirror(command: CommandName)
     case pathWithinMirror(String, command: CommandName, mirror: String)
+    case remoteWithinMirror(String, command: CommandName, mirror: String)
     case badValue(option: String, value: String, expected: String)
     case badArgument(String, expected: String)
     case contradiction(String, String)
@@ -93,6 +118,7 @@ enum UsageError: Error, Hashable {
         case .unknownOption(let name, let suggestion, let command):
             "unknown option '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
                 + (command.map { " \($0.rawValue)'" } ?? "'")
+        case .optionOfPeers(let name, let advice): "unknown option '\(name)'; \(advice)"
         case .removedDurability:
             "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
         case .optionOfOtherCommands(let name, let command, let accepting):
@@ -110,6 +136,10 @@ enum UsageError: Error, Hashable {
         case .pathWithinMirror(let text, let command, let mirror):
             "'\(text)' lies in the mirror '\(mirror)', and \(command.rawValue) cannot be limited "
                 + "to a path; specify the mirror, or a remote to make it one of its own"
+        case .remoteWithinMirror(let text, let command, let mirror):
+            "'\(text)' lies in the mirror '\(mirror)': without REMOTE, 'osssync "
+                + "\(command.rawValue) \(text)' is about this part of it; to make '\(text)' a "
+                + "mirror of its own, run 'osssync init \(text) REMOTE' first"
         case .surplusArgument(let text, let command):
             "unexpected argument '\(text)'; see 'osssync help \(command.rawValue)'"
         case .badValue(let option, let value, let expected):

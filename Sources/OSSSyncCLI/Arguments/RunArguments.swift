@@ -71,6 +71,7 @@ extension RunOptions {
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
         keepsFileMetadata = !arguments.has(.noMetadata)
+        namesExcluded = arguments.counts[.verbose, default: 0] >= 2
     }
 }
 

@@ -49,14 +49,29 @@ func parseSeconds(_ text: String) -> Duration? {
     return .seconds(whole) + .milliseconds(milliseconds)
 }
 
-/// Reads `90s`, `15m`, `2h` or `7d`: whole numbers; nil for anything else and above 36,500 days.
+/// Reads `90s`, `15m`, `2h`, `7d` or `2h30m`: whole numbers, the largest unit first; nil for
+/// anything else and above 36,500 days.
 func parseDuration(_ text: String) -> Duration? {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+    let units: [(letter: UInt8, seconds: Int)] = [
+        (UInt8(ascii: "d"), 86_400), (UInt8(ascii: "h"), 3_600), (UInt8(ascii: "m"), 60),
+        (UInt8(ascii: "s"), 1),
+    ]
     let longest = 36_500 * 86_400
-    guard let unit = text.last.flatMap({ units[$0] }),
-        let number = parseCount(String(text.dropLast()), in: 0...longest / unit)
-    else { return nil }
-    return .seconds(number * unit)
+    var (rest, left, total) = ([UInt8](text.utf8)[...], units[...], 0)
+    while !rest.isEmpty {
+        let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        rest = rest.dropFirst(digits.count)
+        guard let letter = rest.popFirst(),
+            let index = left.firstIndex(where: { $0.letter == letter }),
+            let number = parseCount(
+                String(decoding: digits, as: UTF8.self),
+                in: 0...longest / units[index].seconds
+            )
+        else { return nil }
+        total += number * units[index].seconds
+        left = left[(index + 1)...]
+    }
+    return text.isEmpty || total > longest ? nil : .seconds(total)
 }
 
 /// Reads `2M`, `off`, or `08:00,1M 19:00,off`; nil for anything else, a rate of 0, and a time that

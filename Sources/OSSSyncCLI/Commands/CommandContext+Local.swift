@@ -5,6 +5,12 @@ extension CommandContext {
     /// The paths that the command is limited to.
     var paths: [String] { place?.paths ?? [] }
 
+    /// The same with those of `--files-from`, which is read now.
+    func limitedPaths() throws(UsageError) -> [String] {
+        guard let file = arguments.values[.filesFrom] else { return paths }
+        return paths + (try PathList(reading: file).paths)
+    }
+
     func localMirror() throws(UsageError) -> LocalMirror {
         LocalMirror(
             directory: try directory(),
@@ -14,8 +20,14 @@ extension CommandContext {
         )
     }
 
-    /// `2026-01-02T03:04:05.000Z`, or as many blanks.
+    /// `2026-01-02 03:04:05`, local time, or as many blanks.
     func timeText(_ seconds: Int64?) -> String {
-        seconds.map { StoreTime(secondsSince1970: $0).text } ?? String(repeating: " ", count: 24)
+        seconds.map { StoreTime(secondsSince1970: $0).localText }
+            ?? String(repeating: " ", count: 19)
+    }
+
+    /// Said once where local times are shown: `local time, +01:00`.
+    static var zoneText: String {
+        "local time, " + StoreTime(secondsSince1970: WallClock.now().seconds).localOffset
     }
 }

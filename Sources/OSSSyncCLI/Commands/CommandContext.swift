@@ -11,7 +11,8 @@ internal import Darwin
 struct CommandContext: Sendable {
     /// As they were typed, with the directory's own defaults.
     let arguments: ParsedArguments
-    private let typed: ParsedArguments
+    /// Without them.
+    let typed: ParsedArguments
     /// What the directory's own configuration says; nil without one.
     let defaults: DirectoryDefaults?
     /// The mirror that the command is about; nil without one.
@@ -78,7 +79,7 @@ struct CommandContext: Sendable {
             if typed.command == .doctor { return nil }
             throw error
         }
-        return try configuration.map(DirectoryDefaults.init)
+        return try configuration.map { try DirectoryDefaults($0, of: place.directory) }
     }
 
     /// The options that a run of this direction would have.

@@ -28,6 +28,7 @@ enum CommandRunner {
         case .push: try await RunCommand(context: context, direction: .push).run()
         case .sync: try await RunCommand(context: context, direction: .sync).run()
         case .status: try await StatusCommand(context: context).run()
+        case .explain: try await ExplainCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()
         case .get: try await GetCommand(context: context).run()
         case .put: try await PutCommand(context: context).run()

@@ -14,7 +14,9 @@ struct LogCommand: Sendable {
             sources: context.sources
         )
         guard let text = context.arguments.run else {
-            for run in try await mirror.pastRuns(limit: Self.limit).reversed() { say(run) }
+            let runs = try await mirror.pastRuns(limit: Self.limit)
+            if !runs.isEmpty { sayHeading() }
+            for run in runs.reversed() { say(run) }
             return .success
         }
         guard let number = parseCount(text, in: 1...Int.max) else {
@@ -29,8 +31,13 @@ struct LogCommand: Sendable {
                 message: "there is no record of run \(number); 'osssync log DIR' lists them"
             )
         }
+        sayHeading()
         say(run)
         return .success
+    }
+
+    private func sayHeading() {
+        if !context.output.isJSON { context.say("   run  \(CommandContext.zoneText)") }
     }
 
     private func say(_ item: PastItem) -> Bool {
@@ -48,7 +55,7 @@ struct LogCommand: Sendable {
 
     private func say(_ run: PastRun) {
         if context.output.isJSON {
-            context.say(Self.json(run, context.timeText(run.started)))
+            context.say(Self.json(run, StoreTime(secondsSince1970: run.started).text))
         } else {
             context.say(Self.text(run, context.timeText(run.started)))
         }
@@ -61,7 +68,9 @@ struct LogCommand: Sendable {
         let direction = run.direction + space
         let beginning = "\(gap)\(number)  \(time)  \(direction)"
         let limit = EventText.limit(run.paths).map { ", " + $0 } ?? ""
-        guard let end = run.end else { return beginning + "  did not end" + limit }
+        guard let end = run.end else {
+            return beginning + (run.isRunning ? "  is running" : "  did not end") + limit
+        }
         var parts = ["\(end.transferred) transferred (\(sizeText(end.bytes)))"]
         func add(_ count: Int64, _ word: String) {
             if count > 0 { parts.append("\(count) \(word)") }
@@ -83,7 +92,10 @@ struct LogCommand: Sendable {
         line.add("started", time)
         line.add("remote", run.remote)
         if !run.paths.isEmpty { line.add("paths", run.paths) }
-        guard let end = run.end else { return line }
+        guard let end = run.end else {
+            line.add("running", run.isRunning)
+            return line
+        }
         line.add("outcome", end.outcome)
         line.add("seconds", end.seconds)
         line.add("transferred", end.transferred)

@@ -14,12 +14,13 @@ struct RestoreCommand: Sendable {
                 expected: "with --to, only one PATH can be restored"
             )
         }
-        let request = RestoreRequest(
+        var request = RestoreRequest(
             paths: paths,
             version: isUndo ? try runToUndo() : try version(),
             target: target,
             replaces: context.arguments.has(.force)
         )
+        request.isDryRun = context.arguments.has(.dryRun)
         let report = try await context.localMirror().restore(request) { say($0) }
         for path in report.missing {
             let subject = isUndo ? "what that run removed" : "'\(path)'"
@@ -33,9 +34,10 @@ struct RestoreCommand: Sendable {
             line.add("kept", report.kept)
             line.add("failed", report.failed)
             line.add("missing", report.missing.count)
+            line.add("dry_run", request.isDryRun)
             context.say(line)
         } else if !context.output.isQuiet {
-            context.say(Self.text(report))
+            context.say((request.isDryRun ? "would have " : "") + Self.text(report))
         }
         return report.isComplete ? .success : .incomplete
     }
@@ -80,6 +82,7 @@ struct RestoreCommand: Sendable {
     }
 
     private func say(_ file: RestoredFile) {
+        let isDryRun = context.arguments.has(.dryRun)
         if context.output.isJSON {
             var line = EventJSON.line("restored", time: WallClock.text())
             line.add("key", file.key)
@@ -95,9 +98,10 @@ struct RestoreCommand: Sendable {
         case .restored, .replaced, .unchanged:
             guard !context.output.isQuiet else { return }
             let name = file.key == file.target ? file.key : "\(file.key) to \(file.target)"
-            context.say("\(file.state.rawValue) \(name)")
+            context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)")
         case .kept, .failed:
-            context.complain("\(file.state.rawValue) \(file.target): \(file.message ?? "")")
+            let state = (isDryRun ? "would be " : "") + file.state.rawValue
+            context.complain("\(state) \(file.target): \(file.message ?? "")")
         }
     }
 }

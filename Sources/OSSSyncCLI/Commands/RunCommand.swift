@@ -7,23 +7,31 @@ struct RunCommand: Sendable {
 
     func run() async throws -> ExitCode {
         var options = try RunOptions(context.arguments)
-        options.paths = context.paths
+        options.paths = try context.limitedPaths()
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
-        let record = try RunRecording(context, direction)
+        let record = try RunRecording(context, direction, options.paths)
+        let notification = try RunNotification(context, direction, options.paths)
         do {
-            let code = ExitCode(try await run(options, record))
-            return await record.finish(code)
+            let code = ExitCode(try await run(options, record, notification))
+            let recorded = await record.finish(code)
+            await notification?.finish(recorded)
+            return recorded
         } catch let error as SyncError where error.code == .locked && skipsIfLocked {
             record.note(skipped: error)
             say(skipped: error)
             return .success
         } catch {
             _ = await record.finish(ExitCode(ending: error), error)
+            await notification?.finish(ExitCode(ending: error), error)
             throw error
         }
     }
 
-    private func run(_ options: RunOptions, _ record: RunRecording) async throws -> RunSummary {
+    private func run(
+        _ options: RunOptions,
+        _ record: RunRecording,
+        _ notification: RunNotification?
+    ) async throws -> RunSummary {
         let mirror = try context.mirror()
         let reporter = context.reporter
         reporter.startTicking()
@@ -31,6 +39,7 @@ struct RunCommand: Sendable {
         return try await mirror.run(direction, options: options) { event in
             reporter.handle(event)
             record.handle(event)
+            notification?.handle(event)
         }
     }
 

@@ -25,7 +25,7 @@ struct ScheduleCommand: Sendable {
             homeDirectory: context.sources.homeDirectory
         )
         if action == .list {
-            for line in try installer.list() { context.say(displayText(line)) }
+            list(try installer.list(), format)
             return .success
         }
         let schedule = try schedule()
@@ -35,12 +35,30 @@ struct ScheduleCommand: Sendable {
             say("removed \(schedule.name)")
         case .test?: try installer.test(schedule)
         case .install?:
-            let (message, warnings) = try installer.install(checked(schedule, format), try time())
-            say(message)
+            let time = try time()
+            let (message, warnings) = try installer.install(checked(schedule, format), time)
+            say(message + "; it starts \(time.text) (\(zone))")
             for warning in warnings { context.complain("warning: " + warning) }
-        default: show(try checked(schedule, format), try time(), format)
+        default:
+            let time = try time()
+            show(try checked(schedule, format), time, format)
+            if !context.output.isQuiet { context.complain("it starts \(time.text) (\(zone))") }
         }
         return .success
+    }
+
+    private func list(_ lines: [String], _ format: ScheduleFormat) {
+        for line in lines { context.say(displayText(line)) }
+        if lines.isEmpty {
+            say("no schedules of this user are installed with \(format.rawValue)")
+        } else if format == .cron {
+            say("times: \(zone)")
+        }
+    }
+
+    /// What starts runs does not know this process's TZ.
+    private var zone: String {
+        environment["TZ"] == nil ? CommandContext.zoneText : "local time of the machine, not of TZ"
     }
 
     private func say(_ text: String) {
@@ -78,11 +96,18 @@ struct ScheduleCommand: Sendable {
         guard let direction = Self.directions.first(where: { $0.0 == option })?.1 else {
             throw .missingChoice("--pull, --push or --sync", command: .schedule)
         }
+        // What the run would refuse.
+        _ = try RunOptions(context.typed)
+        try RunRecording.check(context.typed, context)
+        if context.typed.values[.filesFrom] == "-" {
+            throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
+        }
         return Schedule(
             direction: direction,
             directory: absolutePath(try context.directory()),
             program: Self.program,
-            stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
+            stateDirectory: context.sources.options.stateDirectory.map(absolutePath),
+            options: context.typed.words(of: CommandTable.scheduledOptions)
         )
     }
 

@@ -6,15 +6,18 @@ struct StatusCommand: Sendable {
 
     func run() async throws -> ExitCode {
         var options = try RunOptions(context.arguments)
-        options.paths = context.paths
+        options.paths = try context.limitedPaths()
         let mirror = try context.mirror()
+        let details = StatusDetails(context)
         let report = try await mirror.status(
             options: options,
             of: [
                 .pull: context.options(of: .pull), .push: context.options(of: .push),
                 .sync: context.options(of: .sync),
-            ]
+            ],
+            onDetail: { details.add($0) }
         )
+        details.finish()
         for command in [CommandName.pull, .push, .sync]
         where context.defaults?.hasOwnFilters(command) == true {
             let text =
@@ -30,6 +33,7 @@ struct StatusCommand: Sendable {
             writeJSON(report)
         } else {
             writeText(report, mirror)
+            for line in details.lines { context.say(line) }
         }
         if context.arguments.has(.exitCode), !report.isInStep { return .incomplete }
         return .success
@@ -44,11 +48,18 @@ struct StatusCommand: Sendable {
         context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
         context.say("  differences: " + Self.text(report.differences))
         context.say("  last success: " + Self.text(report.lastSuccess))
+        if let run = report.running { context.say("  " + Self.text(running: run)) }
+        let state = report.running == nil ? "interrupted " : ""
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
-            context.say("  interrupted \(transfer.action.rawValue): \(transfer.key), \(done) done")
+            context.say("  \(state)\(transfer.action.rawValue): \(transfer.key), \(done) done")
         }
         for text in report.warnings + report.issues { context.complain(text) }
+    }
+
+    static func text(running run: PastRun) -> String {
+        let time = StoreTime(secondsSince1970: run.started).localText
+        return "\(run.direction) running since \(time) (\(CommandContext.zoneText))"
     }
 
     static func text(_ work: PlannedWork, verb: String) -> String {
@@ -87,10 +98,11 @@ struct StatusCommand: Sendable {
     static func text(_ lastSuccess: [SyncDirection: Int64]) -> String {
         let parts = SyncDirection.allCases.compactMap { direction in
             lastSuccess[direction].map { time in
-                "\(direction.rawValue) \(StoreTime(secondsSince1970: time).text)"
+                "\(direction.rawValue) \(StoreTime(secondsSince1970: time).localText)"
             }
         }
-        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+        return parts.isEmpty
+            ? "none" : parts.joined(separator: ", ") + " (\(CommandContext.zoneText))"
     }
 
     private static func json(_ lastSuccess: [SyncDirection: Int64]) -> JSONLine {
@@ -122,6 +134,13 @@ struct StatusCommand: Sendable {
         line.add("deleted_there", report.differences.deletedThere)
         line.add("unknown", report.differences.unknown)
         line.add("excluded", report.differences.excluded)
+        if let run = report.running {
+            var running = JSONLine()
+            running.add("direction", run.direction)
+            running.add("run", run.number)
+            running.add("since", StoreTime(secondsSince1970: run.started).text)
+            line.add("running", running)
+        }
         line.add(
             "interrupted",
             report.interrupted.map { transfer in
@@ -136,7 +155,7 @@ struct StatusCommand: Sendable {
         context.say(line)
     }
 
-    private static func json(_ work: PlannedWork) -> JSONLine {
+    static func json(_ work: PlannedWork) -> JSONLine {
         var line = JSONLine()
         line.add("transfers", work.transfers)
         line.add("bytes", work.bytes)

@@ -13,8 +13,9 @@ struct TrashCommand: Sendable {
             ) ?? .zero
         let mirror = try context.localMirror()
         let empties = context.arguments.has(.empty)
+        let isDryRun = context.arguments.has(.dryRun)
         let report =
-            empties
+            empties && !isDryRun
             ? try await mirror.emptyTrash(age: age)
             : try await mirror.trash(age: age) { say($0) }
         for failure in report.failures { context.complain(failure) }
@@ -22,12 +23,15 @@ struct TrashCommand: Sendable {
             var line = EventJSON.line("trash", time: WallClock.text())
             line.add("files", report.files)
             line.add("bytes", report.bytes)
-            line.add("emptied", empties)
+            line.add("emptied", empties && !isDryRun)
             context.say(line)
         } else if !context.output.isQuiet {
             let files = countText(report.files, "file", "files")
             let size = sizeText(report.bytes)
-            context.say(empties ? "deleted \(files) (\(size))" : "\(files) in the trash (\(size))")
+            let verb = isDryRun ? "would delete" : "deleted"
+            let zone = report.files > 0 ? "; \(CommandContext.zoneText)" : ""
+            let found = "\(files) in the trash (\(size))\(zone)"
+            context.say(empties ? "\(verb) \(files) (\(size))" : found)
         }
         return report.failures.isEmpty ? .success : .incomplete
     }
@@ -38,7 +42,8 @@ struct TrashCommand: Sendable {
             line.add("key", file.key)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
-            line.add("removed", ifPresent: file.removed.map(context.timeText))
+            let removed = file.removed.map { StoreTime(secondsSince1970: $0).text }
+            line.add("removed", ifPresent: removed)
             return context.say(line)
         }
         let size = String(file.size)

@@ -54,7 +54,7 @@ struct UploadsCommand: Sendable {
             line.add("aborted", isAborted)
             context.say(line)
         } else if !context.output.isQuiet {
-            let began = upload.initiated?.text ?? "-"
+            let began = upload.initiated?.localText ?? "-"
             context.say("\(began)  \(displayText(upload.uploadID))  \(displayText(upload.key))")
         }
     }

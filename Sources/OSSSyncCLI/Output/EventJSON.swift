@@ -71,6 +71,13 @@ enum EventJSON {
         return line
     }
 
+    static func excluded(_ key: String, _ rule: String, time: String) -> JSONLine {
+        var line = line("excluded", time: time)
+        line.add("key", key)
+        line.add("rule", rule)
+        return line
+    }
+
     static func warning(_ message: String, time: String) -> JSONLine {
         var line = line("warning", time: time)
         line.add("message", message)

@@ -39,6 +39,9 @@ enum EventText {
         }
     }
 
+    /// A name that a filter leaves out, and the rule.
+    static func excluded(_ key: String, _ rule: String) -> String { "excluded: \(key) (\(rule))" }
+
     /// Why a command ended.
     static func failure(_ error: any Error) -> String {
         switch error {
@@ -158,6 +161,10 @@ enum EventText {
             summary.notMirrored,
             "only here and not mirrored: symbolic links, special files or reserved names"
         )
+        if summary.excluded > 0 {
+            let names = countText(summary.excluded, "name", "names")
+            lines.append("\(names) excluded by filters; -vv shows which, and by what")
+        }
         return lines
     }
 
@@ -175,7 +182,7 @@ enum EventText {
 
 extension ItemAction {
     /// Continues "would …".
-    fileprivate var verb: String {
+    var verb: String {
         switch self {
         case .download: "download"
         case .upload: "upload"

@@ -197,6 +197,9 @@ final class Reporter: Sendable {
                 print(text + "\n", to: \.output, &state)
             }
         case .progress: return
+        case .excluded(let key, let rule):
+            guard options.verbosity >= 2 else { return }
+            print(EventText.excluded(key, rule) + "\n", to: \.output, &state)
         case .warning(let message):
             print("osssync: warning: " + message + "\n", to: \.errors, &state)
         case .retry(let retry):
@@ -235,6 +238,7 @@ final class Reporter: Sendable {
             guard planDiffers(progress, state.lastPlan) else { return [line] }
             state.lastPlan = progress
             return [EventJSON.plan(progress, time: time), line]
+        case .excluded(let key, let rule): return [EventJSON.excluded(key, rule, time: time)]
         case .warning(let message): return [EventJSON.warning(message, time: time)]
         case .retry(let retry): return [EventJSON.retry(retry, time: time)]
         case .finished(let summary): return [EventJSON.summary(summary, time: time)]

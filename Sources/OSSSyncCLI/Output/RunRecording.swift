@@ -21,14 +21,15 @@ final class RunRecording: Sendable {
     private let metrics: MetricsFile?
     private let state: Mutex<State>
 
-    init(_ context: CommandContext, _ direction: SyncDirection) throws(UsageError) {
+    init(
+        _ context: CommandContext,
+        _ direction: SyncDirection,
+        _ paths: [String]
+    ) throws(UsageError) {
         self.context = context
         self.direction = direction
         let isDryRun = context.arguments.has(.dryRun)
-        for option in [Option.logFile, .metricsFile] {
-            guard let path = context.arguments.values[option] else { continue }
-            try Self.check(path, option, mirror: context.place?.directory)
-        }
+        try Self.check(context.arguments, context)
         // A dry run is none: its figures are not those of anything done.
         let path = isDryRun ? nil : context.arguments.values[.metricsFile]
         metrics = try path.map { path throws(UsageError) in try MetricsFile(path: path) }
@@ -49,32 +50,42 @@ final class RunRecording: Sendable {
             )
         }
         var summary = RunSummary(direction: direction)
-        summary.paths = context.paths
+        summary.paths = paths
         state = Mutex(State(summary: summary))
         reporter?.startTicking()
     }
 
-    /// Refuses standard output, and a file that a run would mirror.
-    private static func check(
-        _ path: String,
-        _ option: Option,
-        mirror: String?
+    /// Refuses standard output, a file that a run would mirror, and one of osssync's own.
+    static func check(
+        _ arguments: ParsedArguments,
+        _ context: CommandContext
     ) throws(UsageError) {
-        func refusal(_ reason: String) -> UsageError {
-            .badValue(option: "--" + option.rawValue, value: displayText(path), expected: reason)
+        for option in [Option.logFile, .metricsFile] {
+            guard let path = arguments.values[option] else { continue }
+            func refusal(_ reason: String) -> UsageError {
+                let name = "--" + option.rawValue
+                return .badValue(option: name, value: displayText(path), expected: reason)
+            }
+            if path == "-" { throw refusal("expected the path of a file") }
+            guard let file = MirrorPlace.realPath(path) else { continue }
+            let isState = file.utf8.split(separator: UInt8(ascii: "/")).dropLast().contains {
+                $0.elementsEqual(".osssync".utf8)
+            }
+            if isState || isBeneath(context.sources.options.stateDirectory, file) {
+                throw refusal("it is in a state directory; specify a file outside of it")
+            }
+            if let mirror = context.place?.directory, isBeneath(mirror, file) {
+                throw refusal(
+                    "it is in the mirror, and a push would upload it; specify a file outside of "
+                        + "'\(displayText(mirror))'"
+                )
+            }
         }
-        if path == "-" { throw refusal("expected the path of a file") }
-        guard let mirror, let root = MirrorPlace.realPath(mirror),
-            let file = MirrorPlace.realPath(path)
-        else { return }
-        let own = root + "/.osssync/"
-        guard file.utf8.starts(with: (root + "/").utf8), !file.utf8.starts(with: own.utf8) else {
-            return
-        }
-        throw refusal(
-            "it is in the mirror, and a push would upload it; specify a file outside of "
-                + "'\(displayText(root))', or in '\(displayText(own))'"
-        )
+    }
+
+    private static func isBeneath(_ directory: String?, _ file: String) -> Bool {
+        guard let root = directory.flatMap(MirrorPlace.realPath) else { return false }
+        return file.utf8.starts(with: (root + "/").utf8)
     }
 
     func handle(_ event: SyncEvent) {
@@ -126,7 +137,7 @@ final class RunRecording: Sendable {
 
 extension CommandContext {
     /// The remote, as far as it is known without credentials; safe to print.
-    fileprivate var remoteText: String {
+    var remoteText: String {
         if let typed = arguments.mirror.remote {
             return (try? Remote(parsing: typed))?.display ?? displayText(typed)
         }

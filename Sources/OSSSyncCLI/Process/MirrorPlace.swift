@@ -22,9 +22,11 @@ struct MirrorPlace: Sendable, Hashable {
 
     /// Finds the directory by what was typed and what is on the disk.
     ///
-    /// With a REMOTE the first path is the directory itself. Without one, it may lie in a mirror:
-    /// then it is the directory and a path in one, and so is each further one that lies in the same
-    /// mirror, and what `--to` names. Without any path the mirror that holds the current directory
+    /// With a REMOTE the first path is the directory itself, which may lie in a mirror only if it
+    /// is linked: a mirror in another one is made on purpose, by `init`. Without one, it may lie in
+    /// a mirror: then it is the directory and a path in one, and so is each further one that lies
+    /// in the same mirror, and what `--to` names; but "." before further ones is only the place of
+    /// those, as at the top. Without any path the mirror that holds the current directory
     /// is meant, as in git.
     ///
     /// With `--state-dir` nothing above a given DIR is looked at: a mirror there need not be the
@@ -45,10 +47,18 @@ struct MirrorPlace: Sendable, Hashable {
         let further = [String](typed.paths.dropFirst())
         let target = arguments.values[.to]
         let given = MirrorPlace(directory: first, paths: further, target: target)
+        let isHere = first == "." || first == "./"
         if isElsewhere || typed.remote != nil || isThere(first + linkFile) {
+            let isLinked = isElsewhere || command.name == .`init` || isThere(first + linkFile)
+            if !isLinked, let outer = mirror(holding: first, linkFile) {
+                throw .remoteWithinMirror(
+                    displayText(first),
+                    command: command.name,
+                    mirror: displayText(outer.root)
+                )
+            }
             // At the top, too, all of the current directory is one path.
-            let isHere = further.isEmpty && (first == "." || first == "./")
-            if isHere, command.needsPath {
+            if isHere, further.isEmpty, command.needsPath {
                 return MirrorPlace(directory: first, paths: ["."], target: target)
             }
             return try given.checked(command)
@@ -71,7 +81,8 @@ struct MirrorPlace: Sendable, Hashable {
         }
         return try MirrorPlace(
             directory: found.root,
-            paths: [path] + further.map(place),
+            // As at the top, it is only the place of the PATHs.
+            paths: (isHere && !further.isEmpty ? [] : [path]) + further.map(place),
             target: target.map(place)
         ).checked(command)
     }

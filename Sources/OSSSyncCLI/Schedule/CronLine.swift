@@ -16,13 +16,13 @@ struct CronLine: Sendable {
     }
 
     /// The words in the quotes of the shell; cron itself takes a "%" for a new line.
-    static func command(_ words: [String], escapesPercent: Bool = true) -> String {
+    private static func command(_ words: [String]) -> String {
         words.map { word in
             var text = "'"
             for scalar in word.unicodeScalars {
                 switch scalar {
                 case "'": text += "'\\''"
-                case "%" where escapesPercent: text += "\\%"
+                case "%": text += "\\%"
                 default: text.unicodeScalars.append(scalar)
                 }
             }
@@ -42,18 +42,63 @@ struct CronLine: Sendable {
         return text.indices.contains { text[$0...].starts(with: "no crontab for".utf8) }
     }
 
-    /// A crontab without the line of a schedule; nil if it has none.
-    static func removing(_ schedule: Schedule, from table: String) -> String? {
+    /// What becomes of a crontab without the line of a schedule.
+    enum Removal: Hashable {
+        /// The crontab without it.
+        case removed(String)
+        case absent
+        /// After the comment of the schedule is this line, which is another one.
+        case foreign(String)
+    }
+
+    /// Removes the line of a schedule and the comment before it, and nothing else.
+    static func removing(_ schedule: Schedule, from table: String) -> Removal {
         var lines = table.split(separator: "\n", omittingEmptySubsequences: false)
-        guard let index = lines.firstIndex(where: { $0 == mark(schedule) }) else { return nil }
-        lines.removeSubrange(index..<min(index + 2, lines.count))
-        return lines.joined(separator: "\n")
+        let marks = lines.indices.filter { lines[$0] == mark(schedule) }
+        guard let first = marks.first else { return .absent }
+        if let index = marks.first(where: { isLine(of: schedule, lines[($0 + 1)...].first) }) {
+            lines.removeSubrange(index...index + 1)
+        } else if let index = marks.first(where: { lines[($0 + 1)...].first?.isEmpty != false }) {
+            // The line itself was removed by hand.
+            lines.remove(at: index)
+        } else {
+            return .foreign(String(lines[first + 1]))
+        }
+        return .removed(lines.joined(separator: "\n"))
+    }
+
+    /// The command of a schedule as the shell gets it from cron; nil if there is none.
+    static func command(of schedule: Schedule, in table: String) -> String? {
+        let lines = table.split(separator: "\n", omittingEmptySubsequences: false)
+        let line = lines.indices.dropLast().lazy.filter { lines[$0] == mark(schedule) }
+            .map { lines[$0 + 1] }.first { isLine(of: schedule, $0) }
+        guard let line, let start = line.firstIndex(of: "'") else { return nil }
+        var command = ""
+        for character in line[start...] {
+            if character == "%", command.last == "\\" { command.removeLast() }
+            command.append(character)
+        }
+        return command
     }
 
     /// The lines of all schedules.
     static func all(in table: String) -> [String] {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.indices.dropLast().filter { lines[$0].hasPrefix("# " + Schedule.namePrefix) }
-            .map { String(lines[$0 + 1]) }
+        return lines.indices.dropLast().filter { index in
+            lines[index].hasPrefix("# " + Schedule.namePrefix)
+                && contains(lines[index + 1], " '--quiet' ")
+        }
+        .map { String(lines[$0 + 1]) }
+    }
+
+    /// True for a line that starts this run of the directory, whenever and with whatever options.
+    private static func isLine(of schedule: Schedule, _ line: Substring?) -> Bool {
+        guard let line else { return false }
+        return contains(line, " " + command([schedule.direction.rawValue, "--quiet"]) + " ")
+            && line.hasSuffix(" " + command([schedule.directory]))
+    }
+
+    private static func contains(_ line: Substring, _ part: String) -> Bool {
+        line.utf8.indices.contains { line.utf8[$0...].starts(with: part.utf8) }
     }
 }

@@ -51,14 +51,17 @@ struct Schedule: Sendable, Hashable {
     let directory: String
     let program: String
     let stateDirectory: String?
+    /// What the run gets besides, as words of a command line.
+    var options: [String] = []
 
     /// The words of the command.
     ///
     /// A run that begins while the one before it goes on has nothing to do. Cron mails what a run
     /// prints, which is to be failures.
     var words: [String] {
-        [program, direction.rawValue, "--quiet", "--if-locked", "skip"]
-            + (stateDirectory.map { ["--state-dir", $0] } ?? []) + [directory]
+        [program, direction.rawValue, "--quiet"]
+            + (options.contains("--if-locked") ? [] : ["--if-locked", "skip"])
+            + (stateDirectory.map { ["--state-dir", $0] } ?? []) + options + [directory]
     }
 
     /// What all names of scheduled runs begin with.

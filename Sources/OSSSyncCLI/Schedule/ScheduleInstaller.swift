@@ -32,7 +32,7 @@ struct ScheduleInstaller: Sendable {
             )
         case .cron:
             let table = try crontab()
-            let rest = CronLine.removing(schedule, from: table) ?? table
+            let rest = try without(schedule, table) ?? table
             try feed(CronLine(schedule: schedule, time: time).appended(to: rest))
             return ("installed \(schedule.name) in the crontab", [])
         case .launchd:
@@ -54,7 +54,7 @@ struct ScheduleInstaller: Sendable {
             for file in files { _ = unsafe unlink(file) }
             try run("systemctl --user daemon-reload")
         case .cron:
-            guard let rest = CronLine.removing(schedule, from: try crontab()) else {
+            guard let rest = try without(schedule, try crontab()) else {
                 throw absent(schedule)
             }
             try feed(rest)
@@ -71,9 +71,13 @@ struct ScheduleInstaller: Sendable {
     func list() throws(SyncError) -> [String] {
         switch format {
         case .systemd:
-            let line = "systemctl --user list-timers --all --no-pager"
-            try run("\(line) '\(Schedule.namePrefix)*'")
-            return []
+            let line = "systemctl --user list-timers --all --no-pager '\(Schedule.namePrefix)*'"
+            let listed = ShellCommand(line: line).output()
+            guard listed.status == 0 else { throw failed(line) }
+            let lines = String(decoding: listed.bytes, as: UTF8.self).split(separator: "\n")
+            let isOurs = { (word: Substring) in word.hasPrefix(Schedule.namePrefix) }
+            let isAny = lines.contains { $0.split(separator: " ").contains(where: isOurs) }
+            return isAny ? lines.map { String($0) } : []
         case .cron:
             return CronLine.all(in: try crontab())
         case .launchd:
@@ -91,8 +95,10 @@ struct ScheduleInstaller: Sendable {
         case .systemd: try run("systemctl --user start --wait \(schedule.name).service")
         case .cron:
             // The environment that cron gives.
-            let words = CronLine.command(schedule.words, escapesPercent: false)
-            try run("cd; env -i HOME=\"$HOME\" PATH=/usr/bin:/bin SHELL=/bin/sh \(words)")
+            guard let command = CronLine.command(of: schedule, in: try crontab()) else {
+                throw absent(schedule)
+            }
+            try run("cd; env -i HOME=\"$HOME\" PATH=/usr/bin:/bin SHELL=/bin/sh \(command)")
         case .launchd: try run("launchctl start \(schedule.name)")
         }
     }
@@ -123,7 +129,28 @@ struct ScheduleInstaller: Sendable {
 
     private func run(_ line: String) throws(SyncError) {
         guard !ShellCommand(line: line).run() else { return }
-        throw failure("'\(line)' failed; see above, or use another --format")
+        throw failed(line)
+    }
+
+    private func failed(_ line: String) -> SyncError {
+        failure("'\(line)' failed; see above, or use another --format")
+    }
+
+    /// A crontab without the line of a schedule; nil if it has none.
+    private func without(
+        _ schedule: Schedule,
+        _ table: String
+    ) throws(SyncError) -> String? {
+        switch CronLine.removing(schedule, from: table) {
+        case .removed(let rest): return rest
+        case .absent: return nil
+        case .foreign(let line):
+            throw failure(
+                "in the crontab, '\(displayText(line))' is after the comment '# \(schedule.name)', "
+                    + "and is not the line of this schedule; nothing was changed. Delete the "
+                    + "comment, and the line of the schedule if it is elsewhere, with 'crontab -e'"
+            )
+        }
     }
 
     /// The user's crontab; empty if there is none.

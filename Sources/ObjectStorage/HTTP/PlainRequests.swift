@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Small unsigned requests to services on this machine or network that hand out credentials.
+/// Small unsigned requests: to services on this machine or network that hand out credentials, and
+/// to what is told of runs.
 ///
-/// No proxy, no redirects, a few seconds at most, 64 KiB of answer. The thread is started by the
+/// No redirects, a few seconds at most, 64 KiB of answer. The thread is started by the
 /// first request, which most runs never make.
 package final class PlainRequests: Sendable {
     private static let limit = 64 << 10
@@ -13,8 +14,21 @@ package final class PlainRequests: Sendable {
     )
 
     private let transport = Mutex<HTTPTransport?>(nil)
+    private let settings: TransportSettings
 
-    package init() {}
+    /// Without a proxy, and only for hosts that are near.
+    package convenience init() {
+        self.init(connectTimeout: .seconds(1), caFile: nil, proxy: nil)
+    }
+
+    package init(connectTimeout: Duration, caFile: String?, proxy: String?) {
+        settings = TransportSettings(
+            connectTimeout: connectTimeout,
+            connectionLimit: 1,
+            caFile: caFile,
+            proxy: proxy
+        )
+    }
 
     /// Sends one request without a body.
     @Sendable package func send(
@@ -22,16 +36,26 @@ package final class PlainRequests: Sendable {
         _ method: HTTPMethod,
         _ headers: [(String, String)]
     ) async throws -> (status: Int, body: [UInt8]) {
+        try await send(url, method, headers, body: .none, truncates: false)
+    }
+
+    /// Posts a JSON document; returns the status of the answer.
+    package func post(json: String, to url: String) async throws -> Int {
+        let headers = [("Content-Type", "application/json")]
+        let body = RequestBody.bytes([UInt8](json.utf8))
+        return try await send(url, .post, headers, body: body, truncates: true).status
+    }
+
+    private func send(
+        _ url: String,
+        _ method: HTTPMethod,
+        _ headers: [(String, String)],
+        body: RequestBody,
+        truncates: Bool
+    ) async throws -> (status: Int, body: [UInt8]) {
         let transport = try transport.withLock { transport in
             if let transport { return transport }
-            let made = try HTTPTransport(
-                TransportSettings(
-                    connectTimeout: .seconds(1),
-                    connectionLimit: 1,
-                    caFile: nil,
-                    proxy: nil
-                )
-            )
+            let made = try HTTPTransport(settings)
             transport = made
             return made
         }
@@ -40,12 +64,12 @@ package final class PlainRequests: Sendable {
                 method: method,
                 url: url,
                 headers: headers.map { (name: $0.0, value: $0.1) },
-                body: .none,
+                body: body,
                 stallLimits: Self.stallLimits,
-                isReplayable: true,
+                isReplayable: method != .post,
                 needsFreshConnection: false,
                 onSent: { _ in },
-                classify: { _ in .memory(limit: Self.limit, truncates: false) }
+                classify: { _ in .memory(limit: Self.limit, truncates: truncates) }
             )
         )
         return (response.head.status, response.body)

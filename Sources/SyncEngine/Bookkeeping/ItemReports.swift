@@ -118,7 +118,11 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .disappeared, .tagged: break
+        case .disappeared: break
+        case .tagged(let tag):
+            guard context.options.namesExcluded else { break }
+            let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
+            context.emit(.excluded(key: directory.display, rule: displayText(tag.utf8)))
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
             .notMounted:

@@ -70,7 +70,7 @@ final class ScanIssues: Sendable {
                 state.tagged.insert(issue.path)
                 state.taggedCount += 1
             }
-            return issue.reason == .tagged ? () : onIssue(issue)
+            return onIssue(issue)
         }
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }

@@ -32,25 +32,35 @@ public struct FileBounds: Sendable, Hashable {
 
     /// True if the bounds may leave out a file of this size, whatever its age is.
     func mayExclude(size: Int64) -> Bool {
-        minimumAge != nil || maximumAge != nil || isOutside(size)
+        minimumAge != nil || maximumAge != nil || exclusion(size, nil, Timestamp(seconds: 0)) != nil
     }
 
     /// True if one side of the item is outside the bounds at the time `now`.
     func excludes(_ entry: JoinedEntry, at now: Timestamp) -> Bool {
-        guard !isEmpty, !entry.key.isDirectoryMarker else { return false }
-        if let file = entry.local?.identity {
-            if isOutside(file.size) || isOutside(file.modified, now) { return true }
+        exclusion(of: entry, at: now) != nil
+    }
+
+    /// The option by which one side of the item is outside the bounds; nil if it is inside.
+    func exclusion(of entry: JoinedEntry, at now: Timestamp) -> StaticString? {
+        guard !isEmpty, !entry.key.isDirectoryMarker else { return nil }
+        if let file = entry.local?.identity,
+            let option = exclusion(file.size, file.modified, now)
+        {
+            return option
         }
-        guard let object = entry.remote else { return false }
-        return isOutside(object.size) || object.lastModified.map { isOutside($0, now) } ?? false
+        return entry.remote.flatMap { exclusion($0.size, $0.lastModified, now) }
     }
 
-    private func isOutside(_ size: Int64) -> Bool {
-        minimumSize.map { size < $0 } ?? false || maximumSize.map { size > $0 } ?? false
-    }
-
-    private func isOutside(_ modified: Timestamp, _ now: Timestamp) -> Bool {
-        minimumAge.map { modified > now - $0 } ?? false
-            || maximumAge.map { modified < now - $0 } ?? false
+    private func exclusion(
+        _ size: Int64,
+        _ modified: Timestamp?,
+        _ now: Timestamp
+    ) -> StaticString? {
+        if let minimumSize, size < minimumSize { return "--min-size" }
+        if let maximumSize, size > maximumSize { return "--max-size" }
+        guard let modified else { return nil }
+        if let minimumAge, modified > now - minimumAge { return "--min-age" }
+        if let maximumAge, modified < now - maximumAge { return "--max-age" }
+        return nil
     }
 }

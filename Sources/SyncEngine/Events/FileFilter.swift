@@ -1,6 +1,5 @@
 public import SyncModel
 internal import SyncPlanner
-internal import Synchronization
 
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
 /// matches a path decides.
@@ -32,12 +31,22 @@ public struct FileFilter: Sendable, Hashable {
         var forDirectories = -1
     }
 
+    /// Where each rule was written, such as `.osssyncignore:3`; two filters with the same rules are
+    /// equal wherever those come from.
+    private struct Origins: Sendable, Hashable {
+        var texts: [String] = []
+
+        static func == (left: Self, right: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
     private var rules: [Rule] = []
     private var rulesOfNames: [ArraySlice<UInt8>: LastRules] = [:]
     /// Those that are held against every path.
     private var otherRules: [Int] = []
     /// The patterns of the rules as they were given.
     private var texts: [[UInt8]] = []
+    private var origins = Origins()
     /// Which sizes and ages are looked at, of what the patterns leave.
     public var bounds = FileBounds()
     /// By which files directories of this machine are left out, on both sides.
@@ -73,7 +82,7 @@ public struct FileFilter: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
     public mutating func exclude(_ pattern: String) throws(InvalidPattern) {
-        try add([UInt8](pattern.utf8), excludes: true)
+        try add([UInt8](pattern.utf8), excludes: true, origin: "--exclude")
     }
 
     /// Includes what the pattern fits, unless it lies in an excluded directory or a later pattern
@@ -81,16 +90,21 @@ public struct FileFilter: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
     public mutating func include(_ pattern: String) throws(InvalidPattern) {
-        try add([UInt8](pattern.utf8), excludes: false)
+        try add([UInt8](pattern.utf8), excludes: false, origin: "--include")
     }
 
-    private mutating func add(_ pattern: [UInt8], excludes: Bool) throws(InvalidPattern) {
+    private mutating func add(
+        _ pattern: [UInt8],
+        excludes: Bool,
+        origin: String
+    ) throws(InvalidPattern) {
         do {
             append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
         } catch {
             throw InvalidPattern(message: error.message)
         }
         texts.append(pattern)
+        origins.texts.append(origin)
     }
 
     private mutating func append(_ rule: Rule) {
@@ -107,18 +121,24 @@ public struct FileFilter: Sendable, Hashable {
 }
 
 extension FileFilter {
-    /// Reads an ignore file; see ``add(ignoreFile:)``.
-    init(ignoreFile: [UInt8]) throws(InvalidPattern) {
+    /// Reads an ignore file; see ``add(ignoreFile:named:)``.
+    init(ignoreFile: [UInt8], named name: String = ".osssyncignore") throws(InvalidPattern) {
         self.init()
-        try add(ignoreFile: ignoreFile)
+        try add(ignoreFile: ignoreFile, named: name)
     }
 
     /// Adds the rules of a file in the syntax of gitignore: a pattern a line, "!" before one that
     /// includes, "#" before a comment.
     ///
+    /// - Parameters:
+    ///   - ignoreFile: The content of the file.
+    ///   - name: What messages call the file; safe to print.
     /// - Throws: ``InvalidPattern`` with the number of the line, from 1, and what is wrong with it;
     ///   the rules before it were added.
-    public mutating func add(ignoreFile: [UInt8]) throws(InvalidPattern) {
+    public mutating func add(
+        ignoreFile: [UInt8],
+        named name: String
+    ) throws(InvalidPattern) {
         var number = 0
         let newline = UInt8(ascii: "\n")
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -134,7 +154,7 @@ extension FileFilter {
             }
             guard let (pattern, excludes) = Self.rule(line) else { continue }
             do throws(InvalidPattern) {
-                try add(pattern, excludes: excludes)
+                try add(pattern, excludes: excludes, origin: "\(name):\(number)")
             } catch {
                 throw InvalidPattern(message: "line \(number): " + error.message)
             }
@@ -161,6 +181,7 @@ extension FileFilter {
         var both = self
         for rule in other.rules { both.append(rule) }
         both.texts += other.texts
+        both.origins.texts += other.origins.texts
         (both.bounds, both.tags) = (other.bounds, other.tags)
         return both
     }
@@ -225,12 +246,22 @@ extension FileFilter {
     /// What the rules say of one path, given that no directory above it is excluded.
     ///
     /// Takes from `steps` what it costs; nil if they do not suffice.
-    fileprivate func excludes(
+    func excludes(
         _ names: ArraySlice<ArraySlice<UInt8>>,
         isDirectory: Bool,
         steps: inout Int
     ) -> Bool? {
-        guard let name = names.last else { return false }
+        let decisive = decisiveRule(names, isDirectory: isDirectory, steps: &steps)
+        return decisive.map { $0 < 0 ? false : rules[$0].excludes }
+    }
+
+    /// The rule that decides about one path, -1 if there is none.
+    private func decisiveRule(
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        isDirectory: Bool,
+        steps: inout Int
+    ) -> Int? {
+        guard let name = names.last else { return -1 }
         let last = rulesOfNames[name]
         var decisive = (isDirectory ? last?.forDirectories : last?.any) ?? -1
         for index in otherRules.reversed() {
@@ -243,93 +274,39 @@ extension FileFilter {
             guard steps > 0 else { return nil }
             if fits { decisive = index }
         }
-        return decisive < 0 ? false : rules[decisive].excludes
-    }
-}
-
-/// Matches one key after another, and caches the results for the directories above the last one.
-///
-/// Results do not depend on earlier keys: a key costs as much as all its directories, cached or
-/// not, and one that costs too much is never matched to its end. Anyone with write access to the
-/// bucket chooses both the rules and the keys.
-final class FilterCursor: Sendable {
-    enum Verdict: Sendable, Hashable {
-        case included, excluded
-        /// The rules and the name are such that the answer takes too long.
-        case tooCostly
+        return decisive
     }
 
-    /// Enough for a thousand patterns of paths; a pattern without jokers costs nothing.
-    static let maximumSteps = 1 << 18
-
-    private struct Parent {
-        /// Where its name ends in the path.
-        let end: Int
-        /// Steps up to here, those of its own parents included.
-        let steps: Int
-        let verdict: Verdict
+    /// A rule that decided about a path.
+    struct Ruling: Sendable, Hashable {
+        /// The path, or the directory above it that is excluded with all it holds.
+        let key: ObjectKey
+        let excludes: Bool
+        /// Where the rule is written and its pattern, such as `.osssyncignore:3 '*.mkv'`.
+        let rule: String
     }
 
-    private struct State {
-        var path: [UInt8] = []
-        var parents: [Parent] = []
-    }
-
-    private let filter: FileFilter
-    private let state = Mutex(State())
-
-    init(_ filter: FileFilter) {
-        self.filter = filter
-    }
-
-    func classify(_ key: ObjectKey) -> Verdict {
-        !filter.hasPatterns ? .included : state.withLock { classify(key, &$0) }
-    }
-
-    private func classify(_ key: ObjectKey, _ state: inout State) -> Verdict {
+    /// The rule that decides about a key, or about a directory above it; nil if none does.
+    func ruling(on key: ObjectKey) -> Ruling? {
         let isDirectory = key.isDirectoryMarker
         let bytes = isDirectory ? key.bytes.dropLast() : key.bytes[...]
-        let slash = UInt8(ascii: "/")
-        let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
-        Self.forgetOthers(than: bytes, &state)
-        if let last = state.parents.last, last.verdict != .included { return last.verdict }
-        var used = state.parents.last?.steps ?? 0
-        for depth in (state.parents.count + 1)..<max(state.parents.count + 1, names.count) {
-            let verdict = classify(names.prefix(depth), isDirectory: true, &used)
-            let end = names[depth - 1].endIndex
-            state.parents.append(Parent(end: end, steps: used, verdict: verdict))
-            if verdict != .included {
-                state.path = [UInt8](bytes[..<end])
-                return verdict
-            }
+        let names = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var steps = FilterCursor.maximumSteps
+        for depth in 1...names.count {
+            let isWhole = depth == names.count
+            let index = decisiveRule(
+                names.prefix(depth),
+                isDirectory: !isWhole || isDirectory,
+                steps: &steps
+            )
+            guard let index, index >= 0, isWhole || rules[index].excludes else { continue }
+            let above = ObjectKey(bytes[..<names[depth - 1].endIndex] + [UInt8(ascii: "/")])
+            return Ruling(
+                key: isWhole ? key : above,
+                excludes: rules[index].excludes,
+                rule: "\(origins.texts[index]) '\(displayText(texts[index]))'"
+            )
         }
-        state.path = [UInt8](bytes[..<(state.parents.last?.end ?? 0)])
-        return classify(names[...], isDirectory: isDirectory, &used)
-    }
-
-    private func classify(
-        _ names: ArraySlice<ArraySlice<UInt8>>,
-        isDirectory: Bool,
-        _ used: inout Int
-    ) -> Verdict {
-        var steps = Self.maximumSteps - used
-        let excludes = filter.excludes(names, isDirectory: isDirectory, steps: &steps)
-        used = Self.maximumSteps - steps + 1
-        guard let excludes, used < Self.maximumSteps else { return .tooCostly }
-        return excludes ? .excluded : .included
-    }
-
-    /// Drops the directories that do not contain this path.
-    private static func forgetOthers(than bytes: ArraySlice<UInt8>, _ state: inout State) {
-        var common = 0
-        let limit = min(bytes.count, state.path.count)
-        while common < limit, bytes[common] == state.path[common] { common += 1 }
-        while let last = state.parents.last {
-            let isShared =
-                last.end <= common && bytes.count > last.end
-                && bytes[last.end] == UInt8(ascii: "/")
-            if isShared { return }
-            state.parents.removeLast()
-        }
+        return nil
     }
 }

@@ -12,6 +12,8 @@ public struct PastRun: Sendable, Hashable {
     public var paths: [String]
     /// How it ended; nil while it goes on, and if it was killed.
     public var end: End?
+    /// True while it goes on.
+    public var isRunning = false
 
     /// How a run ended.
     public struct End: Sendable, Hashable {

@@ -61,6 +61,8 @@ public struct RunOptions: Sendable, Hashable {
     public var maximumTransfer: Int64?
     /// Stops the run after this time; nil: no limit.
     public var maximumDuration: Duration?
+    /// Reports each name that a filter leaves out as an event.
+    public var namesExcluded = false
 
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every

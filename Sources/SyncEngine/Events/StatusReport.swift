@@ -26,6 +26,42 @@ public struct PlannedWork: Sendable, Hashable {
     public var isEmpty: Bool {
         transfers == 0 && deletions == 0 && comparisons == 0 && conflicts == 0 && skipped == 0
     }
+
+    /// Adds the counts of another work.
+    public static func += (left: inout PlannedWork, right: PlannedWork) {
+        left.transfers += right.transfers
+        left.bytes = left.bytes.addingClamped(right.bytes)
+        left.deletions += right.deletions
+        left.comparisons += right.comparisons
+        left.conflicts += right.conflicts
+        left.skipped += right.skipped
+        left.localChanges += right.localChanges
+        left.unchanged += right.unchanged
+    }
+}
+
+/// What one direction would do with one item.
+public struct PlannedStep: Sendable, Hashable {
+    /// The direction.
+    public var direction: SyncDirection
+    /// What it would do; adopt where the contents must be compared first.
+    public var action: ItemAction
+    /// The key, safe to print.
+    public var key: String
+    /// Bytes to transfer or to compare.
+    public var size: Int64
+    /// Why, safe to print.
+    public var reason: String
+    /// What it adds to the counts of the direction.
+    public var work: PlannedWork
+}
+
+/// What is found while a status is made.
+public enum StatusDetail: Sendable, Hashable {
+    /// An item that a direction would not leave as it is.
+    case item(PlannedStep)
+    /// A name that a filter leaves out; see ``SyncEvent/excluded(key:rule:)``.
+    case excluded(key: String, rule: String)
 }
 
 /// A transfer that a run left unfinished and the next one resumes.
@@ -85,6 +121,8 @@ public struct StatusReport: Sendable, Hashable {
     public var differences: Differences
     /// Transfers that the next run resumes, at most 1,000.
     public var interrupted: [InterruptedTransfer]
+    /// The run of another process that goes on now, whose transfers are among those.
+    public var running: PastRun?
     /// Files that the manifest records.
     public var recorded: Int
     /// When the last complete run of a direction ended, in seconds since 1970 UTC.

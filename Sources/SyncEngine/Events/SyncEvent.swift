@@ -312,6 +312,9 @@ public enum SyncEvent: Sendable {
     case item(ItemEvent)
     /// How far the run is; at most a few times a second.
     case progress(RunProgress)
+    /// A name that a filter leaves out, if the options ask for it; of a directory that is left out
+    /// with all it holds only its own. The rule says where it is written; both are safe to print.
+    case excluded(key: String, rule: String)
     /// Something the user should know that is no failure.
     case warning(message: String)
     /// A request failed and is retried.

@@ -46,6 +46,8 @@ public struct RestoreRequest: Sendable, Hashable {
     public var target: String?
     /// True if a file that is there and differs goes to the trash first; without that it stays.
     public var replaces: Bool
+    /// Only reports what would come back; false unless set.
+    public var isDryRun = false
 
     /// Makes a request.
     public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {

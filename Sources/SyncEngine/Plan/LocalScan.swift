@@ -19,6 +19,8 @@ final class LocalScan: Sendable {
     private let queue: BlockingQueue
     private let batches = Channel<[LocalEntry]>(capacity: batchesAhead)
     private let issues: ScanIssues
+    /// What the filters leave out.
+    let leftOut: LeftOutTally
 
     init(
         directory: MirrorDirectory,
@@ -28,6 +30,7 @@ final class LocalScan: Sendable {
         expecting mountPoints: [[UInt8]],
         tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
+        countingIn leftOut: LeftOutTally,
         reportingTo issues: ScanIssues,
         noteMounts: @escaping MountNote = { _, _ in }
     ) {
@@ -37,6 +40,7 @@ final class LocalScan: Sendable {
         expected = mountPoints
         self.tags = tags
         self.isExcluded = isExcluded
+        self.leftOut = leftOut
         self.noteMounts = noteMounts
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.issues = issues
@@ -57,7 +61,10 @@ final class LocalScan: Sendable {
                 let mounts = walk.mountPoints
                 if mounts.count > noted { try await noteMounts(mounts, mounts[noted...]) }
                 noted = mounts.count
-                for issue in batch.issues { issues.report(issue) }
+                for issue in batch.issues {
+                    issues.report(issue)
+                    if issue.isTag { leftOut.add(issue.path, isDirectory: true) }
+                }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }
                 if batch.isFinished { break }
             }

@@ -18,6 +18,8 @@ struct PlanScope: Sendable {
     private let now: Timestamp
     private let judgesInodes: Bool
     private let onCostly: @Sendable (ObjectKey) -> Void
+    /// Takes names that are left out, and the rule; nil if nobody asks.
+    private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
 
     private final class Counter: Sendable {
         let excluded = Atomic(0)
@@ -25,9 +27,12 @@ struct PlanScope: Sendable {
         let isStopped = Atomic(false)
         /// Names that were reported, so that both sides do not report them.
         let costly = Mutex<Set<ObjectKey>>([])
+        let named = Mutex<Set<ObjectKey>>([])
     }
 
+    /// Names that are remembered; of more, some are reported once for each side.
     private static let costlyLimit = 10_000
+    private static let namedLimit = 100_000
 
     init(
         _ filter: FileFilter,
@@ -36,7 +41,8 @@ struct PlanScope: Sendable {
         held: [FileFilter] = [],
         now: Timestamp,
         judgesInodes: Bool = true,
-        onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in }
+        onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
+        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil
     ) {
         self.filter = filter
         self.direction = direction
@@ -44,6 +50,7 @@ struct PlanScope: Sendable {
         self.now = now
         self.judgesInodes = judgesInodes
         self.onCostly = onCostly
+        self.onExcluded = onExcluded
         self.held = held.map { FilterCursor($0) }
         cursor = FilterCursor(filter)
     }
@@ -77,9 +84,28 @@ struct PlanScope: Sendable {
             + "create it if it is missing"
     }
 
-    /// Says that the walk or the plan left out a name.
-    func countExcluded() {
+    /// Says that the walk left out a name.
+    func countExcluded(_ path: [UInt8], isDirectory: Bool) {
+        countExcluded()
+        nameExcluded(ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path))
+    }
+
+    private func countExcluded() {
         counter.excluded.add(1, ordering: .relaxed)
+    }
+
+    /// Reports what the patterns leave out: the key, or the directory above it that they do.
+    private func nameExcluded(_ key: ObjectKey) {
+        guard let onExcluded, let ruling = filter.ruling(on: key), ruling.excludes,
+            isNew(ruling.key)
+        else { return }
+        onExcluded(ruling.key, ruling.rule)
+    }
+
+    private func isNew(_ key: ObjectKey) -> Bool {
+        counter.named.withLock { keys in
+            keys.count < Self.namedLimit ? keys.insert(key).inserted : !keys.contains(key)
+        }
     }
 
     /// The run is over: what the walk still asks for need not be matched.
@@ -114,8 +140,9 @@ struct PlanScope: Sendable {
     /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         // Not even --delete-excluded, which is about names, deletes what is outside the bounds.
-        if filter.bounds.excludes(entry, at: now) {
+        if let option = filter.bounds.exclusion(of: entry, at: now) {
             countExcluded()
+            onExcluded?(entry.key, "\(option)")
             return nil
         }
         switch cursor.classify(entry.key) {
@@ -126,7 +153,10 @@ struct PlanScope: Sendable {
             return nil
         case .excluded:
             if let chosen = chooseExcluded(entry) { return chosen }
-            if entry.remote != nil || entry.local != nil { countExcluded() }
+            if entry.remote != nil || entry.local != nil {
+                countExcluded()
+                nameExcluded(entry.key)
+            }
             return nil
         }
     }

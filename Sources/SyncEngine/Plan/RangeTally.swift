@@ -1,5 +1,6 @@
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 /// Counts, for each path that a run is limited to, what one side has of it.
 ///
@@ -25,10 +26,42 @@ struct RangeTally: Sendable {
         counts[index] += 1
     }
 
+    /// Counts what a filter leaves out unread: a file, or a directory, which stands for what it
+    /// holds.
+    mutating func add(leftOut path: [UInt8], isDirectory: Bool) {
+        let key = ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path)
+        let ranges = ranges.ranges
+        guard let first = self.ranges.index(notPassedBy: key) else { return }
+        for index in first..<ranges.count {
+            let range = ranges[index]
+            guard isDirectory ? range.meets(prefix: key) : range.contains(key) else { return }
+            counts[index] += 1
+        }
+    }
+
+    /// What was counted in all.
+    var total: Int { counts.reduce(0, +) }
+
     /// What was counted at and beneath `path`.
     func count(of path: RelativePath) -> Int {
         [path.key, path.beneath].reduce(0) { sum, key in
             sum + (ranges.index(notPassedBy: key).map { counts[$0] } ?? 0)
         }
     }
+}
+
+/// Counts what filters leave out of a walk, on its thread: a directory of which everything is left
+/// out is not empty.
+final class LeftOutTally: Sendable {
+    private let counted: Mutex<RangeTally>
+
+    init(_ ranges: KeyRanges) {
+        counted = Mutex(RangeTally(ranges))
+    }
+
+    func add(_ path: [UInt8], isDirectory: Bool) {
+        counted.withLock { $0.add(leftOut: path, isDirectory: isDirectory) }
+    }
+
+    var tally: RangeTally { counted.withLock(\.self) }
 }

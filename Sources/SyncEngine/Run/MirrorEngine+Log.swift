@@ -1,6 +1,7 @@
+internal import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 extension MirrorEngine {
     private static let itemsAtOnce = 256
@@ -9,8 +10,20 @@ extension MirrorEngine {
 
     /// The latest runs, the last one first; takes no lock and changes nothing.
     package func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
-        try await reading { manifest in
-            try await manifest.runs(limit: limit).map { PastRun($0) }
+        try await reading { session in
+            let runs = try await session.manifest.runs(limit: limit)
+            let running = try await PastRun.running(session)
+            return runs.map { PastRun($0, running) }
+        }
+    }
+
+    /// When the last complete run of each direction ended, in seconds since 1970 UTC, and the run
+    /// that goes on now, if there is one; takes no lock.
+    package func history() async throws(SyncError) -> (
+        lastSuccess: [SyncDirection: Int64], running: PastRun?
+    ) {
+        try await reading { session in
+            (try await LastSuccess.read(session.manifest), try await PastRun.running(session))
         }
     }
 
@@ -22,29 +35,31 @@ extension MirrorEngine {
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
     ) async throws(SyncError) -> PastRun? {
-        try await reading { manifest in
+        try await reading { session in
+            let manifest = session.manifest
             let runs = try await manifest.runs(limit: Self.runLimit)
-            guard let run = runs.first(where: { $0.id.value == number }) else { return nil }
+            guard let stored = runs.first(where: { $0.id.value == number }) else { return nil }
+            let run = PastRun(stored, try await PastRun.running(session))
             var last: Int64?
             while true {
                 let items = try await manifest.items(
-                    run: run.id,
+                    run: stored.id,
                     after: last,
                     limit: Self.itemsAtOnce
                 )
-                for item in items where !onItem(PastItem(item.item)) { return PastRun(run) }
-                guard let end = items.last else { return PastRun(run) }
+                for item in items where !onItem(PastItem(item.item)) { return run }
+                guard let end = items.last else { return run }
                 last = end.number
             }
         }
     }
 
     private func reading<Value>(
-        _ work: (ManifestStore) async throws -> Value
+        _ work: (MirrorSession) async throws -> Value
     ) async throws(SyncError) -> Value {
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
-            return try await work(session.manifest)
+            return try await work(session)
         } catch {
             throw SyncError(any: error)
         }
@@ -52,7 +67,21 @@ extension MirrorEngine {
 }
 
 extension PastRun {
-    fileprivate init(_ run: StoredRun) {
+    /// The run of another process that goes on now: the last one, if the directory is locked.
+    static func running(_ session: MirrorSession) async throws -> PastRun? {
+        guard let last = try await session.manifest.runs(limit: 1).first, last.record == nil,
+            try session.directory.isLocked
+        else { return nil }
+        var run = PastRun(last)
+        run.isRunning = true
+        return run
+    }
+
+    fileprivate init(_ run: StoredRun, _ running: PastRun?) {
+        self = run.id.value == running?.number ? running ?? PastRun(run) : PastRun(run)
+    }
+
+    private init(_ run: StoredRun) {
         self.init(
             number: run.id.value,
             direction: run.direction,

@@ -14,13 +14,15 @@ extension MirrorEngine {
     /// nothing and reads no content.
     ///
     /// A direction that has options of its own is counted by them, but for their filter.
+    /// `onDetail` takes each item, and if the options ask for it each name that is left out.
     package func status(
         options: RunOptions,
-        of directions: [SyncDirection: RunOptions] = [:]
+        of directions: [SyncDirection: RunOptions] = [:],
+        onDetail: (@Sendable (StatusDetail) -> Void)? = nil
     ) async throws(SyncError) -> StatusReport {
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
-            return try await status(session, options, directions)
+            return try await status(session, options, directions, onDetail)
         } catch {
             throw SyncError(any: error)
         }
@@ -29,7 +31,8 @@ extension MirrorEngine {
     private func status(
         _ session: MirrorSession,
         _ options: RunOptions,
-        _ directions: [SyncDirection: RunOptions]
+        _ directions: [SyncDirection: RunOptions],
+        _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) async throws -> StatusReport {
         let run = try MirrorRun(
             settings: settings,
@@ -42,6 +45,7 @@ extension MirrorEngine {
         let rows = try await run.recordedRows()
         let issues = IssueTexts(limit: Self.issueLimit)
         let judgesInodes = try session.directory.keepsInodeNumbers()
+        let onExcluded = options.namesExcluded ? onDetail.map(Self.naming) : nil
         let scope = PlanScope(
             run.filter,
             .sync,
@@ -49,22 +53,23 @@ extension MirrorEngine {
             held: session.held,
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
-            onCostly: { issues.add("'\($0.display)': the exclude patterns take too long to match") }
+            onCostly: { key in
+                issues.add("'\(key.display)': the exclude patterns take too long to match")
+            },
+            onExcluded: onExcluded
         )
-        let hidden = ScanIssues { issues.add($0.message) }
+        let hidden = ScanIssues { issue in
+            guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
+            onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
+        }
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
         let all = try await policies(options, directions, session, judgesInodes)
-        var works = WorkCounters(all, hidden)
-        // A key that one direction compares by content is passed over in none.
-        var common = all.sync
-        common.comparesContent =
-            all.pull.comparesContent || all.push.comparesContent
-            || all.sync.comparesContent
+        var works = WorkCounters(all, hidden, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,
             hidden,
-            common,
+            Self.common(all),
             passes: { works.pass(to: $0) },
             onUnchanged: { works.addUnchanged($0) },
             onEntry: { entry in
@@ -75,10 +80,7 @@ extension MirrorEngine {
         )
         works.finish()
         if let error = loop.listingFailure { throw error }
-        if let message = scope.withheldMessage { issues.add(message) }
-        if hidden.hasLostNames {
-            issues.add("files disappeared while the directory was read; run it again to see them")
-        }
+        Self.add(issues, scope, hidden)
         let interrupted = try await interrupted(session.manifest, run.paths)
         return StatusReport(
             paths: run.paths.display,
@@ -87,11 +89,38 @@ extension MirrorEngine {
             sync: works.sync.work,
             differences: differences.counted(scope),
             interrupted: interrupted,
+            running: try await PastRun.running(session),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )
+    }
+
+    /// A key that one direction compares by content is passed over in none.
+    private static func common(_ all: Policies) -> DecisionPolicy {
+        var common = all.sync
+        common.comparesContent =
+            all.pull.comparesContent || all.push.comparesContent || all.sync.comparesContent
+        return common
+    }
+
+    private static func naming(
+        _ onDetail: @escaping @Sendable (StatusDetail) -> Void
+    ) -> @Sendable (ObjectKey, String) -> Void {
+        { onDetail(.excluded(key: $0.display, rule: $1)) }
+    }
+
+    /// What leaves open whether something differs.
+    private static func add(
+        _ issues: IssueTexts,
+        _ scope: PlanScope,
+        _ hidden: ScanIssues
+    ) {
+        if let message = scope.withheldMessage { issues.add(message) }
+        if hidden.hasLostNames {
+            issues.add("files disappeared while the directory was read; run it again to see them")
+        }
     }
 
     /// The first so many transfers that can be resumed.
@@ -108,7 +137,7 @@ extension MirrorEngine {
         return found
     }
 
-    private func policies(
+    func policies(
         _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions],
         _ session: MirrorSession,
@@ -223,7 +252,7 @@ private struct DifferenceCounter {
     }
 }
 
-private typealias Policies = (pull: DecisionPolicy, push: DecisionPolicy, sync: DecisionPolicy)
+typealias Policies = (pull: DecisionPolicy, push: DecisionPolicy, sync: DecisionPolicy)
 
 /// Counts the plans of all directions.
 private struct WorkCounters {
@@ -231,10 +260,14 @@ private struct WorkCounters {
     private(set) var push: WorkCounter
     private(set) var sync: WorkCounter
 
-    init(_ policies: Policies, _ issues: ScanIssues) {
-        pull = WorkCounter(policies.pull, issues)
-        push = WorkCounter(policies.push, issues)
-        sync = WorkCounter(policies.sync, issues)
+    init(
+        _ policies: Policies,
+        _ issues: ScanIssues,
+        _ onDetail: (@Sendable (StatusDetail) -> Void)?
+    ) {
+        pull = WorkCounter(policies.pull, issues, onDetail)
+        push = WorkCounter(policies.push, issues, onDetail)
+        sync = WorkCounter(policies.sync, issues, onDetail)
     }
 
     mutating func add(_ entry: JoinedEntry) {
@@ -264,10 +297,18 @@ private struct WorkCounters {
 
 /// Counts the plan of one direction.
 private struct WorkCounter {
+    private let policy: DecisionPolicy
+    private let onDetail: (@Sendable (StatusDetail) -> Void)?
     private var plan: RunPlan
     private(set) var work = PlannedWork()
 
-    init(_ policy: DecisionPolicy, _ issues: ScanIssues) {
+    init(
+        _ policy: DecisionPolicy,
+        _ issues: ScanIssues,
+        _ onDetail: (@Sendable (StatusDetail) -> Void)?
+    ) {
+        self.policy = policy
+        self.onDetail = onDetail
         plan = RunPlan(policy, issues)
     }
 
@@ -292,32 +333,49 @@ private struct WorkCounter {
     }
 
     private mutating func count(_ item: PlannedItem) {
+        let added = PlannedWork(item)
+        work += added
+        guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
+        let outline = PlanOutline(item, policy)
+        let step = PlannedStep(
+            direction: policy.direction,
+            action: outline.action ?? .skip,
+            key: item.entry.key.display,
+            size: outline.size,
+            reason: outline.reason,
+            work: added
+        )
+        onDetail(.item(step))
+    }
+}
+
+extension PlannedWork {
+    /// What one item is counted as.
+    fileprivate init(_ item: PlannedItem) {
+        self.init()
         let received = item.entry.remote?.size ?? 0
         let sent = item.entry.local?.identity?.size ?? 0
         switch item.decision {
-        case .deleteLocal, .deleteRemote: work.deletions += 1
-        case .nothing(.unchanged), .refresh(.unchanged), .adopt: work.unchanged += 1
+        case .deleteLocal, .deleteRemote: deletions = 1
+        case .nothing(.unchanged), .refresh(.unchanged), .adopt: unchanged = 1
         case .nothing, .refresh, .forget: break
         case .makeDirectory where item.entry.local != nil: break
         case .download, .downloadAfterDeletions, .makeDirectory: transfer(received)
         case .upload, .uploadMarker: transfer(sent)
-        case .compare: work.comparisons += 1
+        case .compare: comparisons = 1
         case .conflict(_, let resolution):
-            work.conflicts += 1
+            conflicts = 1
             switch resolution {
             case .downloadKeepingLocal where item.entry.key == IgnoreFile.key: break
             case .download, .downloadKeepingLocal: transfer(received)
             case .upload: transfer(sent)
-            case .deleteLocal, .deleteRemote: work.deletions += 1
+            case .deleteLocal, .deleteRemote: deletions = 1
             case .leaveBoth, .stopRun: break
             }
-        case .keepLocalChange: work.localChanges += 1
-        case .skip: work.skipped += 1
+        case .keepLocalChange: localChanges = 1
+        case .skip: skipped = 1
         }
     }
 
-    private mutating func transfer(_ bytes: Int64) {
-        work.transfers += 1
-        work.bytes = work.bytes.addingClamped(bytes)
-    }
+    private mutating func transfer(_ size: Int64) { (transfers, bytes) = (1, size) }
 }

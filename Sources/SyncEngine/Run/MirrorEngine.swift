@@ -134,7 +134,7 @@ extension MirrorEngine {
             onEvent: { event in
                 switch event {
                 case .item, .retry: onEvent(event)
-                case .started, .progress, .warning, .finished: return
+                case .started, .progress, .excluded, .warning, .finished: return
                 }
             }
         )

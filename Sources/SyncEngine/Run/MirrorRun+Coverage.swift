@@ -21,6 +21,8 @@ extension MirrorRun {
     struct PlanCoverage: Sendable {
         var listedObjects = 0
         var walkedEntries = 0
+        /// What the filters left out of the walk.
+        var leftOut = RangeTally(.all)
         var isListingProven = false
         var isScanProven = false
         var listingFailure: (any Error)?
@@ -48,6 +50,7 @@ extension MirrorRun {
             // A listing that has nothing else is as good as empty.
             listedObjects: loop.listedObjects - reserved.count,
             walkedEntries: loop.walkedEntries,
+            leftOut: loop.scan.leftOut.tally,
             isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
@@ -79,7 +82,7 @@ extension MirrorRun {
                 path: path.key,
                 rows: rows,
                 listedObjects: tallies.listed.count(of: path),
-                walkedEntries: tallies.walked.count(of: path)
+                walkedEntries: tallies.walked.count(of: path) + coverage.leftOut.count(of: path)
             )
         }
     }

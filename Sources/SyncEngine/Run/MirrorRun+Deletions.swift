@@ -21,7 +21,7 @@ extension MirrorRun {
             deletions: deletions,
             rows: rows.count,
             listedObjects: coverage.listedObjects,
-            walkedEntries: coverage.walkedEntries,
+            walkedEntries: coverage.walkedEntries + coverage.leftOut.total,
             isListingProven: coverage.isListingProven,
             isScanProven: coverage.isScanProven,
             failedItems: parts.ledger.failedItems,

@@ -14,14 +14,22 @@ extension MirrorRun {
         judgesInodes: Bool = true,
         onCostly: @escaping @Sendable (ObjectKey) -> Void
     ) -> PlanScope {
-        PlanScope(
+        let onEvent = onEvent
+        let onExcluded: (@Sendable (ObjectKey, String) -> Void)?
+        if options.namesExcluded {
+            onExcluded = { onEvent(.excluded(key: $0.display, rule: $1)) }
+        } else {
+            onExcluded = nil
+        }
+        return PlanScope(
             filter,
             direction,
             deletesExcluded: options.deletesExcluded,
             held: session.held,
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
-            onCostly: onCostly
+            onCostly: onCostly,
+            onExcluded: onExcluded
         )
     }
 
@@ -179,6 +187,7 @@ extension MirrorRun {
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
         let mounted = session.known.mounted.filter { !isLeftOut($0) }
+        let leftOut = LeftOutTally(paths.ranges)
         return LocalScan(
             directory: session.directory,
             threads: settings.environment.threads,
@@ -188,11 +197,13 @@ extension MirrorRun {
             tags: filter.tags,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
-                    scope.countExcluded()
+                    scope.countExcluded(path, isDirectory: isDirectory)
+                    leftOut.add(path, isDirectory: isDirectory)
                     return true
                 }
                 return !unmounted.isEmpty && unmounted.contains(path)
             },
+            countingIn: leftOut,
             reportingTo: issues,
             noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
         )

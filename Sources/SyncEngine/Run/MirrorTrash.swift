@@ -85,7 +85,7 @@ package struct MirrorTrash: Sendable {
         var target: RelativePath?
         if let text = request.target { target = try LocalSettings.path(text) }
         let (wanted, place, now) = (paths, target, settings.environment.now())
-        return try await onLockedDisk { directory, interruption throws(LocalError) in
+        let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
             let replacing = CivilTime(max(now, newest)).basicText + Self.restorationSuffix
@@ -94,11 +94,13 @@ package struct MirrorTrash: Sendable {
                 runs: runs,
                 version: request.version,
                 replacing: request.replaces ? replacing : nil,
+                isDryRun: request.isDryRun,
                 interruption: interruption,
                 onFile: onFile
             )
             return try work.restore(wanted, to: place)
         }
+        return request.isDryRun ? try await onDisk(work) : try await onLockedDisk(work)
     }
 
     private func limit(_ age: Int64) -> Timestamp {
@@ -177,6 +179,7 @@ private struct Restorer {
     let version: TrashVersion
     /// Whose trash takes what is in the way; nil if that stays.
     let replacing: String?
+    let isDryRun: Bool
     let interruption: Interruption
     let onFile: @Sendable (RestoredFile) -> Void
 
@@ -203,7 +206,7 @@ private struct Restorer {
             }
             if !isFound { report.missing.append(path?.display ?? ".") }
         }
-        try directory.synchronize()
+        if !isDryRun { try directory.synchronize() }
         return report
     }
 
@@ -245,13 +248,22 @@ private struct Restorer {
                 place = try RelativePath(key: ObjectKey(target.bytes + rest))
                 item.target = place.display
             }
-            let outcome = try directory.restore(
-                source,
-                from: run,
-                to: place,
-                replacing: replacing,
-                unless: interruption
-            )
+            let outcome =
+                isDryRun
+                ? try directory.restorationOutcome(
+                    of: source,
+                    from: run,
+                    to: place,
+                    replaces: replacing != nil,
+                    unless: interruption
+                )
+                : try directory.restore(
+                    source,
+                    from: run,
+                    to: place,
+                    replacing: replacing,
+                    unless: interruption
+                )
             switch outcome {
             case .restored(let replaced):
                 item.state = replaced ? .replaced : .restored

@@ -30,7 +30,7 @@ enum LocalRules {
             try await manifest.setSetting(setting, text == nil ? nil : "1")
         }
         do throws(FileFilter.InvalidPattern) {
-            return try FileFilter(ignoreFile: text ?? [])
+            return try FileFilter(ignoreFile: text ?? [], named: ".osssync/\(fileName)")
         } catch {
             throw unusable(directory, error.message)
         }

@@ -15,6 +15,9 @@ struct RunPaths: Sendable {
 
     var isLimited: Bool { !paths.isEmpty }
 
+    /// Requests at once that ask whether a path is in the bucket.
+    private static let lookupsAtOnce = 16
+
     /// The paths as text that is safe to print.
     var display: [String] { paths.map(\.display) }
 
@@ -53,6 +56,7 @@ extension RunPaths {
         in bucket: (store: any ObjectStore, prefix: ObjectKey)?,
         _ disk: BlockingQueue
     ) async throws {
+        var unknown: [RelativePath] = []
         for path in paths {
             let (isThere, obstacle) = try await disk.run { () throws(LocalError) in
                 let obstacle = try Self.obstacle(of: path, in: directory)
@@ -62,16 +66,28 @@ extension RunPaths {
             if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
             if isThere { continue }
             if try await Self.isRecorded(path, in: manifest) { continue }
-            if let bucket, try await Self.isObject(path, in: bucket.store, bucket.prefix) {
-                continue
-            }
-            let rest = bucket == nil ? "manifest; check" : "bucket; nothing was transferred. Check"
-            throw SyncError(
-                code: .configuration,
-                message: "'\(path.display)' exists neither in the directory nor in the \(rest) "
-                    + "its spelling: it is a path beneath DIR"
-            )
+            guard bucket != nil else { throw Self.missing(path, from: "manifest; check") }
+            unknown.append(path)
         }
+        guard let bucket else { return }
+        var remaining = unknown[...]
+        try await forEachBounded(
+            limit: Self.lookupsAtOnce,
+            next: { remaining.popFirst() },
+            body: { path in
+                guard try await Self.isObject(path, in: bucket.store, bucket.prefix) else {
+                    throw Self.missing(path, from: "bucket; nothing was transferred. Check")
+                }
+            }
+        )
+    }
+
+    private static func missing(_ path: RelativePath, from rest: String) -> SyncError {
+        SyncError(
+            code: .configuration,
+            message: "'\(path.display)' exists neither in the directory nor in the \(rest) "
+                + "its spelling: it is a path beneath DIR"
+        )
     }
 
     /// Why the path cannot be reached, if something else is in the place of one of its parents.

@@ -5,7 +5,7 @@ _osssync() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            init|pull|push|sync|status|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
+            init|pull|push|sync|status|explain|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
         esac
     done
     case $prev in
@@ -16,6 +16,7 @@ _osssync() {
         --exclude) return ;;
         --include) return ;;
         --exclude-from) compopt -o default; return ;;
+        --files-from) compopt -o default; return ;;
         --exclude-if-present) return ;;
         --min-size) return ;;
         --max-size) return ;;
@@ -30,9 +31,6 @@ _osssync() {
         --format) mapfile -t COMPREPLY < <(compgen -W 'systemd cron launchd' -- "$cur"); return ;;
         --head-url) return ;;
         --storage-class) return ;;
-        --sse) return ;;
-        --acl) return ;;
-        --header) return ;;
         --callback-url) return ;;
         --callback-body) return ;;
         --method) mapfile -t COMPREPLY < <(compgen -W 'GET HEAD PUT DELETE' -- "$cur"); return ;;
@@ -46,6 +44,8 @@ _osssync() {
         --progress) mapfile -t COMPREPLY < <(compgen -W 'auto bar plain none' -- "$cur"); return ;;
         --log-file) compopt -o default; return ;;
         --metrics-file) compopt -o default; return ;;
+        --notify-url) return ;;
+        --notify-on) mapfile -t COMPREPLY < <(compgen -W 'always failure' -- "$cur"); return ;;
         --profile) return ;;
         --config) compopt -o default; return ;;
         --region) return ;;
@@ -61,27 +61,28 @@ _osssync() {
     esac
     case $command:$cur in
         :-*) mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$cur") ;;
-        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
-        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
+        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
+        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --allow-empty --on-conflict --checksum --exit-code --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        ls:-*) mapfile -t COMPREPLY < <(compgen -W '--long --human-readable --summary --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --allow-empty --on-conflict --checksum --exit-code --summary --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        explain:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --on-conflict --checksum --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        ls:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         get:-*) mapfile -t COMPREPLY < <(compgen -W '--force --head-url --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        put:-*) mapfile -t COMPREPLY < <(compgen -W '--force --storage-class --sse --acl --header --callback-url --callback-body --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        put:-*) mapfile -t COMPREPLY < <(compgen -W '--force --storage-class --callback-url --callback-body --jobs --part-size --progress --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         presign:-*) mapfile -t COMPREPLY < <(compgen -W '--method --expires --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         uploads:-*) mapfile -t COMPREPLY < <(compgen -W '--abort --older-than --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         cancel:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        trash:-*) mapfile -t COMPREPLY < <(compgen -W '--empty --older-than --json --quiet --state-dir --help' -- "$cur") ;;
-        restore:-*) mapfile -t COMPREPLY < <(compgen -W '--force --run --at --to --json --quiet --state-dir --help' -- "$cur") ;;
-        undo:-*) mapfile -t COMPREPLY < <(compgen -W '--force --json --quiet --state-dir --help' -- "$cur") ;;
+        trash:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --empty --older-than --json --quiet --state-dir --help' -- "$cur") ;;
+        restore:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --run --at --to --json --quiet --state-dir --help' -- "$cur") ;;
+        undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --state-dir --help' -- "$cur") ;;
         verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         log:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--pull --push --sync --every --daily --install --remove --list --test --format --quiet --state-dir --help' -- "$cur") ;;
+        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --if-locked --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --pull --push --sync --every --daily --install --remove --list --test --format --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         *) compopt -o default ;;
     esac

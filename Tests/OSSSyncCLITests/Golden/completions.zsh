@@ -8,7 +8,8 @@ _osssync() {
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes in both directions'
         'status:show what pull, push and sync would do, and interrupted transfers'
-        'ls:list objects'
+        'explain:show what is known of one path, and what each direction would do with it'
+        'ls:list the objects of a bucket prefix'
         'get:download one object'
         'put:upload one file'
         'presign:sign a URL for one request on one object'
@@ -69,11 +70,11 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
@@ -95,6 +96,8 @@ _osssync() {
                 '*-v[show each item]' \
                 '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
                 '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -125,11 +128,11 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
@@ -137,10 +140,6 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
-                '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
-                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -155,6 +154,8 @@ _osssync() {
                 '*-v[show each item]' \
                 '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
                 '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -185,11 +186,11 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
@@ -197,10 +198,6 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
-                '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
-                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -215,6 +212,8 @@ _osssync() {
                 '*-v[show each item]' \
                 '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
                 '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -241,9 +240,11 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
+                '*--summary[show a sum for each directory at the top of DIR, or of PATH, instead of items]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
                 '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
@@ -274,13 +275,22 @@ _osssync() {
                 '*-h[show this help]' \
                 '*:file:_files'
             ;;
-        ls)
+        explain)
             _arguments -s \
-                '*--long[also show the ETag and the storage class, and for a single object its CRC-64]' \
-                '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
-                '*--human-readable[show sizes in units, such as 1.5 MiB]' \
-                '*-h[show sizes in units, such as 1.5 MiB]' \
-                '*--summary[show only the number and the bytes of objects of each storage class]' \
+                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
+                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
+                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
+                '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -300,6 +310,30 @@ _osssync() {
                 '*--retries[retry a failed request up to N times]:value: ' \
                 '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:file:_files'
+            ;;
+        ls)
+            _arguments -s \
+                '*--json[write one JSON object a line to stdout]' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
                 '*:file:_files'
             ;;
         get)
@@ -335,10 +369,7 @@ _osssync() {
         put)
             _arguments -s \
                 '*--force[replace an existing object]' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
-                '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
-                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
+                '*--storage-class[the storage class of the object, such as IA]:value: ' \
                 '*--callback-url[make OSS call URL once the object is uploaded, and show the response]:value: ' \
                 '*--callback-body[the body that OSS sends to it, such as '\''key=${object}&size=${size}'\'']:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
@@ -443,6 +474,8 @@ _osssync() {
             ;;
         trash)
             _arguments -s \
+                '*--dry-run[with --empty\: show what would be deleted]' \
+                '*-n[with --empty\: show what would be deleted]' \
                 '*--empty[delete the listed files for good]' \
                 '*--older-than[only what runs removed at least this long ago, such as 12h or 3d]:value: ' \
                 '*--json[write one JSON object a line to stdout]' \
@@ -455,6 +488,8 @@ _osssync() {
             ;;
         restore)
             _arguments -s \
+                '*--dry-run[show what would come back]' \
+                '*-n[show what would come back]' \
                 '*--force[replace existing files, which go to the trash]' \
                 '*--run[the version that the run number N removed]:value: ' \
                 '*--at[the version that was there at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
@@ -469,6 +504,8 @@ _osssync() {
             ;;
         undo)
             _arguments -s \
+                '*--dry-run[show what would come back]' \
+                '*-n[show what would come back]' \
                 '*--force[replace existing files, which go to the trash]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
@@ -555,6 +592,25 @@ _osssync() {
             ;;
         schedule)
             _arguments -s \
+                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
+                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
+                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--force[replace an existing file or object]' \
+                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
+                '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--pull[schedule a pull]' \
                 '*--push[schedule a push]' \
                 '*--sync[schedule a sync]' \
@@ -565,9 +621,31 @@ _osssync() {
                 '*--list[list the schedules of this user]' \
                 '*--test[start the run now, as the schedule does]' \
                 '*--format[what starts the run]:value:(systemd cron launchd)' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:file:_files'
@@ -580,7 +658,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync status ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

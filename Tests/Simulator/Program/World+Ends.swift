@@ -15,7 +15,7 @@ extension World {
             )
             judgeText(item.key)
             judgeText(item.message ?? "")
-        case .retry: break
+        case .retry, .excluded: break
         case .warning(let message):
             run.warnings.append(message)
             scheduler.trace.say("    warning: \(message)")

@@ -164,6 +164,7 @@ extension EngineRuns {
                 within: .all,
                 expecting: [[UInt8]("disk".utf8)],
                 leavingOut: { _, _ in false },
+                countingIn: LeftOutTally(.all),
                 reportingTo: issues
             )
             try await scan.run()

@@ -1,0 +1,90 @@
+internal import ObjectStorage
+internal import SyncEngine
+
+/// An address that is told of something by one POST of a JSON document.
+///
+/// What follows the host in the address may be a secret and is in no message.
+public struct Webhook: Sendable {
+    private let address: WebAddress
+    private let requests: PlainRequests
+
+    /// Takes an address that a user chose; makes no request.
+    ///
+    /// - Parameters:
+    ///   - text: An https URL, or an http one of this machine.
+    ///   - sources: Says whether plain http is allowed to other hosts, which authorities are
+    ///     trusted, and has the proxy.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(_ text: String, sources: ConfigurationSources) throws(SyncError) {
+        guard let address = WebAddress(text) else {
+            throw Self.unusable("expected an https URL without a user and a password")
+        }
+        let isSafe = address.isHTTPS || address.isLoopback || sources.options.allowsInsecureHTTP
+        guard isSafe else {
+            throw Self.unusable("it is plain http to another host; use https, or --insecure-http")
+        }
+        try ResolvedConnection.checkAuthorities(sources.options.caFile)
+        let proxy =
+            address.isLoopback
+            ? nil
+            : ResolvedConnection.proxy(
+                forHost: address.host,
+                isHTTPS: address.isHTTPS,
+                sources.environment
+            )
+        self.address = address
+        requests = PlainRequests(
+            connectTimeout: .seconds(5),
+            caFile: sources.options.caFile,
+            proxy: proxy
+        )
+    }
+
+    /// The `notify-url` of the user's own configuration, in the section of the profile in use.
+    ///
+    /// The configuration of a directory is not asked: it may be somebody else's.
+    ///
+    /// - Parameters:
+    ///   - sources: Where the user's configuration is.
+    ///   - directory: The directory, whose link can name the profile.
+    /// - Returns: The address; nil without one.
+    /// - Throws: `SyncError` of code `configuration`.
+    public static func configured(
+        _ sources: ConfigurationSources,
+        directory: String?
+    ) throws(SyncError) -> Webhook? {
+        var link: LinkFile?
+        let state = sources.options.stateDirectory
+        if let directory,
+            let content = try? MirrorLink.read(directory: directory, stateDirectory: state)
+        {
+            // What is wrong with it, the run says.
+            link = try? LinkFile(
+                content,
+                path: DirectoryConfiguration.path(directory: directory, stateDirectory: state)
+            )
+        }
+        let files = ConfigurationFiles(sources, link: link, dialect: .oss)
+        guard let text = try files.ownSetting("notify-url") else { return nil }
+        return try Webhook(text, sources: sources)
+    }
+
+    /// The host, safe to print.
+    public var host: String { displayText(address.host) }
+
+    /// Posts a document; takes 10 seconds at most.
+    ///
+    /// - Returns: What went wrong, safe to print; nil if it was accepted.
+    public func post(json: String) async -> String? {
+        do {
+            let status = try await requests.post(json: json, to: address.text)
+            return (200..<300).contains(status) ? nil : "it answered with status \(status)"
+        } catch {
+            return (error as? TransportError)?.message ?? "the request could not be sent"
+        }
+    }
+
+    private static func unusable(_ reason: String) -> SyncError {
+        SyncError(code: .configuration, message: "the notify URL cannot be used: \(reason)")
+    }
+}

@@ -1,0 +1,66 @@
+internal import OSSSync
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The paths of `--files-from`: one a line, "#" before a comment.
+struct PathList: Sendable, Hashable {
+    /// More than a million paths; all are in memory.
+    private static let longestFile = 256 << 20
+
+    let paths: [String]
+
+    /// Reads a file, or standard input for "-".
+    init(reading path: String) throws(UsageError) {
+        func refusal(_ reason: String) -> UsageError {
+            .badValue(option: "--files-from", value: displayText(path), expected: reason)
+        }
+        let isInput = path == "-"
+        let file = isInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw refusal("it cannot be read: \(systemErrorText())") }
+        defer { if !isInput { _ = close(file) } }
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw refusal("it cannot be read: \(systemErrorText())") }
+            if count == 0 { break }
+            content += buffer.prefix(count)
+            guard content.count <= Self.longestFile else {
+                throw refusal("it is larger than 256 MiB")
+            }
+        }
+        do throws(Problem) {
+            try self.init(content)
+        } catch {
+            throw refusal(error.reason)
+        }
+    }
+
+    struct Problem: Error, Hashable {
+        let reason: String
+    }
+
+    /// The paths in a text.
+    ///
+    /// None is a problem: a run without paths would be one of all.
+    init(_ text: [UInt8]) throws(Problem) {
+        var paths: [String] = []
+        var number = 0
+        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard !line.isEmpty, line.first != UInt8(ascii: "#") else { continue }
+            guard let path = String(validating: line, as: UTF8.self), !line.contains(0) else {
+                throw Problem(reason: "line \(number): it is not text in UTF-8")
+            }
+            paths.append(path)
+        }
+        guard !paths.isEmpty else { throw Problem(reason: "it has no path") }
+        self.paths = paths
+    }
+}

@@ -1,0 +1,56 @@
+/// What options of similar programs are called here.
+enum PeerOptions {
+    /// What to do instead, to follow "unknown option '…'; "; nil for an option of none of them.
+    static func advice(on name: String) -> String? { table[name] }
+
+    private static let table: [String: String] = {
+        var table: [String: String] = [:]
+        let sameAs = [
+            ("-j", ["--transfers", "--checkers", "--parallel", "--concurrency", "--job"]),
+            ("-n", ["--dryrun"]),
+            (
+                "--delete",
+                [
+                    "--delete-during", "--delete-before", "--delete-after", "--delete-delay",
+                    "--del", "--delete-removed", "--remove",
+                ]
+            ),
+            ("--max-size", ["--exclude-larger-than"]),
+            ("--exclude-from", ["--filter-from", "--exclude-file"]),
+            ("--exclude-if-present", ["--exclude-if"]),
+            ("--bwlimit", ["--maxspeed", "--max-speed", "--limit-rate", "--limit-upload"]),
+            ("--part-size", ["--chunk-size", "--multipart-chunk-size"]),
+            ("--endpoint", ["--endpoint-url"]),
+            ("--config", ["--config-file"]),
+            ("--ca-file", ["--ca-bundle", "--ca-cert", "--cacert"]),
+            ("--insecure-http", ["--no-ssl", "--disable-ssl"]),
+            ("--progress none", ["--no-progress"]),
+            ("--progress", ["-P"]),
+            ("--checksum", ["-c"]),
+            ("--log-file", ["--log"]),
+            ("--timeout", ["--cli-read-timeout", "--contimeout"]),
+        ]
+        for (own, names) in sameAs {
+            for name in names { table[name] = "use '\(own)' instead" }
+        }
+        let needless = [
+            (
+                ["-r", "-R", "--recursive", "-a", "--archive"],
+                "leave it out: a directory is always mirrored with all it holds"
+            ),
+            (
+                ["--update", "-u", "--newer", "--ignore-existing", "--size-only"],
+                "leave it out: what each side changed is known from the last run, and "
+                    + "--on-conflict decides where both did"
+            ),
+            (
+                ["--filter"],
+                "use '--exclude' and '--include' instead; see 'osssync help filters'"
+            ),
+        ]
+        for (names, advice) in needless {
+            for name in names { table[name] = advice }
+        }
+        return table
+    }()
+}

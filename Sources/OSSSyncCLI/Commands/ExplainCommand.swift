@@ -1,0 +1,106 @@
+internal import OSSSync
+
+/// `osssync explain`.
+struct ExplainCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let explanation = try await context.mirror().explain(
+            path: context.paths[0],
+            of: [
+                .pull: context.options(of: .pull), .push: context.options(of: .push),
+                .sync: context.options(of: .sync),
+            ]
+        )
+        if context.output.isJSON {
+            context.say(Self.json(explanation))
+        } else {
+            for line in Self.text(explanation) { context.say(line) }
+        }
+        return .success
+    }
+
+    static func text(_ explanation: Explanation) -> [String] {
+        var lines = [
+            explanation.key,
+            "  recorded: " + (explanation.recorded.map(text) ?? "no, it was never mirrored"),
+            "  here:     " + (explanation.local.map(text) ?? "no"),
+            "  bucket:   " + (explanation.remote.map(text) ?? "no"),
+        ]
+        lines += explanation.issues.map { "  note:     " + $0 }
+        for direction in SyncDirection.allCases {
+            guard let outlook = explanation.outlooks[direction] else { continue }
+            lines.append("  \(direction.rawValue) would " + text(outlook))
+        }
+        let times = [explanation.recorded, explanation.local, explanation.remote]
+        if times.contains(where: { $0?.time != nil }) {
+            lines.append("  (\(CommandContext.zoneText))")
+        }
+        return lines
+    }
+
+    private static func text(_ version: Explanation.Version) -> String {
+        var parts = [version.size.map(sizeText) ?? "directory"]
+        if let time = version.time { parts.append(StoreTime(secondsSince1970: time).localText) }
+        if let etag = version.etag { parts.append("ETag \(etag)") }
+        if let crc64 = version.crc64 { parts.append("CRC-64 \(crc64)") }
+        switch version.change {
+        case .same?: parts.append("as recorded")
+        case .touched?: parts.append("the time or inode is another than recorded")
+        case .changed?: parts.append("changed since it was recorded")
+        case nil: break
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func text(_ outlook: Explanation.Outlook) -> String {
+        if outlook.isExcluded {
+            return "skip it: " + (outlook.rule.map { "excluded by \($0)" } ?? outlook.reason)
+        }
+        let verb =
+            switch outlook.action {
+            case nil: "do nothing"
+            case .adopt?: "compare it"
+            case .conflict?: "report a conflict"
+            case .download?, .upload?, .skip?: "\(outlook.action?.rawValue ?? "") it"
+            case let action?: action.verb
+            }
+        let rule = outlook.rule.map { " (included by \($0))" } ?? ""
+        return "\(verb): \(outlook.reason)\(rule)"
+    }
+
+    private static func json(_ explanation: Explanation) -> JSONLine {
+        var line = EventJSON.line("explanation", time: WallClock.text())
+        line.add("key", explanation.key)
+        line.add("recorded", ifPresent: explanation.recorded)
+        line.add("local", ifPresent: explanation.local)
+        line.add("remote", ifPresent: explanation.remote)
+        line.add("notes", explanation.issues)
+        func outlook(_ direction: SyncDirection) -> JSONLine {
+            var line = JSONLine()
+            guard let outlook = explanation.outlooks[direction] else { return line }
+            line.add("action", outlook.action?.rawValue ?? "nothing")
+            line.add("reason", outlook.reason)
+            line.add("excluded", outlook.isExcluded)
+            line.add("rule", ifPresent: outlook.rule)
+            return line
+        }
+        line.add("pull", outlook(.pull))
+        line.add("push", outlook(.push))
+        line.add("sync", outlook(.sync))
+        return line
+    }
+}
+
+extension JSONLine {
+    fileprivate mutating func add(_ name: StaticString, ifPresent version: Explanation.Version?) {
+        guard let version else { return }
+        var line = JSONLine()
+        if let size = version.size { line.add("size", size) }
+        line.add("modified", ifPresent: version.time.map { StoreTime(secondsSince1970: $0).text })
+        line.add("etag", ifPresent: version.etag)
+        line.add("crc64", ifPresent: version.crc64.map { String($0) })
+        line.add("change", ifPresent: version.change?.rawValue)
+        add(name, line)
+    }
+}

@@ -1,0 +1,62 @@
+internal import OSSSync
+internal import Synchronization
+
+/// When a run is told to `--notify-url`.
+enum NotificationChoice: String, CaseIterable, Sendable {
+    case always
+    case failure
+}
+
+/// Tells of the end of a run: a failure to do so is a warning, and never the status of the run.
+///
+/// Not told: dry runs, runs that `--if-locked skip` skips, and those that a signal ended.
+final class RunNotification: Sendable {
+    private let context: CommandContext
+    private let webhook: Webhook
+    private let choice: NotificationChoice
+    private let summary: Mutex<RunSummary>
+
+    /// Nil if there is no address.
+    ///
+    /// - Throws: For an address that cannot be used, before the run.
+    init?(
+        _ context: CommandContext,
+        _ direction: SyncDirection,
+        _ paths: [String]
+    ) throws(SyncError) {
+        guard !context.arguments.has(.dryRun) else { return nil }
+        let webhook: Webhook?
+        if let typed = context.arguments.values[.notifyURL] {
+            webhook = try Webhook(typed, sources: context.sources)
+        } else {
+            let directory = context.place?.directory
+            webhook = try Webhook.configured(context.sources, directory: directory)
+        }
+        guard let webhook else { return nil }
+        self.context = context
+        self.webhook = webhook
+        choice = context.arguments.values[.notifyOn].flatMap(NotificationChoice.init) ?? .always
+        var summary = RunSummary(direction: direction)
+        summary.paths = paths
+        self.summary = Mutex(summary)
+    }
+
+    func handle(_ event: SyncEvent) {
+        if case .finished(let ended) = event { summary.withLock { $0 = ended } }
+    }
+
+    /// Posts how the run ended.
+    func finish(_ code: ExitCode, _ error: (any Error)? = nil) async {
+        guard code != .interrupted, code != .terminated else { return }
+        guard choice == .always || code != .success else { return }
+        var line = EventJSON.summary(summary.withLock(\.self), time: WallClock.text())
+        line.add("directory", displayText(absolutePath(context.place?.directory ?? "")))
+        line.add("remote", context.remoteText)
+        line.add("exit", code.rawValue)
+        line.add("error", ifPresent: error.map { EventText.failure($0) })
+        guard let problem = await webhook.post(json: line.line) else { return }
+        context.reporter.handle(
+            .warning(message: "'\(webhook.host)' was not told of this run: \(problem)")
+        )
+    }
+}

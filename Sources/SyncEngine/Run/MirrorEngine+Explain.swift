@@ -1,0 +1,244 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+package import ObjectTransfer
+package import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+extension MirrorEngine {
+    /// What is known of one path, and what each direction would do with it by the rules and the
+    /// table of a run; takes no lock, makes one request and changes nothing.
+    ///
+    /// Not said: what follows from other keys, such as a name that is a directory in the bucket.
+    ///
+    /// - Throws: `configuration` for a path that neither side has and the manifest does not record.
+    package func explain(
+        path text: String,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> Explanation {
+        let path = try LocalSettings.path(text)
+        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
+        do {
+            return try await explain(
+                path,
+                namesDirectory: text.utf8.last == UInt8(ascii: "/"),
+                session,
+                directions
+            )
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private func explain(
+        _ path: RelativePath,
+        namesDirectory: Bool,
+        _ session: MirrorSession,
+        _ directions: [SyncDirection: RunOptions]
+    ) async throws -> Explanation {
+        var runs: [(options: RunOptions, run: MirrorRun)] = []
+        for direction in SyncDirection.allCases {
+            let options = directions[direction] ?? .standard
+            let run = try MirrorRun(
+                settings: settings,
+                session: session,
+                direction: direction,
+                options: options,
+                onEvent: { _ in }
+            )
+            runs.append((options, run))
+        }
+        let found = try await look(at: path, session, runs[0].run.filter.tags)
+        let row = try await session.manifest.entry(path.beneath)
+        let isDirectory = namesDirectory || found.local?.isDirectory == true || row != nil
+        let key = isDirectory ? path.beneath : path.key
+        let (object, crc64) = try await object(key, runs[0].run.store)
+        let entry = JoinedEntry(
+            key: key,
+            base: isDirectory ? row : try await session.manifest.entry(path.key),
+            local: found.local,
+            remote: object
+        )
+        guard entry.base != nil || entry.local != nil || object != nil || !found.issues.isEmpty
+        else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(key.display)' is neither in the directory nor in the manifest, and "
+                    + "there is no such object in the bucket; check its spelling: it is a path "
+                    + "beneath DIR"
+            )
+        }
+        let judgesInodes = try session.directory.keepsInodeNumbers()
+        let all = try await policies(.standard, directions, session, judgesInodes)
+        var outlooks: [SyncDirection: Explanation.Outlook] = [:]
+        for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
+            outlooks[run.direction] = outlook(entry, run, options, policy, found.issues)
+        }
+        var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
+        explanation.issues = found.issues.map(\.message)
+        return explanation
+    }
+
+    /// What the walk of a run has of one path.
+    private func look(
+        at path: RelativePath,
+        _ session: MirrorSession,
+        _ tags: DirectoryTags
+    ) async throws -> (local: LocalEntry?, issues: [WalkIssue]) {
+        let queue = BlockingQueue(
+            label: "osssync.walk",
+            width: 1,
+            threads: settings.environment.threads
+        )
+        let ranges = KeyRanges([KeyRange(path.key), KeyRange(path.beneath)])
+        let walk = session.directory.walk(within: ranges, tags: tags) { _, _ in false }
+        var (entries, issues): ([LocalEntry], [WalkIssue]) = ([], [])
+        while true {
+            let batch = try await queue.run { () throws(LocalError) in try walk.next(limit: 16) }
+            entries += batch.entries
+            issues += batch.issues
+            if batch.isFinished { break }
+        }
+        let unmounted = session.known.unmounted.filter { path.bytes.starts(with: $0) }
+        issues += unmounted.map { WalkIssue(path: $0, reason: .notMounted) }
+        return (entries.first, issues)
+    }
+
+    /// The object as a listing would tell it, and its CRC-64 if the store tells it.
+    private func object(
+        _ key: ObjectKey,
+        _ store: LimitedStore
+    ) async throws -> (RemoteObject?, UInt64?) {
+        let whole = ObjectKey(settings.prefix.bytes + key.bytes)
+        let head: ObjectMetadata
+        do throws(StorageError) {
+            head = try await store.head(whole, versionID: nil)
+        } catch {
+            guard error.isNotFound else { throw error }
+            return (nil, nil)
+        }
+        func object(_ key: ObjectKey, _ told: ObjectMetadata, isTarget: Bool) -> RemoteObject {
+            RemoteObject(
+                key: key,
+                size: told.size,
+                etag: told.etag ?? ETag(wire: ""),
+                lastModified: head.lastModified,
+                storageClass: told.storageClass,
+                kind: isTarget ? .normal : told.kind,
+                restoreState: told.restoreState,
+                isThroughLink: isTarget
+            )
+        }
+        let listed = object(whole, head, isTarget: false)
+        let target = try await LinkTargets(store: store, prefix: settings.prefix)
+            .targets(of: [listed])[0]
+        let told = target ?? head
+        return (object(key, told, isTarget: target != nil), told.crc64?.value)
+    }
+
+    /// What one direction makes of the entry: first its filters, then its plan.
+    private func outlook(
+        _ entry: JoinedEntry,
+        _ run: MirrorRun,
+        _ options: RunOptions,
+        _ policy: DecisionPolicy,
+        _ issues: [WalkIssue]
+    ) -> Explanation.Outlook {
+        let left = Mutex<String?>(nil)
+        let hidden = ScanIssues { _ in }
+        for issue in issues {
+            hidden.report(issue)
+            if case .tagged(let tag) = issue.reason {
+                left.withLock { $0 = displayText((issue.path + [UInt8(ascii: "/")] + tag.utf8)) }
+            }
+        }
+        let scope = PlanScope(
+            run.filter,
+            run.direction,
+            deletesExcluded: options.deletesExcluded,
+            held: run.session.held,
+            now: settings.environment.now(),
+            judgesInodes: policy.judgesInodes,
+            onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
+            onExcluded: { _, rule in left.withLock { $0 = rule } }
+        )
+        guard let chosen = scope.choose(entry, hidden) else {
+            let rule = left.withLock(\.self)
+            return Explanation.Outlook(
+                action: nil,
+                reason: rule == nil ? scope.withheldMessage ?? "it is left out" : "excluded",
+                rule: rule,
+                isExcluded: true
+            )
+        }
+        var plan = RunPlan(policy, hidden)
+        plan.add(chosen)
+        plan.finish()
+        let rule = run.filter.ruling(on: entry.key)?.rule
+        guard let item = plan.next() else {
+            return Explanation.Outlook(
+                action: nil,
+                reason: QuietReason.unchanged.message,
+                rule: rule,
+                isExcluded: false
+            )
+        }
+        let outline = PlanOutline(item, policy)
+        return Explanation.Outlook(
+            action: outline.action,
+            reason: outline.reason,
+            rule: rule,
+            isExcluded: false
+        )
+    }
+}
+
+extension Explanation {
+    fileprivate init(
+        _ entry: JoinedEntry,
+        _ crc64: UInt64?,
+        _ outlooks: [SyncDirection: Outlook],
+        judgesInodes: Bool
+    ) {
+        self.init(key: entry.key.display, issues: [], outlooks: outlooks)
+        let isDirectory = entry.key.isDirectoryMarker
+        if let base = entry.base {
+            recorded = Version(
+                size: isDirectory ? nil : base.size,
+                time: isDirectory ? nil : base.localModified.seconds,
+                etag: base.etag.description,
+                crc64: isDirectory ? nil : base.crc64?.value
+            )
+        }
+        if let local = entry.local {
+            let file = local.identity
+            self.local = Version(size: file?.size, time: file?.modified.seconds)
+            self.local?.change = entry.base.flatMap { base in
+                Change(LocalChange(of: local, since: base, judgesInodes: judgesInodes))
+            }
+        }
+        if let object = entry.remote {
+            remote = Version(
+                size: isDirectory ? nil : object.size,
+                time: object.lastModified?.seconds,
+                etag: object.etag.description,
+                crc64: isDirectory ? nil : crc64
+            )
+            remote?.change = entry.base.map { base in
+                RemoteChange(of: object, since: base) == .same ? .same : .changed
+            }
+        }
+    }
+}
+
+extension Explanation.Change {
+    fileprivate init?(_ change: LocalChange) {
+        switch change {
+        case .absent: return nil
+        case .same: self = .same
+        case .touched: self = .touched
+        case .changed: self = .changed
+        }
+    }
+}
