@@ -78,7 +78,8 @@ struct ExitStatusTests {
             )
             // What the message says to do mends it.
             try home.setMode(name, 0o600)
-            let mended = try workplace.run("ls", workplace.remote, environment: Self.noKeys)
+            let bucket = "oss://\(Workplace.bucket)"
+            let mended = try workplace.run("ls", bucket, environment: Self.noKeys)
             #expect(mended.status == 0, "\(mended.diagnostics)")
             try home.remove(name)
         }
@@ -102,7 +103,7 @@ struct ExitStatusTests {
         )
         try home.setMode(".config/osssync/config", 0o600)
         func list(_ profile: String, _ environment: [String: String]) throws -> Int32 {
-            let arguments = ["ls", workplace.remote, "--profile", profile]
+            let arguments = ["ls", "oss://\(Workplace.bucket)", "--profile", profile]
             return try workplace.start(arguments, environment: environment).finish().status
         }
         #expect(try list("right", Self.noKeys) == 0)

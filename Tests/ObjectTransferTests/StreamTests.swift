@@ -13,12 +13,12 @@ struct StreamTests {
     func `parts that grow reach the largest object`(preferred: Int64, minimum: Int64) {
         let sizes = GrowingParts(preferred: preferred, minimum: minimum)
         let all = (0..<PartLayout.maximumPartCount).map { Int64(sizes.size(ofPartAt: $0)) }
-        #expect(all.first == max(preferred, minimum))
+        #expect(Set(all.prefix(1_000)) == [max(preferred, minimum)])
         #expect(zip(all, all.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(all.reduce(0, +) >= 5 << 40)
         #expect(all.allSatisfy { $0 <= PartLayout.maximumPartSize })
-        // No more than is needed: the growth of one byte less would not reach it.
-        if preferred <= 8 << 20 { #expect(all[9_999] < 11 << 27) }
+        // Two of them fit into the memory of most machines.
+        if preferred <= 8 << 20 { #expect(all[9_999] < 5 << 28) }
     }
 
     private func metadata(_ size: Int, etag: String, crc64: CRC64? = nil) -> ObjectMetadata {

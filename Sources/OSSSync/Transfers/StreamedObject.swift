@@ -82,10 +82,11 @@ extension DownloadSource {
 extension BucketClient {
     /// Writes an object from a stream, such as standard input, up to its end.
     ///
-    /// A stream of up to `options.partSize` bytes is sent in one request, a longer one in parts
-    /// that grow with it, so that they reach 5 TiB: at most 256 MiB of them are in memory, or two
-    /// parts where these are larger. If the call fails or is cancelled, the upload is aborted;
-    /// nothing can be resumed. A writer that was killed looks like the end of the stream.
+    /// A stream of up to `options.partSize` bytes is sent in one request, a longer one in parts, of
+    /// which those after the first 1,000 grow, so that they reach 5 TiB: at most 256 MiB of them
+    /// are in memory, or two parts where these are larger. If the call fails or is cancelled, the
+    /// upload is aborted; nothing can be resumed. A writer that was killed looks like the end of
+    /// the stream.
     ///
     /// - Parameters:
     ///   - descriptor: Open for reading; it stays open.
