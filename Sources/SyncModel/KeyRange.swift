@@ -160,7 +160,7 @@ extension ObjectKey {
     package var next: ObjectKey { ObjectKey(bytes + [0]) }
 
     /// The key without the beginning of a character at its end.
-    fileprivate var endingWithCharacter: ObjectKey {
+    package var endingWithCharacter: ObjectKey {
         guard !isValidUTF8(bytes) else { return self }
         for length in stride(from: bytes.count - 1, through: max(0, bytes.count - 3), by: -1) {
             let beginning = [UInt8](bytes[..<length])

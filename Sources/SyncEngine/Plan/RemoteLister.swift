@@ -2,63 +2,55 @@ internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
-/// The remote's objects in key order, listed ahead of use by several concurrent listings.
+/// The remote's objects in key order, listed ahead of use by several concurrent requests.
 ///
-/// The ranges are cut at `splits`; each segment is one listing that starts after its lower bound
-/// and stops at its upper one, and holds a few pages at most. The segments are read in order, and
-/// none is begun before the one `width` places ahead of it was read to its end: the result is one
-/// ordered stream whose memory does not depend on the number of objects.
+/// `ListingRanges` decides which page is requested next. Pages of later ranges are held until the
+/// reader has read those before: the result is one ordered stream whose memory does not depend on
+/// the number of objects.
 final class RemoteLister: Sendable {
-    /// Pages that one segment may hold before its listing waits.
-    private static let pagesAhead = 8
-
-    private struct Segment: Sendable {
-        /// In key order.
-        let listings: [Listing]
-        let pages: Channel<[RemoteObject]>
-    }
-
-    /// What one sequence of requests lists; keys are without the remote's prefix.
-    private struct Listing: Sendable {
-        let range: KeyRange
-        /// What the keys begin with.
-        let prefix: ObjectKey
-    }
+    /// See ``ListingRanges/Limits``.
+    private static let pagesAhead = 64
 
     private let store: any ObjectStore
     private let prefix: ObjectKey
-    private let segments: [Segment]
     private let width: Int
-    /// Set where the store drops the slashes of markers; then there are no splits.
+    /// Set where the store drops the slashes of markers; then it is listed by one request at a
+    /// time.
     private let markers: MarkerReader?
+    private let ranges: Mutex<ListingRanges>
     private let contradictions = Atomic<Int>(0)
-    /// Segments that were read to their ends.
-    private let segmentsRead = Atomic<Int>(0)
-    /// Raised when a segment was read, or a listing failed.
+    /// Raised when a page has arrived, was read, or cannot be listed.
     private let progress = Condition()
 
     /// `prefix` is empty or ends in "/", and the objects' keys come without it; `ranges` are of
-    /// keys without it, and so are `splits`, which ascend; `width` is how many listings run side by
-    /// side.
+    /// keys without it, and so are `splits`, which ascend and have about `pagesPerSplit` pages
+    /// between them; `width` is how many requests are made at once.
     init(
         store: any ObjectStore,
         prefix: ObjectKey,
         ranges: KeyRanges,
         splits: [ObjectKey],
+        pagesPerSplit: Int,
         width: Int,
         markers: MarkerReader? = nil
     ) {
-        precondition(markers == nil || splits.isEmpty)
         self.markers = markers
         self.store = store
         self.prefix = prefix
-        self.width = max(1, width)
-        let listings = ranges.ranges.flatMap { range in
-            range.cut(behind: splits).map { Listing(range: $0, prefix: range.commonPrefix) }
-        }
-        // A marker without its slash can belong behind keys of the next ranges.
-        let cuts = markers == nil ? listings.map { [$0] } : [listings]
-        segments = cuts.map { Segment(listings: $0, pages: Channel(capacity: Self.pagesAhead)) }
+        self.width = markers == nil ? max(1, width) : 1
+        func whole(_ key: ObjectKey) -> ObjectKey { ObjectKey(prefix.bytes + key.bytes) }
+        self.ranges = Mutex(
+            ListingRanges(
+                ranges.ranges.map {
+                    KeyRange(from: whole($0.lower), before: $0.upper.map(whole))
+                },
+                prefixes: ranges.ranges.map { whole($0.commonPrefix) },
+                splits: splits.map(whole),
+                pagesPerSplit: pagesPerSplit,
+                constant: prefix.bytes.count,
+                limits: ListingRanges.Limits(width: self.width, pages: Self.pagesAhead)
+            )
+        )
     }
 
     /// False once a page contradicted those before it: what such a listing lacks may be there.
@@ -69,103 +61,79 @@ final class RemoteLister: Sendable {
     /// A listing that fails ends the stream where it stands in the order: earlier listings continue
     /// to their ends, and later ones are not started.
     func run() async {
-        var remaining = segments[...]
-        let failure = Mutex<(any Error)?>(nil)
-        // A listing whose end is known holds all its pages until they are read.
-        let work: () async throws -> Segment? = {
-            while !Task.isCancelled, !remaining.isEmpty {
+        let work: () async throws -> ListingRanges.Step? = {
+            while !Task.isCancelled {
                 let version = self.progress.version
-                if failure.withLock({ $0 != nil }) { return nil }
-                let read = self.segmentsRead.load(ordering: .acquiring)
-                if remaining.startIndex < read + self.width { return remaining.popFirst() }
-                await self.progress.wait(after: version)
+                switch self.ranges.withLock({ $0.next() }) {
+                case .list(let step): return step
+                case .later: await self.progress.wait(after: version)
+                case .never: return nil
+                }
             }
             return nil
         }
         // Its bodies throw nothing.
-        try? await forEachBounded(limit: width, next: work) { segment in
+        try? await forEachBounded(limit: width, next: work) { step in
             do {
-                try await self.list(segment)
-                segment.pages.finish()
+                try await self.list(step)
             } catch {
-                segment.pages.finish(throwing: error)
-                failure.withLock { $0 = $0 ?? error }
-                self.progress.raise()
+                self.ranges.withLock { $0.fail(step, error) }
             }
+            self.progress.raise()
         }
-        // Segments that were never begun have a reader that must not wait for ever.
-        let reason = failure.withLock { $0 } ?? CancellationError()
-        for segment in segments { segment.pages.finish(throwing: reason) }
+        // What was not listed has a reader that must not wait for ever.
+        ranges.withLock { $0.stop(CancellationError()) }
+        progress.raise()
     }
 
     /// Where a reader is.
     struct Position: Sendable {
-        fileprivate var segment = 0
+        fileprivate var order = MarkerOrder()
     }
 
     /// The next objects, keys without the prefix; nil at the end.
+    ///
+    /// There is one reader.
     func next(_ position: inout Position) async throws -> [RemoteObject]? {
-        while position.segment < segments.count {
-            if let page = try await segments[position.segment].pages.next() { return page }
-            position.segment += 1
-            segmentsRead.store(position.segment, ordering: .releasing)
-            progress.raise()
-        }
-        return nil
-    }
-
-    private func list(_ segment: Segment) async throws {
-        var order = MarkerOrder()
-        for listing in segment.listings { try await list(listing, &order, to: segment.pages) }
-        let rest = order.finish()
-        if !rest.isEmpty { try await segment.pages.send(rest) }
-    }
-
-    /// Lists one range, and once more from where it was in order after a page that was not: what
-    /// a service or a proxy gets wrong once costs a run its deletions, but not its transfers.
-    private func list(
-        _ listing: Listing,
-        _ order: inout MarkerOrder,
-        to pages: Channel<[RemoteObject]>
-    ) async throws {
-        var validator = ListingValidator()
-        var last = listing.range.startAfter(within: listing.prefix).map(whole)
-        var hasListedAgain = false
-        var request = ListRequest(
-            prefix: whole(listing.prefix),
-            startAfter: last,
-            delimiter: nil,
-            maximumKeys: listing.range.isSingle ? 1 : 1_000
-        )
         while true {
-            let page = try await store.list(request)
+            try Task.checkCancellation()
+            let version = progress.version
+            switch try ranges.withLock({ ranges throws in try ranges.take() }) {
+            case .page(let page):
+                progress.raise()
+                let objects = try await withSlashes(page, &position.order)
+                if !objects.isEmpty { return objects }
+            case .later: await progress.wait(after: version)
+            case .end:
+                let rest = position.order.finish()
+                return rest.isEmpty ? nil : rest
+            }
+        }
+    }
+
+    /// Lists one page, and once more one that was out of order.
+    private func list(_ step: ListingRanges.Step) async throws {
+        var step = step
+        while true {
+            let page = try await store.list(step.cursor.request)
+            let isInOrder: Bool
             do throws(StorageError) {
-                try validator.accept(page, request: request)
+                isInOrder = try step.cursor.accept(page)
             } catch {
                 contradictions.add(1, ordering: .acquiringAndReleasing)
-                guard !hasListedAgain else { throw error }
-                hasListedAgain = true
-                validator = ListingValidator()
-                request.token = nil
-                request.startAfter = last
+                throw error
+            }
+            guard isInOrder else {
+                contradictions.add(1, ordering: .acquiringAndReleasing)
                 continue
             }
-            last = page.objects.last?.key ?? last
-            let objects = try await withSlashes(inside(listing.range, page.objects), &order)
-            if !objects.isEmpty { try await pages.send(objects) }
-            let isPastEnd = last.map { whole(listing.range, isPassedBehind: $0) } ?? false
-            guard let next = page.next, !isPastEnd else { return }
-            request.token = next
-            request.startAfter = nil
+            let keys = page.objects.map(\.key)
+            let range = ranges.withLock { $0.range(of: step, reaching: keys.last) }
+            guard let range else { return ranges.withLock { $0.accept([], keys, for: step) } }
+            let objects = try await inside(range, page.objects)
+            ranges.withLock { $0.accept(objects, keys, for: step) }
+            return
         }
-    }
-
-    /// The key as the store has it.
-    private func whole(_ key: ObjectKey) -> ObjectKey { ObjectKey(prefix.bytes + key.bytes) }
-
-    /// True if no key of `range` follows the store's `key`.
-    private func whole(_ range: KeyRange, isPassedBehind key: ObjectKey) -> Bool {
-        range.upper.map { whole($0) <= key.next } ?? false
     }
 
     /// The page's objects that lie in the range, without the prefix.
@@ -173,10 +141,9 @@ final class RemoteLister: Sendable {
         _ range: KeyRange,
         _ page: [RemoteObject]
     ) async throws -> [RemoteObject] {
-        let bounds = KeyRange(from: whole(range.lower), before: range.upper.map(whole))
         // The prefix itself is the mirrored directory's own marker.
         let objects = page.filter {
-            bounds.contains($0.key) && $0.key.bytes.count > prefix.bytes.count
+            range.contains($0.key) && $0.key.bytes.count > prefix.bytes.count
         }
         let targets = try await LinkTargets(store: store, prefix: prefix).targets(of: objects)
         return objects.enumerated().map { index, object in

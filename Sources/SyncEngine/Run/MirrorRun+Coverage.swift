@@ -5,8 +5,10 @@ internal import SyncModel
 internal import SyncPlanner
 
 extension MirrorRun {
-    /// Listings side by side.
-    private static let listingWidth = 6
+    /// Listings side by side, if the run may have as many requests.
+    private static let listingWidth = 32
+    /// Objects of a page.
+    private static let pageSize = 1_000
 
     /// Rows of the manifest when the run began.
     struct RecordedRows: Sendable {
@@ -82,7 +84,8 @@ extension MirrorRun {
         }
     }
 
-    /// Listings side by side, cut where the manifest says that the keys are.
+    /// Listings side by side, cut where the manifest says that the keys are, and where they turn
+    /// out to be.
     func makeLister(rows: RecordedRows) async throws -> RemoteLister {
         // The cuts are those of the whole mirror, of which a limited run uses some.
         let recorded = paths.isLimited ? try await session.manifest.entryCount() : rows.count
@@ -94,7 +97,8 @@ extension MirrorRun {
             prefix: prefix,
             ranges: paths.ranges,
             splits: hasShortMarkers ? [] : try await manifest.splitKeys(count: count),
-            width: Self.listingWidth,
+            pagesPerSplit: 1 + settings.limits.rowsPerListing / Self.pageSize,
+            width: min(options.connectionLimit, Self.listingWidth),
             markers: hasShortMarkers
                 ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil
         )

@@ -134,6 +134,7 @@ extension EngineRuns {
                 prefix: "mirror/",
                 ranges: .all,
                 splits: ["f20", "f30", "f40"],
+                pagesPerSplit: 3,
                 width: 4
             )
             await withTaskGroup(of: Void.self) { group in
@@ -153,39 +154,36 @@ extension EngineRuns {
 
         @Test func `listings wait until what they found is read`() async throws {
             let store = try MirrorFixture()
-            let names = (10..<40).map { "f\($0)" }
+            let names = (100..<220).map { "f\($0)" }
             for name in names { try store.write("a/" + name, Data([1])) }
             try await store.run("a", .push)
-            let (requests, width) = (Condition(), 3)
-            let hooked = HookedStore(try store.store(StoreObserver()), pageSize: 2) {
+            let (requests, held) = (Condition(), 64)
+            let hooked = HookedStore(try store.store(StoreObserver()), pageSize: 1) {
                 call throws(StorageError) in
                 if call.moment == .after { requests.raise() }
             }
-            // Each listing has one object, and so ends with its first page.
             let lister = RemoteLister(
                 store: hooked,
                 prefix: "mirror/",
                 ranges: .all,
-                splits: names.dropLast().map { ObjectKey($0) },
-                width: width
+                splits: stride(from: 9, to: 119, by: 10).map { ObjectKey(names[$0]) },
+                pagesPerSplit: 10,
+                width: 3
             )
-            func reached(_ count: Int) async {
-                while requests.version < count { await requests.wait(after: requests.version) }
-                // Whatever else could begin has had its turns.
-                for _ in 0..<1_000 { await Task.yield() }
-            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await lister.run() }
                 var position = RemoteLister.Position()
+                // Eight pages each of as many ranges as there is room for.
+                while requests.version < 48 { await requests.wait(after: requests.version) }
                 for number in names.indices {
-                    // One more when the reader has passed a listing's end.
-                    let begun = min(names.count, number + width - (number == 0 ? 0 : 1))
-                    await reached(begun)
-                    #expect(hooked.count("ListObjectsV2") == begun)
+                    // Whatever else could begin has had its turns.
+                    for _ in 0..<1_000 { await Task.yield() }
+                    #expect(hooked.count("ListObjectsV2") <= number + held)
                     let page = try #require(try await lister.next(&position))
                     #expect(page.map(\.key) == [ObjectKey(names[number])])
                 }
                 #expect(try await lister.next(&position) == nil)
+                #expect(hooked.count("ListObjectsV2") == names.count)
                 try await group.waitForAll()
             }
         }

@@ -178,6 +178,7 @@ extension EngineRuns {
                 prefix: "mirror/",
                 ranges: .all,
                 splits: [],
+                pagesPerSplit: 1,
                 width: 1
             )
             await lister.run()
