@@ -8,8 +8,8 @@ internal import SyncModel
 /// 2. A range that has more pages than expected is cut where `KeySpelling` guesses that the rest
 ///    of its keys are. A wrong guess makes a range that is empty or long: it costs a request, never
 ///    a key, because each key belongs to one range.
-/// 3. A page that reaches into the next range, which was not begun, makes one range of both; so does
-///    the last page of a listing, if that range was guessed.
+/// 3. A page that reaches into the next range, which was not begun, makes one range of both; so
+///    does the last page of a listing, if that range was guessed.
 ///
 /// The number of pages that are held, and of ranges that are cut, is bounded: see ``Limits``.
 struct ListingRanges {

@@ -132,10 +132,10 @@ extension EngineRuns {
 
         @Test func `deletions that lie far apart are asked for one by one`() async throws {
             let fixture = try await fixture(count: 300, removed: 1, others: [150, 299])
-            let push = try await push(fixture, pageSize: 40)
+            let push = try await push(fixture, pageSize: 100)
             #expect(push.deleted == 3)
             #expect(count("HeadObject", fixture) == 2)
-            #expect(count("ListObjectsV2", fixture) == 9)
+            #expect(count("ListObjectsV2", fixture) == 4)
             #expect(try await fixture.objects().count == 297)
         }
 
