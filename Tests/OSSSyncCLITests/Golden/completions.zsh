@@ -9,7 +9,7 @@ _osssync() {
         'sync:transfer changes in both directions'
         'status:show what pull, push and sync would do, and interrupted transfers'
         'explain:show what is known of one path, and what each direction would do with it'
-        'ls:list the objects of a bucket prefix'
+        'ls:list objects'
         'get:download one object'
         'put:upload one file'
         'presign:sign a URL for one request on one object'
@@ -70,6 +70,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -128,6 +129,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -140,6 +142,10 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -186,6 +192,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -198,6 +205,10 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -240,7 +251,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
-                '*--summary[show a sum for each directory at the top of DIR, or of PATH, instead of items]' \
+                '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -315,6 +326,11 @@ _osssync() {
             ;;
         ls)
             _arguments -s \
+                '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
+                '*--long[also show the ETag and the storage class, and for a single object its CRC-64]' \
+                '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
+                '*--human-readable[show sizes in units, such as 1.5 MiB]' \
+                '*-h[show sizes in units, such as 1.5 MiB]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -327,13 +343,13 @@ _osssync() {
                 '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
                 '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
                 '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
                 '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
-                '*-h[show this help]' \
                 '*:file:_files'
             ;;
         get)
@@ -369,7 +385,10 @@ _osssync() {
         put)
             _arguments -s \
                 '*--force[replace an existing object]' \
-                '*--storage-class[the storage class of the object, such as IA]:value: ' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--callback-url[make OSS call URL once the object is uploaded, and show the response]:value: ' \
                 '*--callback-body[the body that OSS sends to it, such as '\''key=${object}&size=${size}'\'']:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
@@ -599,6 +618,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed local files in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
