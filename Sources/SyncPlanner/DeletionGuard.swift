@@ -44,13 +44,13 @@ package enum DeletionRefusal: Sendable, Hashable {
         case .emptyListing(let rows, let path):
             (path.map { "the bucket has nothing beneath '\($0.display)'" }
                 ?? "the listing of the remote is empty")
-                + ", and the manifest has \(counted(rows, "entry"))\(path == nil ? "" : " there");"
-                + " nothing was deleted. If that is right, run again with --allow-empty."
+                + "\(known(rows, path)); nothing was deleted. If that is right, run again with"
+                + " --allow-empty."
         case .emptyDirectory(let rows, let path):
             (path.map { "the directory '\($0.display)' is missing or empty" }
                 ?? "the directory is empty")
-                + ", and the manifest has \(counted(rows, "entry"))\(path == nil ? "" : " there");"
-                + " nothing was deleted. If that is right, run again with --allow-empty."
+                + "\(known(rows, path)); nothing was deleted. Check that its disk is mounted; if"
+                + " that is right, run again with --allow-empty."
         case .manifestRebuilt(let deletions):
             "\(heldBack(deletions)): the manifest was rebuilt and does not know what is new."
                 + " Check them with --dry-run; if all of them may be deleted, run again with "
@@ -77,6 +77,11 @@ package enum DeletionRefusal: Sendable, Hashable {
         }
     }
 
+    private func known(_ rows: Int, _ path: ObjectKey?) -> String {
+        guard rows > 0 else { return "" }
+        return ", and the manifest has \(counted(rows, "entry"))\(path == nil ? "" : " there")"
+    }
+
     private func heldBack(_ deletions: Int) -> String {
         "\(counted(deletions, "deletion")) \(deletions == 1 ? "was" : "were") held back"
     }
@@ -95,7 +100,8 @@ package enum DeletionVerdict: Sendable, Hashable {
 /// Everything that must be true before a run deletes anything, judged once, after the transfers.
 ///
 /// A listing or directory that is empty against a manifest that is not, and a changed identity, are
-/// refused even if nothing is to be deleted: the run looked at the wrong place.
+/// refused even if nothing is to be deleted: the run looked at the wrong place. Where nothing is
+/// recorded, an empty side deletes nothing of the other, either.
 package struct DeletionGuard: Sendable, Hashable {
     package var direction: SyncDirection
     /// Planned deletions of files and objects together.
@@ -208,7 +214,8 @@ package struct DeletionGuard: Sendable, Hashable {
         _ walkedEntries: Int,
         of path: ObjectKey?
     ) -> DeletionRefusal? {
-        guard rows > 0 else { return nil }
+        // Where nothing is recorded, what is to be deleted was never mirrored.
+        guard rows > 0 || path == nil && deletions > 0 else { return nil }
         if direction != .push, isListingProven, listedObjects == 0 {
             return .emptyListing(rows: rows, path: path)
         }

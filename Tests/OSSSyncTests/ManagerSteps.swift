@@ -76,7 +76,7 @@ extension StoreFixture {
             get: try await client.presignedURL(.get, key: name, lifetime: .seconds(600)),
             head: try await client.presignedURL(.head, key: name, lifetime: .seconds(600))
         )
-        return try .download(.presigned(urls), to: path(name))
+        return try .download(.presigned(urls), to: path(name), options: .inPieces)
     }
 
     func upload(_ name: String, to key: String) throws -> TransferJob {

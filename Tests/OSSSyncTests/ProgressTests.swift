@@ -12,7 +12,8 @@ struct DownloadProgressTests {
         let urls = try await fixture.presigned(Self.content)
         let download = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         var progress = download.progress.makeAsyncIterator()
         var all: [TransferProgress] = []
@@ -37,13 +38,15 @@ struct DownloadProgressTests {
         let urls = try await fixture.presigned(Self.content)
         let first = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         let checkpoint = try #require(try await fixture.pause(first))
         let second = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
-            checkpoint: checkpoint
+            checkpoint: checkpoint,
+            options: .inPieces
         )
         let told = Task {
             var told: [TransferProgress] = []
@@ -60,7 +63,7 @@ struct DownloadProgressTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        var options = DownloadOptions()
+        var options = DownloadOptions.inPieces
         options.progressInterval = .seconds(3_600)
         let download = try ResumableDownload(
             from: .presigned(urls),
@@ -79,7 +82,8 @@ struct DownloadProgressTests {
         defer { fixture.stop() }
         let download = try ResumableDownload(
             from: .object(fixture.client(), key: "absent"),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         let outcome = Task { try await download.resume() }
         for await _ in download.progress { Issue.record("nothing was there") }
@@ -93,7 +97,8 @@ struct DownloadProgressTests {
         let urls = try await fixture.presigned([1])
         var download: ResumableDownload? = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         let progress = try #require(download?.progress)
         download = nil

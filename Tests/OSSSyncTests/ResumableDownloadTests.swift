@@ -15,7 +15,8 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let first = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("film")
+            to: fixture.path("film"),
+            options: .inPieces
         )
         let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
@@ -34,6 +35,7 @@ struct ResumableDownloadTests {
             from: .presigned(urls),
             to: fixture.path("film"),
             checkpoint: read,
+            options: .inPieces,
             onNotice: notices.add
         )
         let file = try #require(try await second.resume().file)
@@ -55,7 +57,8 @@ struct ResumableDownloadTests {
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(
             from: .presigned(PresignedURLs(get: urls.get)),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         #expect(try await download.resume().file?.info.size == Int64(size))
         #expect(fixture.content("file") == content)
@@ -67,7 +70,7 @@ struct ResumableDownloadTests {
         defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(Self.content, to: "key")
-        var options = DownloadOptions()
+        var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
         func download() throws(SyncError) -> ResumableDownload {
             try ResumableDownload(
@@ -95,6 +98,7 @@ struct ResumableDownloadTests {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
+            options: .inPieces,
             onNotice: notices.add
         )
         _ = try #require(try await fixture.pause(download))
@@ -120,6 +124,7 @@ struct ResumableDownloadTests {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),
+            options: .inPieces,
             onNotice: notices.add
         )
         let file = try #require(try await download.resume().file)
@@ -135,7 +140,8 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let first = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("a")
+            to: fixture.path("a"),
+            options: .inPieces
         )
         let checkpoint = try #require(try await fixture.pause(first))
         let other = StoreFixture.ramp(100_000, 3)
@@ -145,6 +151,7 @@ struct ResumableDownloadTests {
             from: .presigned(others),
             to: fixture.path("b"),
             checkpoint: checkpoint,
+            options: .inPieces,
             onNotice: notices.add
         )
         _ = try await second.resume()
@@ -188,7 +195,7 @@ struct ResumableDownloadTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        var options = DownloadOptions()
+        var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
         let download = try ResumableDownload(
             from: .presigned(urls),
@@ -204,7 +211,8 @@ struct ResumableDownloadTests {
 
         let second = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         let outcome = try await fixture.holding(second) { try await second.cancel() }
         #expect(outcome == .cancelled)
@@ -219,7 +227,8 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let download = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         try fixture.setFaults(
             #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
@@ -244,7 +253,8 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned(Self.content)
         let download = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         let outcome = try await fixture.holding(download) {
             let error = await #expect(throws: SyncError.self) { try await download.resume() }
@@ -254,7 +264,8 @@ struct ResumableDownloadTests {
             let second = try ResumableDownload(
                 from: .presigned(urls),
                 to: fixture.path("file"),
-                checkpoint: checkpoint
+                checkpoint: checkpoint,
+                options: .inPieces
             )
             let locked = await #expect(throws: SyncError.self) { try await second.resume() }
             #expect(locked?.code == .locked)
@@ -271,7 +282,7 @@ struct ResumableDownloadTests {
         defer { fixture.stop() }
         let urls = try await fixture.presigned([1, 2, 3])
         try fixture.write("file", [9])
-        var options = DownloadOptions()
+        var options = DownloadOptions.inPieces
         options.replacesFile = false
         let download = try ResumableDownload(
             from: .presigned(urls),
@@ -283,7 +294,8 @@ struct ResumableDownloadTests {
         #expect(fixture.content("file") == [9])
         let other = try ResumableDownload(
             from: .presigned(urls),
-            to: fixture.path("file")
+            to: fixture.path("file"),
+            options: .inPieces
         )
         _ = try await other.resume()
         #expect(fixture.content("file") == [1, 2, 3])

@@ -85,6 +85,7 @@ extension StoreFixture {
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: path("file"),
+            options: .inPieces,
             onNotice: notices.add
         )
         _ = try await pause(download)
@@ -136,5 +137,14 @@ extension StoreFixture {
     var storedParts: [Int] {
         server.requestLog.filter { $0.operation == "UploadPart" && $0.status == 200 }
             .compactMap(\.partNumber).sorted()
+    }
+}
+
+extension DownloadOptions {
+    /// Many requests also of a small object, so that there is something in its midst.
+    static var inPieces: DownloadOptions {
+        var options = DownloadOptions()
+        options.partSize = 16 << 10
+        return options
     }
 }

@@ -60,7 +60,7 @@ private let doubts: [Doubt] = [
         name: "an empty directory",
         refusal: .emptyDirectory(rows: 100),
         message: "the directory is empty, and the manifest has 100 entries; nothing was deleted."
-            + " If that is right, run again with --allow-empty.",
+            + " Check that its disk is mounted; if that is right, run again with --allow-empty.",
         isSafetyRefusal: true,
         change: { $0.walkedEntries = 0 }
     ),
@@ -153,7 +153,7 @@ struct DeletionGuardTests {
         #expect(facts.verdict == .allowed)
         facts.allowsEmpty = false
         facts.rows = 0
-        facts.limit = .count(5)
+        facts.deletions = 0
         #expect(facts.verdict == .allowed)
     }
 
@@ -225,6 +225,24 @@ struct DeletionGuardTests {
             DeletionRefusal.emptyListing(rows: 1, path: "p").message
                 == "the bucket has nothing beneath 'p', and the manifest has 1 entry there; nothing"
                 + " was deleted. If that is right, run again with --allow-empty."
+        )
+    }
+
+    @Test func `an empty side that was never mirrored deletes nothing of the other`() {
+        func verdict(_ direction: SyncDirection, allowsEmpty: Bool = false) -> DeletionVerdict {
+            var check = content(deletions: 9, rows: 0, limit: .percent(50))
+            check.direction = direction
+            if direction == .push { check.walkedEntries = 0 } else { check.listedObjects = 0 }
+            check.allowsEmpty = allowsEmpty
+            return check.verdict
+        }
+        #expect(verdict(.push) == .refused(.emptyDirectory(rows: 0)))
+        #expect(verdict(.pull) == .refused(.emptyListing(rows: 0)))
+        #expect(verdict(.push, allowsEmpty: true) == .allowed)
+        #expect(
+            DeletionRefusal.emptyDirectory(rows: 0).message
+                == "the directory is empty; nothing was deleted. Check that its disk is mounted;"
+                + " if that is right, run again with --allow-empty."
         )
     }
 

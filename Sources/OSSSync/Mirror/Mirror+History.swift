@@ -1,0 +1,33 @@
+internal import SyncEngine
+
+extension Mirror {
+    /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
+    ///
+    /// - Throws: `SyncError`.
+    public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
+        try await engine(connectionLimit: 1).pastRuns(limit: limit)
+    }
+
+    /// When the last complete run of each direction ended, and the run that goes on now.
+    func history() async throws(SyncError) -> (
+        lastSuccess: [SyncDirection: Int64], running: PastRun?
+    ) {
+        try await engine(connectionLimit: 1).history()
+    }
+
+    /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
+    ///
+    /// Those of the last 20 runs are kept, at most 5,000 of each.
+    ///
+    /// - Parameters:
+    ///   - number: The run's number.
+    ///   - onItem: Called with each item.
+    /// - Returns: The run; nil if there is no record of it.
+    /// - Throws: `SyncError`.
+    public func pastItems(
+        ofRun number: Int64,
+        onItem: (PastItem) -> Bool
+    ) async throws(SyncError) -> PastRun? {
+        try await engine(connectionLimit: 1).pastItems(ofRun: number, onItem: onItem)
+    }
+}
