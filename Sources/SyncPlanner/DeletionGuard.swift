@@ -113,6 +113,8 @@ package struct DeletionGuard: Sendable, Hashable {
     package var listedObjects: Int
     /// Files and directories of the walk.
     package var walkedEntries: Int
+    /// Names that filters left out of it.
+    package var leftOutNames = 0
     /// Every page of the listing arrived, in order, to the last one.
     package var isListingProven: Bool
     /// The walk read every directory.
@@ -135,12 +137,21 @@ package struct DeletionGuard: Sendable, Hashable {
         package let rows: Int
         package let listedObjects: Int
         package let walkedEntries: Int
+        /// Names that filters left out of the walk.
+        package let leftOutNames: Int
 
-        package init(path: ObjectKey, rows: Int, listedObjects: Int, walkedEntries: Int) {
+        package init(
+            path: ObjectKey,
+            rows: Int,
+            listedObjects: Int,
+            walkedEntries: Int,
+            leftOutNames: Int = 0
+        ) {
             self.path = path
             self.rows = rows
             self.listedObjects = listedObjects
             self.walkedEntries = walkedEntries
+            self.leftOutNames = leftOutNames
         }
     }
 
@@ -200,10 +211,18 @@ package struct DeletionGuard: Sendable, Hashable {
     /// because the others do not make up for one that is not mounted.
     private var emptiness: DeletionRefusal? {
         guard !allowsEmpty else { return nil }
-        guard let branches else { return emptiness(rows, listedObjects, walkedEntries, of: nil) }
+        // A file that filters leave out shows that something is there, but not that the rest was
+        // deleted: an empty mount point can have one, too.
+        func walked(_ entries: Int, _ leftOut: Int) -> Int {
+            deletions > 0 ? entries : entries + leftOut
+        }
+        guard let branches else {
+            return emptiness(rows, listedObjects, walked(walkedEntries, leftOutNames), of: nil)
+        }
         for branch in branches {
-            let (listed, walked) = (branch.listedObjects, branch.walkedEntries)
-            if let found = emptiness(branch.rows, listed, walked, of: branch.path) { return found }
+            let walked = walked(branch.walkedEntries, branch.leftOutNames)
+            let found = emptiness(branch.rows, branch.listedObjects, walked, of: branch.path)
+            if let found { return found }
         }
         return nil
     }

@@ -46,6 +46,22 @@ struct CommandTests {
         #expect(try workplace.run("init", path, workplace.remote).status == 0)
     }
 
+    @Test func `an empty directory is not linked by a push to what is not empty`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(10))
+        #expect(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        let empty = try workplace.makeDirectory("empty")
+        let push = try workplace.run("push", empty.path, workplace.remote, "--delete-extra")
+        #expect(push.status == 1)
+        #expect(push.diagnostics.contains("is empty and"), "\(push.diagnostics)")
+        #expect(!FileManager.default.fileExists(atPath: empty.path + "/.osssync"))
+        #expect(try workplace.run("init", empty.path, workplace.remote).status == 0)
+        let linked = try workplace.run("push", empty.path, "--delete-extra")
+        #expect(linked.status == 3, "\(linked.diagnostics)")
+        #expect(try workplace.run("ls", workplace.remote).output.contains("mirror/a"))
+    }
+
     @Test func `ls lists every page in the order of the keys`() throws {
         let workplace = try Workplace()
         let tree = try workplace.makeDirectory("tree")

@@ -9,9 +9,11 @@ struct ExplanationTests {
     init() throws {
         workplace = try Workplace()
         tree = try workplace.makeDirectory("tree")
-        try tree.write(".osssyncignore", Data("*.mkv\n".utf8))
-        try tree.write("2024/a.jpg", ramp(1_000))
-        try tree.write("2024/old.jpg", ramp(1_000))
+        // Older than what a run looks at once more.
+        let old: Int64 = 1_700_000_000_000_000_000
+        try tree.write(".osssyncignore", Data("*.mkv\n".utf8), modified: old)
+        try tree.write("2024/a.jpg", ramp(1_000), modified: old)
+        try tree.write("2024/old.jpg", ramp(1_000), modified: old)
         let push = try workplace.run("push", tree.path, workplace.remote)
         try #require(push.status == 0, "\(push.diagnostics)")
         try tree.write("2024/film.mkv", ramp(2_000))

@@ -59,6 +59,17 @@ struct NotificationTests {
         }
     }
 
+    @Test func `so is one that cannot begin, and nothing is in step then`() throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let run = try push("--notify-url", server.url, "--exclude-from", "absent")
+        #expect(run.status == 2)
+        let event = try Self.document(try #require(server.requests.first))
+        #expect(event["exit"] as? Int == 2)
+        #expect(event["in_step"] as? Bool == false)
+        #expect(event["plan_complete"] as? Bool == false)
+    }
+
     @Test func `an address that does not answer is a warning without its secret`() throws {
         let refusing = ScriptedServer { _, _ in [.response("500 Internal Server Error")] }
         let gone = ScriptedServer { _, _ in [.reset] }

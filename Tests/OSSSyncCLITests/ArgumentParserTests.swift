@@ -135,6 +135,11 @@ struct ArgumentParserTests {
         (["push", "D", "--transfers", "4"], "unknown option '--transfers'; use '-j' instead"),
         (["push", "D", "--dryrun"], "unknown option '--dryrun'; use '-n' instead"),
         (
+            ["push", "D", "--include-from", "f"],
+            "unknown option '--include-from'; write patterns that begin with '!' into a file for "
+                + "'--exclude-from' instead; see 'osssync help filters'"
+        ),
+        (
             ["pull", "D", "--delete-during"],
             "unknown option '--delete-during'; use '--delete' instead"
         ),

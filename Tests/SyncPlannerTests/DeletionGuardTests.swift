@@ -228,6 +228,16 @@ struct DeletionGuardTests {
         )
     }
 
+    @Test func `a file that filters leave out does not make up for those that are gone`() {
+        var facts = content(deletions: 8, rows: 8, limit: .percent(50))
+        facts.direction = .push
+        facts.walkedEntries = 0
+        facts.leftOutNames = 1
+        #expect(facts.verdict == .refused(.emptyDirectory(rows: 8)))
+        facts.deletions = 0
+        #expect(facts.verdict == .allowed)
+    }
+
     @Test func `an empty side that was never mirrored deletes nothing of the other`() {
         func verdict(_ direction: SyncDirection, allowsEmpty: Bool = false) -> DeletionVerdict {
             var check = content(deletions: 9, rows: 0, limit: .percent(50))

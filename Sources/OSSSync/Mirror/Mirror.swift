@@ -228,6 +228,7 @@ public struct Mirror: Sendable {
             if isEmpty, direction == .pull || direction == .sync && !hasFiles {
                 throw await nothingThere(client)
             }
+            if !isEmpty, direction == .push, !hasFiles { throw nothingHere }
             try writeLink()
         }
         let engine = try engine(connectionLimit: options.connectionLimit)
@@ -246,6 +247,16 @@ public struct Mirror: Sendable {
     /// True if the directory has something that a run could send.
     private var hasFiles: Bool {
         MirrorLink.hasFiles(directory: directory, stateDirectory: stateDirectory)
+    }
+
+    /// Why an empty directory is not linked with a prefix that holds something.
+    private var nothingHere: SyncError {
+        SyncError(
+            code: .notFound,
+            message: "'\(displayText(directory))' is empty and '\(remote.display)' is not; nothing "
+                + "was linked. Check that its disk is mounted; 'osssync pull' downloads what is "
+                + "there, and 'osssync init' links with a directory that is empty on purpose"
+        )
     }
 
     /// Why nothing is linked with a prefix that holds nothing.

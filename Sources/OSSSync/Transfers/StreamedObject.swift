@@ -117,6 +117,7 @@ extension BucketClient {
             stateWhenCancelled: .cancelled,
             onNotice: onNotice
         )
+        var mayBeStored = false
         do throws(ItemFailure) {
             let upload = StreamUpload(
                 of: try ByteStream.opened(descriptor, name: name),
@@ -130,10 +131,16 @@ extension BucketClient {
                 ),
                 onProgress: onProgress
             )
+            defer { mayBeStored = upload.mayBeStored }
             return UploadedObject(key: key, try await upload.run())
         } catch {
             guard error != .cancelled else {
-                throw SyncError(code: .cancelled, message: "interrupted; nothing was stored")
+                let end =
+                    mayBeStored
+                    ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
+                        + " with 'osssync ls'"
+                    : "interrupted; nothing was stored"
+                throw SyncError(code: .cancelled, message: end)
             }
             throw SyncError(error, of: displayText(key))
         }

@@ -27,6 +27,12 @@ enum PeerOptions {
             ("--progress none", ["--no-progress"]),
             ("--progress", ["-P"]),
             ("--checksum", ["-c"]),
+            ("--no-metadata", ["--no-update-modtime"]),
+            ("--header 'Content-Type: TYPE'", ["--content-type"]),
+            ("--header 'Cache-Control: VALUE'", ["--cache-control"]),
+            ("--sse kms:KEY", ["--sse-kms-key-id"]),
+            ("--quiet", ["--only-show-errors"]),
+            ("--storage-class", ["--s3-storage-class"]),
             ("--log-file", ["--log"]),
             ("--timeout", ["--cli-read-timeout", "--contimeout"]),
         ]
@@ -46,6 +52,19 @@ enum PeerOptions {
             (
                 ["--filter"],
                 "use '--exclude' and '--include' instead; see 'osssync help filters'"
+            ),
+            (
+                ["--include-from"],
+                "write patterns that begin with '!' into a file for '--exclude-from' instead; see "
+                    + "'osssync help filters'"
+            ),
+            (
+                ["-M", "--metadata", "--preserve-metadata"],
+                "leave it out: times and permissions are kept without it"
+            ),
+            (
+                ["--fast-list", "--track-renames"],
+                "leave it out: runs list in large pages, and recognize renames, without it"
             ),
         ]
         for (names, advice) in needless {

@@ -6,23 +6,34 @@ struct RunCommand: Sendable {
     let direction: SyncDirection
 
     func run() async throws -> ExitCode {
+        // First of all, so that it is told of every failure.
+        let notification = try RunNotification(context, direction)
+        do {
+            let (code, isSkipped) = try await run(notification)
+            if !isSkipped { await notification?.finish(code) }
+            return code
+        } catch {
+            await notification?.finish(ExitCode(ending: error), error)
+            throw error
+        }
+    }
+
+    /// The exit status; true beside it if another run has the directory, and this one was skipped.
+    private func run(_ notification: RunNotification?) async throws -> (ExitCode, Bool) {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
+        notification?.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let record = try RunRecording(context, direction, options.paths)
-        let notification = try RunNotification(context, direction, options.paths)
         do {
             let code = ExitCode(try await run(options, record, notification))
-            let recorded = await record.finish(code)
-            await notification?.finish(recorded)
-            return recorded
+            return (await record.finish(code), false)
         } catch let error as SyncError where error.code == .locked && skipsIfLocked {
             record.note(skipped: error)
             say(skipped: error)
-            return .success
+            return (.success, true)
         } catch {
             _ = await record.finish(ExitCode(ending: error), error)
-            await notification?.finish(ExitCode(ending: error), error)
             throw error
         }
     }

@@ -19,11 +19,7 @@ final class RunNotification: Sendable {
     /// Nil if there is no address.
     ///
     /// - Throws: For an address that cannot be used, before the run.
-    init?(
-        _ context: CommandContext,
-        _ direction: SyncDirection,
-        _ paths: [String]
-    ) throws(SyncError) {
+    init?(_ context: CommandContext, _ direction: SyncDirection) throws(SyncError) {
         guard !context.arguments.has(.dryRun) else { return nil }
         let webhook: Webhook?
         if let typed = context.arguments.values[.notifyURL] {
@@ -36,10 +32,11 @@ final class RunNotification: Sendable {
         self.context = context
         self.webhook = webhook
         choice = context.arguments.values[.notifyOn].flatMap(NotificationChoice.init) ?? .always
-        var summary = RunSummary(direction: direction)
-        summary.paths = paths
-        self.summary = Mutex(summary)
+        summary = Mutex(RunSummary(direction: direction))
     }
+
+    /// The run is limited to these.
+    func note(paths: [String]) { summary.withLock { $0.paths = paths } }
 
     func handle(_ event: SyncEvent) {
         if case .finished(let ended) = event { summary.withLock { $0 = ended } }
@@ -49,7 +46,13 @@ final class RunNotification: Sendable {
     func finish(_ code: ExitCode, _ error: (any Error)? = nil) async {
         guard code != .interrupted, code != .terminated else { return }
         guard choice == .always || code != .success else { return }
-        var line = EventJSON.summary(summary.withLock(\.self), time: WallClock.text())
+        var summary = summary.withLock(\.self)
+        // A run that never came to an end of its own has compared nothing.
+        if let error, summary.stopped == nil {
+            summary.isPlanComplete = false
+            summary.stopped = EventText.failure(error)
+        }
+        var line = EventJSON.summary(summary, time: WallClock.text())
         line.add("directory", displayText(absolutePath(context.place?.directory ?? "")))
         line.add("remote", context.remoteText)
         line.add("exit", code.rawValue)

@@ -1,6 +1,7 @@
 package import LocalStorage
 internal import ObjectStorage
 internal import SyncModel
+internal import Synchronization
 
 /// A stream of unknown length on its way to one object.
 ///
@@ -23,6 +24,15 @@ package struct StreamUpload: Sendable {
     private let input: ByteStream
     private let onProgress: @Sendable (_ sent: Int) -> Void
     private let reading = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
+    private let makesObject = Mark()
+
+    private final class Mark: Sendable {
+        let isSet = Atomic<Bool>(false)
+    }
+
+    /// True once the request that makes the object was begun: the store may have carried it out,
+    /// whatever became of its answer.
+    package var mayBeStored: Bool { makesObject.isSet.load(ordering: .acquiring) }
 
     /// Makes an upload; the path and the record of `settings` are not used.
     package init(
@@ -108,6 +118,7 @@ package struct StreamUpload: Sendable {
     ) async throws -> ObjectUpload.Finished {
         var request = request(token, CRC64(of: bytes))
         request.callback = settings.callback
+        makesObject.isSet.store(true, ordering: .releasing)
         let result = try await context.store.put(
             request,
             body: .bytes(bytes),
@@ -289,6 +300,7 @@ extension StreamUpload {
         )
         request.existenceIsUnknown = true
         request.accessControl = settings.properties.accessControl
+        makesObject.isSet.store(true, ordering: .releasing)
         return try await complete(request, token, size: size, checksum, context)
     }
 

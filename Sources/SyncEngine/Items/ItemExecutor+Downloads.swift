@@ -282,10 +282,12 @@ extension ItemExecutor {
             }
             return false
         }
+        let keepsMetadata = context.options.keepsFileMetadata
         let modified = ModificationTime.of(
-            userMetadata: metadata.userMetadata,
+            userMetadata: keepsMetadata ? metadata.userMetadata : [:],
             lastModified: metadata.lastModified
         )
+        let mode = keepsMetadata ? FileMode.of(metadata) : nil
         await publications.submit(
             PendingPublication(
                 publication: Publication(
@@ -294,7 +296,8 @@ extension ItemExecutor {
                     modified: modified ?? row.localModified,
                     expected: Self.expected(entry),
                     backup: .replace,
-                    permissions: .ofCopy(permissions)
+                    permissions: mode.map { .ofObject($0) }
+                        ?? (keepsMetadata ? .ofCopy(permissions) : nil)
                 ),
                 key: entry.key,
                 action: .copyLocal,

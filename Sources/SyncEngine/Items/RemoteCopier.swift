@@ -97,7 +97,9 @@ struct RemoteCopier: Sendable {
         of file: FileIdentity,
         to key: ObjectKey
     ) async throws -> PutResult {
-        let isRight = hasTime(of: file, original) && properties == .none
+        let isRight =
+            context.options.keepsFileMetadata && hasTime(of: file, original)
+            && properties == .none
         var request = CopyRequest(
             source: context.objectKey(row.key),
             sourceETag: row.etag,

@@ -82,7 +82,8 @@ extension MirrorRun {
                 path: path.key,
                 rows: rows,
                 listedObjects: tallies.listed.count(of: path),
-                walkedEntries: tallies.walked.count(of: path) + coverage.leftOut.count(of: path)
+                walkedEntries: tallies.walked.count(of: path),
+                leftOutNames: coverage.leftOut.count(of: path)
             )
         }
     }

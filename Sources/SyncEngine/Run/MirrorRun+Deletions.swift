@@ -21,7 +21,7 @@ extension MirrorRun {
             deletions: deletions,
             rows: rows.count,
             listedObjects: coverage.listedObjects,
-            walkedEntries: coverage.walkedEntries + coverage.leftOut.total,
+            walkedEntries: coverage.walkedEntries,
             isListingProven: coverage.isListingProven,
             isScanProven: coverage.isScanProven,
             failedItems: parts.ledger.failedItems,
@@ -34,6 +34,7 @@ extension MirrorRun {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
+        check.leftOutNames = coverage.leftOut.total
         check.branches = branches(coverage, rows: rows)
         return check
     }

@@ -172,7 +172,8 @@ extension EngineRuns {
             #expect(
                 error?.message
                     == "the directory 'd' is missing or empty, and the manifest has 2 entries "
-                    + "there; nothing was deleted. If that is right, run again with --allow-empty."
+                    + "there; nothing was deleted. Check that its disk is mounted; if that is "
+                    + "right, run again with --allow-empty."
             )
             #expect(try await fixture.objects().contains("d/f"))
             let allowed = try await fixture.run("a", .push) { options in
