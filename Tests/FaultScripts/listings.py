@@ -14,7 +14,8 @@ class Listing:
     """Answers ListObjectsV2 with pages of `size` entries; `change` may alter each page.
 
     A page is a dictionary of `entries`, `truncated` (text, or None to leave it out), `token`,
-    `prefix`, `name` and `root`; `number` counts the pages that were asked for, from 1.
+    `prefix`, `name` and `root`; `number` counts the pages that were asked for, from 1, and `after`
+    is the key behind which the first of a range begins.
     """
 
     def __init__(self, place, size=2, change=None):
@@ -44,7 +45,7 @@ class Listing:
         page = {"number": self.asked, "entries": self.entries[start:end], "start": start,
                 "truncated": "true" if more else "false", "token": f"at-{end}" if more else None,
                 "prefix": self.place.prefix + "/", "name": None, "root": "ListBucketResult",
-                "status": 200}
+                "status": 200, "after": request.query.get("start-after")}
         if self.change:
             page = self.change(page) or page
         if isinstance(page, list):

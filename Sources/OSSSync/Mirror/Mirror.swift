@@ -225,10 +225,11 @@ public struct Mirror: Sendable {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
             let isEmpty = try await !client.hasObjects()
+            let hasFiles = direction == .pull ? true : try hasFiles()
             if isEmpty, direction == .pull || direction == .sync && !hasFiles {
                 throw await nothingThere(client)
             }
-            if !isEmpty, direction == .push, !hasFiles { throw nothingHere }
+            if !isEmpty, !hasFiles, direction == .push { throw nothingHere }
             try writeLink()
         }
         let engine = try engine(connectionLimit: options.connectionLimit)
@@ -245,8 +246,12 @@ public struct Mirror: Sendable {
         "objects of this storage class must be restored before a pull can read them"
 
     /// True if the directory has something that a run could send.
-    private var hasFiles: Bool {
-        MirrorLink.hasFiles(directory: directory, stateDirectory: stateDirectory)
+    private func hasFiles() throws(SyncError) -> Bool {
+        try MirrorLink.hasFiles(
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: sources?.homeDirectory
+        )
     }
 
     /// Why an empty directory is not linked with a prefix that holds something.

@@ -26,6 +26,8 @@ struct ListingRanges {
     struct Step: Sendable {
         let number: Int
         var cursor: ListingCursor
+        /// Pages that the answer will probably count as.
+        let weight: Int
     }
 
     enum Next: Sendable {
@@ -50,6 +52,17 @@ struct ListingRanges {
         case failed(any Error)
     }
 
+    private struct Page {
+        let objects: [RemoteObject]
+        /// Pages that it counts as: with long keys it takes as much memory as several.
+        let weight: Int
+
+        init(_ objects: [RemoteObject]) {
+            self.objects = objects
+            weight = 1 + objects.reduce(0) { $0 + $1.key.bytes.count } / ListingRanges.pageBytes
+        }
+    }
+
     private struct Part {
         let number: Int
         /// Of the ranges that the listing began with; those of one are listed by one prefix.
@@ -63,7 +76,7 @@ struct ListingRanges {
         /// The last key of them, also if it is behind the range.
         var last: ObjectKey?
         /// Those that were not read.
-        var unread: [[RemoteObject]] = []
+        var unread: [Page] = []
         var isGuessed = false
 
         var isOver: Bool {
@@ -80,10 +93,12 @@ struct ListingRanges {
         /// Pages that it has or, once it is begun, will probably have at once.
         var promised: Int {
             if isWaiting { return 0 }
-            return unread.count + (isOver ? 0 : max(1, expected - listed))
+            return unread.reduce(0) { $0 + $1.weight } + (isOver ? 0 : max(1, expected - listed))
         }
     }
 
+    /// Bytes of keys for which a page counts once.
+    private static let pageBytes = 128 << 10
     /// Pages of a range that was guessed: longer ones would wait for long, each costs a request.
     private static let guessedPages = 4
     /// A range is cut when it has so many more pages than expected.
@@ -103,8 +118,10 @@ struct ListingRanges {
     private var parts: [Part] = []
     /// Parts that are not over.
     private var open = 0
-    /// Pages that are requested or unread.
+    /// Pages that are requested or unread, by their weights.
     private var held = 0
+    /// The weight of the last page.
+    private var usualWeight = 1
     private var listed = 0
     /// Pages that were listed in vain, in thousandths: guessed ranges end within a page.
     private var wasted = 0
@@ -165,8 +182,8 @@ struct ListingRanges {
             case .requested, .ended, .failed: continue
             }
             parts[index].state = .requested
-            held += 1
-            return .list(Step(number: part.number, cursor: cursor))
+            held += usualWeight
+            return .list(Step(number: part.number, cursor: cursor, weight: usualWeight))
         }
         return .later
     }
@@ -204,13 +221,14 @@ struct ListingRanges {
     /// A page was listed: `keys` are all it has, `objects` those of the range; `step` is what
     /// continues it.
     mutating func accept(_ objects: [RemoteObject], _ keys: [ObjectKey], for step: Step) {
-        held -= 1
+        held -= step.weight
         guard let index = index(of: step) else { return }
         listed += 1
         parts[index].listed += 1
         if !objects.isEmpty {
-            parts[index].unread.append(objects)
-            held += 1
+            let page = Page(objects)
+            parts[index].unread.append(page)
+            (held, usualWeight) = (held + page.weight, page.weight)
         }
         if limits.width > 1, open < Self.mostParts {
             spelling.learn(keys, behind: parts[index].last)
@@ -234,7 +252,7 @@ struct ListingRanges {
     ///
     /// The ranges before it are still listed, those behind it are not.
     mutating func fail(_ step: Step, _ error: any Error) {
-        held -= 1
+        held -= step.weight
         guard let index = index(of: step) else { return }
         abandon(from: index, error)
     }
@@ -247,7 +265,8 @@ struct ListingRanges {
     private mutating func abandon(from index: Int, _ error: any Error) {
         for part in parts[index...] {
             if !part.isOver { open -= 1 }
-            if part.number != parts[index].number { held -= part.unread.count }
+            guard part.number != parts[index].number else { continue }
+            held -= part.unread.reduce(0) { $0 + $1.weight }
         }
         parts[index].state = .failed(error)
         parts.removeSubrange((index + 1)...)
@@ -262,9 +281,9 @@ struct ListingRanges {
             if case .failed(let error) = first.state { throw error }
             return .later
         }
-        held -= 1
+        held -= first.unread[0].weight
         defer { dropRead() }
-        return .page(parts[0].unread.removeFirst())
+        return .page(parts[0].unread.removeFirst().objects)
     }
 
     /// The first range is one that still has something: it may be listed whatever others hold.

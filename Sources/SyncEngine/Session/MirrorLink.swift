@@ -61,14 +61,24 @@ package enum MirrorLink {
     }
 
     /// True if there is anything in the directory but its own state.
-    package static func hasFiles(directory: String, stateDirectory: String?) -> Bool {
-        let mirror = try? MirrorDirectory.inspect(
-            at: directory,
-            stateDirectory: stateDirectory,
-            homeDirectory: nil,
-            calls: .standard
-        )
-        guard let mirror else { return false }
+    ///
+    /// - Throws: `SyncError` for a directory that cannot be a mirror.
+    package static func hasFiles(
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?
+    ) throws(SyncError) -> Bool {
+        let mirror: MirrorDirectory
+        do throws(LocalError) {
+            mirror = try MirrorDirectory.inspect(
+                at: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                calls: .standard
+            )
+        } catch {
+            throw SyncError(error)
+        }
         defer { mirror.removeStandIn() }
         let walk = mirror.walk(within: .all, leavingOut: { _, _ in false })
         while let batch = try? walk.next(limit: 64) {
