@@ -100,13 +100,7 @@ package struct TransferContext: Sendable {
         _ key: ObjectKey
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
         let metadata = try await metadata(key)
-        guard let etag = metadata.etag else {
-            throw .storage(
-                message: "the service gave no ETag for the object",
-                requestID: metadata.requestID,
-                stops: nil
-            )
-        }
+        guard let etag = metadata.etag else { throw .withoutETag(metadata) }
         let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
         return (PinnedObject(etag: etag, size: metadata.size, crc64: crc64), metadata)
     }
@@ -116,6 +110,17 @@ package struct TransferContext: Sendable {
         observer.warned(
             "an unfinished upload of '\(key.display)' could not be aborted, and its parts use "
                 + "space in the bucket: \(error.message)"
+        )
+    }
+}
+
+extension ItemFailure {
+    /// Nothing can be pinned to a version that has no tag.
+    static func withoutETag(_ metadata: ObjectMetadata) -> ItemFailure {
+        .storage(
+            message: "the service gave no ETag for the object",
+            requestID: metadata.requestID,
+            stops: nil
         )
     }
 }

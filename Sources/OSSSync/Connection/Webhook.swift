@@ -42,7 +42,7 @@ public struct Webhook: Sendable {
 
     /// The `notify-url` of the user's own configuration, in the section of the profile in use.
     ///
-    /// The configuration of a directory is not asked: it may be somebody else's.
+    /// The configuration of a directory is not read: it may be somebody else's.
     ///
     /// - Parameters:
     ///   - sources: Where the user's configuration is.

@@ -8,7 +8,7 @@ extension Mirror {
         try await engine(connectionLimit: 1).pastRuns(limit: limit)
     }
 
-    /// When the last complete run of each direction ended, and the run that goes on now.
+    /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: Int64], running: PastRun?
     ) {

@@ -71,7 +71,7 @@ public final class ResumableDownload: Sendable {
     ///   - checkpoint: What an earlier process got from `pause()`, in place of a record. One that
     ///     is of no use is not an error: the download starts at the first byte and says so.
     ///   - options: The choices.
-    ///   - onNotice: Called, from any thread, for what is no failure but may be worth telling.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
     /// - Throws: `SyncError` of code `configuration`.
     public init(
         from source: DownloadSource,

@@ -62,7 +62,7 @@ public final class ResumableUpload: Sendable {
     ///   - client: The bucket.
     ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
     ///   - options: The choices.
-    ///   - onNotice: Called, from any thread, for what is no failure but may be worth telling.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
     /// - Throws: `SyncError` of code `configuration`.
     public init(
         of path: String,

@@ -94,7 +94,7 @@ extension BucketClient {
     ///   - key: The object's whole key; the prefix of ``remote`` is not put before it.
     ///   - options: What is written with the object, the size of the first part, and the number of
     ///     parts that are sent at once.
-    ///   - onNotice: Called from any thread for what is no failure but may be worth reporting.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
     ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
     ///     those that are sent again.
     /// - Returns: The object.

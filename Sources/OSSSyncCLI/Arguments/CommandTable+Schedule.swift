@@ -1,7 +1,7 @@
 /// The command that lets runs start by themselves.
 extension CommandTable {
     /// Options that a scheduled run gets as they were given: all but those that confirm one run,
-    /// and those of an output that nobody reads.
+    /// and those of its output.
     static let scheduledOptions: [Option] = ([.force] + runOptions).filter { option in
         ![
             .dryRun, .rebind, .allowEmpty, .progress, .json, .quiet, .verbose, .stateDirectory,

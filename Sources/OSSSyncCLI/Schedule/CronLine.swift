@@ -38,8 +38,7 @@ struct CronLine: Sendable {
 
     /// True if this is what `crontab -l` says where there is no crontab.
     static func saysNoTable(_ message: String) -> Bool {
-        let text = message.lowercased().utf8
-        return text.indices.contains { text[$0...].starts(with: "no crontab for".utf8) }
+        contains(message.lowercased()[...], "no crontab for")
     }
 
     /// What becomes of a crontab without the line of a schedule.

@@ -56,7 +56,7 @@ struct Schedule: Sendable, Hashable {
 
     /// The words of the command.
     ///
-    /// A run that begins while the one before it goes on has nothing to do. Cron mails what a run
+    /// A run that starts while the previous one is active is skipped. Cron mails what a run
     /// prints, which is to be failures.
     var words: [String] {
         [program, direction.rawValue, "--quiet"]

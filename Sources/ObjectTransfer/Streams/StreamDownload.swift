@@ -71,7 +71,7 @@ package struct StreamDownload: Sendable {
 
     private func write() async throws -> Finished {
         let metadata = try await store.head(key, versionID: nil)
-        guard metadata.etag != nil else { throw Self.unnamed(metadata.requestID) }
+        guard metadata.etag != nil else { throw ItemFailure.withoutETag(metadata) }
         let proof = Mutex(StreamProof(metadata, partSize: rangeSize))
         let count = Int((metadata.size + rangeSize - 1) / rangeSize)
         var verdict = DigestResult.unknown
@@ -148,14 +148,6 @@ package struct StreamDownload: Sendable {
             into: sink
         )
         return sink
-    }
-
-    private static func unnamed(_ requestID: String?) -> ItemFailure {
-        .storage(
-            message: "the service gave no ETag for the object",
-            requestID: requestID,
-            stops: nil
-        )
     }
 
     private static let mismatch = ItemFailure.storage(

@@ -116,7 +116,8 @@ package struct StreamUpload: Sendable {
         _ token: String,
         _ context: TransferContext
     ) async throws -> ObjectUpload.Finished {
-        var request = request(token, CRC64(of: bytes))
+        let checksum = CRC64(of: bytes)
+        var request = request(token, checksum)
         request.callback = settings.callback
         makesObject.isSet.store(true, ordering: .releasing)
         let result = try await context.store.put(
@@ -124,7 +125,7 @@ package struct StreamUpload: Sendable {
             body: .bytes(bytes),
             onProgress: onProgress
         )
-        return finished(result, size: Int64(bytes.count), CRC64(of: bytes))
+        return finished(result, size: Int64(bytes.count), checksum)
     }
 
     private func finished(

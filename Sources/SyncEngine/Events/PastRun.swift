@@ -12,7 +12,7 @@ public struct PastRun: Sendable, Hashable {
     public var paths: [String]
     /// How it ended; nil while it goes on, and if it was killed.
     public var end: End?
-    /// True while it goes on.
+    /// True while it is active.
     public var isRunning = false
 
     /// How a run ended.

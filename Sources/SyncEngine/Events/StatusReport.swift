@@ -121,7 +121,7 @@ public struct StatusReport: Sendable, Hashable {
     public var differences: Differences
     /// Transfers that the next run resumes, at most 1,000.
     public var interrupted: [InterruptedTransfer]
-    /// The run of another process that goes on now, whose transfers are among those.
+    /// The run that is active in another process, whose transfers are among those.
     public var running: PastRun?
     /// Files that the manifest records.
     public var recorded: Int

@@ -67,7 +67,7 @@ extension MirrorEngine {
 }
 
 extension PastRun {
-    /// The run of another process that goes on now: the last one, if the directory is locked.
+    /// The run that is active in another process: the last one, if the directory is locked.
     static func running(_ session: MirrorSession) async throws -> PastRun? {
         guard let last = try await session.manifest.runs(limit: 1).first, last.record == nil,
             try session.directory.isLocked

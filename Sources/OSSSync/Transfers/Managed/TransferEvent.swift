@@ -8,7 +8,7 @@ public struct TransferEvent: Sendable {
         case started
         /// It has come so far.
         case progress(TransferProgress)
-        /// Something that is no failure but may be worth telling.
+        /// A notice, which is not a failure.
         case notice(TransferNotice)
         /// It was paused and can be resumed.
         case paused
