@@ -68,9 +68,12 @@ clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
-# leaves out: more worlds in which status, dry run and run must agree, and the sanitizers.
+# leaves out: most crash points, 3,000 seeds, more worlds in which status, dry run and run must agree,
+# and the sanitizers.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
+	@Tests/CrashPoints/run --programs .build/release
+	@SEEDS='2000..<5000' Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@Tests/Sanitizers/run
 

@@ -107,7 +107,9 @@ class Round:
         kinds = self.options.kinds.split(",")
         cuts = CUTS * self.options.effort if "power" in kinds else 0
         if "kill" in kinds or cuts:
-            self.until_missed(self.numbers(), lambda number: self.kill(number, cuts))
+            step = self.options.every
+            first = random.Random(f"{self.options.seed}{self.scenario.name}").randrange(step)
+            self.until_missed(self.numbers(step, first), lambda number: self.kill(number, cuts))
 
     def all_torn(self):
         if "torn" not in self.options.kinds.split(","):
@@ -153,12 +155,13 @@ class Round:
 
     def kill(self, number, cuts, seeds=None):
         trial = self.trial
+        turn = number // (self.shares * self.options.every)
         # Some states are like others, so that every sixth point has one more.
-        more = cuts and number // self.shares % 6 == 0
+        more = cuts and turn % 6 == 0
         seeds = seeds or [f"{self.options.seed}.{index}" for index in range(cuts + more)]
         # A run with nothing to do costs as much as any other. What it would do follows from what is
         # compared before it, so that one of the two ends of a point is enough.
-        is_even = number // self.shares % 2 == 0
+        is_even = turn % 2 == 0
         found = []
 
         def point():

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Cancellation", .timeLimit(.minutes(1)))
+@Suite("Cancellation", .timeLimit(.minutes(10)))
 struct CancellationTests {
     @Test func `a cancelled call returns, and touches its sink no more`() async throws {
         let (begun, begin) = AsyncStream<Void>.makeStream()

@@ -27,7 +27,7 @@ func objectResponse(
     )
 }
 
-@Suite("Downloads", .timeLimit(.minutes(1)))
+@Suite("Downloads", .timeLimit(.minutes(10)))
 struct DownloadTests {
     private let content = ramp(1_000_000)
     private let etag = ETag(wire: "E")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Bodies that are held", .timeLimit(.minutes(1)))
+@Suite("Bodies that are held", .timeLimit(.minutes(10)))
 struct HeldBodyTests {
     private func get(
         _ server: ScriptedServer,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Multipart uploads", .timeLimit(.minutes(1)))
+@Suite("Multipart uploads", .timeLimit(.minutes(10)))
 struct MultipartTests {
     private let parts = [
         UploadedPart(number: PartNumber(index: 0), size: 5, etag: ETag(wire: "A"), crc64: nil),

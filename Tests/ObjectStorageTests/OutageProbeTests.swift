@@ -28,7 +28,7 @@ private final class ScriptedNetwork: HTTPSending {
     }
 }
 
-@Suite("The request that tries for all", .timeLimit(.minutes(2)))
+@Suite("The request that tries for all", .timeLimit(.minutes(10)))
 struct OutageProbeTests {
     private static let refused = TransportError.connectFailed(reason: "refused")
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Properties of objects", .timeLimit(.minutes(1)))
+@Suite("Properties of objects", .timeLimit(.minutes(10)))
 struct PropertyTests {
     private var properties: ObjectProperties {
         var properties = ObjectProperties()

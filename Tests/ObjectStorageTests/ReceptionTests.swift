@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Reception", .timeLimit(.minutes(1)))
+@Suite("Reception", .timeLimit(.minutes(10)))
 struct ReceptionTests {
     private func get(
         _ server: ScriptedServer,

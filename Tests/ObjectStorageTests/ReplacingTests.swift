@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Replacing objects", .timeLimit(.minutes(1)))
+@Suite("Replacing objects", .timeLimit(.minutes(10)))
 struct ReplacingTests {
     private let content = ramp(3_000)
     private let tag = "0123456789ABCDEF0123456789ABCDEF"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("The S3 dialect", .timeLimit(.minutes(1)))
+@Suite("The S3 dialect", .timeLimit(.minutes(10)))
 struct S3DialectTests {
     private let content = ramp(300_000)
 

@@ -68,7 +68,7 @@ func sink(
     )
 }
 
-@Suite("Transport", .timeLimit(.minutes(1)))
+@Suite("Transport", .timeLimit(.minutes(10)))
 struct TransportTests {
     @Test func `a path is sent byte for byte`() async throws {
         let server = ScriptedServer { _, _ in [.response("200 OK")] }

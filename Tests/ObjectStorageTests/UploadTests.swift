@@ -16,7 +16,7 @@ func uploadResponse(_ body: [UInt8], headers: [String] = []) -> ScriptedAction {
     )
 }
 
-@Suite("Uploads", .timeLimit(.minutes(1)))
+@Suite("Uploads", .timeLimit(.minutes(10)))
 struct UploadTests {
     private let content = ramp(300_000)
 

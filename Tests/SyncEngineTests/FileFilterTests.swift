@@ -210,7 +210,7 @@ struct FileFilterTests {
 }
 
 extension EngineRuns {
-    @Suite("Filters of a run", .timeLimit(.minutes(2)))
+    @Suite("Filters of a run", .timeLimit(.minutes(10)))
     struct FilterTests {
         @Test func `what is excluded is neither transferred nor deleted, in either direction`()
             async throws

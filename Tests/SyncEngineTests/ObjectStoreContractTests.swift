@@ -7,7 +7,7 @@ import Testing
 @testable import SyncEngine
 
 /// What every ``ObjectStore`` must do: the real client, its decorators and the tests' own stores.
-@Suite("The contract of a store", .serialized, .timeLimit(.minutes(2)))
+@Suite("The contract of a store", .serialized, .timeLimit(.minutes(10)))
 struct ObjectStoreContractTests {
     enum Kind: CaseIterable, Sendable {
         case client, limited, hooked

@@ -53,7 +53,7 @@ extension MirrorDirectory {
         mode: UInt32,
         complete: (PartialName, OpenFile) throws(LocalError) -> Value
     ) throws(LocalError) -> Value {
-        let name = PartialName.random()
+        let name = newNames.next()
         let descriptor = try calls.open(
             at: directory.descriptor,
             fileName(name),

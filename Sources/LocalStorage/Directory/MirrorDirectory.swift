@@ -28,8 +28,7 @@ package final class MirrorDirectory: Sendable {
     let state: OpenDirectory
     /// Holds `partial` and `trash`; on the mount of the root, where renames reach.
     let work: OpenDirectory
-    /// Why there is no such place, which a directory that is only read does not need; nil if there
-    /// is one.
+    /// Why there is no such place, which is not needed where nothing is written; nil if there is.
     let workRefusal: LocalError?
     /// Where the state is of a mirror that has none.
     private let scratch: ScratchDirectory?
@@ -41,6 +40,7 @@ package final class MirrorDirectory: Sendable {
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
+    let newNames = PartialNames()
     private let failedToSynchronize = Atomic(false)
 
     private struct OpenedOnUse {
@@ -320,7 +320,7 @@ extension MirrorDirectory {
         return try opened.withLock { opened throws(LocalError) in
             if let modes = opened.fileModes { return modes }
             // A kill may leave it behind: under this name it is swept like any other.
-            let name = fileName(PartialName.random())
+            let name = fileName(newNames.next())
             let descriptor = try calls.open(
                 at: directory.descriptor,
                 name,

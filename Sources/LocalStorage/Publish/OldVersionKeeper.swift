@@ -123,7 +123,7 @@ struct OldVersionKeeper {
     /// - Throws: `targetChanged` as ``moveToTrash(_:run:)``.
     func remove(_ old: FileStatus) throws(LocalError) {
         let partials = try directory.partials
-        let name = directory.fileName(PartialName.random())
+        let name = directory.fileName(directory.newNames.next())
         do throws(LocalError) {
             guard
                 try calls.renameExclusively(

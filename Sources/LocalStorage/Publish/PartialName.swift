@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The name of a temporary file: 128 random bits as 32 lower-case hexadecimal digits.
 ///
 /// It cannot be guessed, and is never a path.
@@ -16,16 +18,38 @@ struct PartialName: Sendable, Hashable {
     }
 
     private init(bits: (UInt64, UInt64)) {
-        func padded(_ value: UInt64) -> String {
-            let text = String(value, radix: 16)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
+        func digit(_ value: UInt64, _ place: Int) -> UInt8 {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 15
+            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
         }
-        text = padded(bits.0) + padded(bits.1)
+        text = unsafe String(unsafeUninitializedCapacity: Self.length) { buffer in
+            for place in 0..<16 {
+                unsafe buffer[place] = digit(bits.0, place)
+                unsafe buffer[16 + place] = digit(bits.1, place)
+            }
+            return Self.length
+        }
     }
 
-    static func random() -> PartialName {
-        PartialName(bits: SystemCalls.randomNumbers())
+    static func random() -> PartialName { random(1)[0] }
+
+    /// At most 16, for the price of one call of the system.
+    static func random(_ count: Int) -> [PartialName] {
+        let bits = SystemCalls.randomNumbers(2 * count)
+        return (0..<count).map { PartialName(bits: (bits[2 * $0], bits[2 * $0 + 1])) }
     }
 
     var bytes: PathBytes { PathBytes(text.utf8) }
+}
+
+/// The names of many temporary files.
+struct PartialNames: ~Copyable, Sendable {
+    private let drawn = Mutex([PartialName]())
+
+    func next() -> PartialName {
+        drawn.withLock { drawn in
+            if drawn.isEmpty { drawn = PartialName.random(16) }
+            return drawn.removeLast()
+        }
+    }
 }

@@ -62,16 +62,16 @@ extension SystemCalls {
         }
     }
 
-    /// Two random numbers for the price of one call.
-    static func randomNumbers() -> (UInt64, UInt64) {
-        var numbers: (UInt64, UInt64) = (0, 0)
-        let code = unsafe withUnsafeMutableBytes(of: &numbers) { bytes in
+    /// Random numbers for the price of one call: at most 32, which is all that it gives at once.
+    static func randomNumbers(_ count: Int) -> [UInt64] {
+        var numbers = [UInt64](repeating: 0, count: count)
+        let code = unsafe numbers.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return Int32(-1) }
             return unsafe getentropy(base, bytes.count)
         }
         if code == 0 { return numbers }
         var generator = SystemRandomNumberGenerator()
-        return (generator.next(), generator.next())
+        return numbers.map { _ in generator.next() }
     }
 
     func truncate(_ descriptor: Int32, to size: Int64) throws(LocalError) {

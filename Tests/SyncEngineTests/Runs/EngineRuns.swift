@@ -1,6 +1,7 @@
 import Testing
 
-/// Whole runs of the engine against a server in this process: one after the other, because each
-/// has threads and descriptors of its own.
-@Suite("Runs", .serialized, .timeLimit(.minutes(5)))
+/// Whole runs of the engine against a server in this process.
+///
+/// Each has threads and descriptors of its own: `.ci/run` says how many tests run at once.
+@Suite("Runs", .timeLimit(.minutes(10)))
 enum EngineRuns {}
