@@ -123,6 +123,9 @@ package struct CivilTime: Sendable, Hashable {
         padded(year, 4) + padded(month) + padded(day)
     }
 
+    /// `2026-01-02T03:04:05Z`, the form of RFC 3339.
+    package var internetText: String { String(extendedText(milliseconds: 0).dropLast(5)) + "Z" }
+
     /// `2026-01-02T03:04:05.000Z`, the form of timestamps in XML, with `milliseconds` from 0 to
     /// 999.
     package func extendedText(milliseconds: Int) -> String {

@@ -10,6 +10,7 @@ SECRET = "fault-secret-canary"
 KEY = "fault-key-id"
 # For those whose first one has expired.
 LATER_KEYS = [f"{KEY}-{number}" for number in range(1, 10)]
+SESSION_KEY = f"{KEY}-session"
 # A run that asks more often than this does not end by itself.
 REQUEST_LIMIT = 400
 

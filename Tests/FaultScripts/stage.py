@@ -26,7 +26,8 @@ class Server(AnyServer):
         base = memory if os.access(memory, os.W_OK) and "TMPDIR" not in os.environ else None
         self.folder = tempfile.mkdtemp(prefix="osssync-faults-", dir=base)
         super().__init__(os.path.join(programs, "osssync-server"), self.folder, [BUCKET],
-                         [program.KEY, *program.LATER_KEYS], program.SECRET, REGION, *extra)
+                         [program.KEY, program.SESSION_KEY, *program.LATER_KEYS], program.SECRET,
+                         REGION, *extra)
         self.start()
 
     def stop(self):

@@ -65,11 +65,11 @@ struct DoctorTests {
         let good = await examine(home, Self.keys)
         #expect(good.map(\.subject) == ["credentials", "directory"])
         #expect(good.map(\.state) == [.good, .warning])
-        #expect(good[0].message == "OSS: a long-lived key, doct…id")
+        #expect(good[0].message == "OSS: a long-lived key, doct…id, from the environment")
         let token = await examine(home, Self.keys.merging(["OSS_SESSION_TOKEN": "canary"]) { $1 })
-        #expect(token[0].message == "OSS: a key with a token, doct…id")
+        #expect(token[0].message == "OSS: a key with a token, doct…id, from the environment")
         let short = await examine(home, Self.keys.merging(["OSS_ACCESS_KEY_ID": "12345678"]) { $1 })
-        #expect(short[0].message == "OSS: a long-lived key, ****")
+        #expect(short[0].message == "OSS: a long-lived key, ****, from the environment")
         let none = await examine(home, [:])
         #expect(none[0].state == .bad)
         #expect(none[0].message.hasPrefix("OSS: no credentials were found (tried: "))
@@ -77,7 +77,7 @@ struct DoctorTests {
         let amazon = ["AWS_ACCESS_KEY_ID": "amazon-key", "AWS_SECRET_ACCESS_KEY": "canary"]
         let other = await examine(home, amazon)
         #expect(other.map(\.subject) == ["credentials", "directory"])
-        #expect(other[0].message == "S3: a long-lived key, amaz…ey")
+        #expect(other[0].message == "S3: a long-lived key, amaz…ey, from the environment")
         let both = await examine(home, Self.keys.merging(amazon) { $1 })
         #expect(both.map { $0.message.prefix(4) } == ["OSS:", "S3: ", "none"])
         // What cannot be had is said, though there is the other one.
@@ -132,7 +132,7 @@ struct DoctorTests {
             allowsRebinding: false,
             sources: home.sources()
         )
-        let key = try await mirror.credentials().accessKeyID
+        let key = try await mirror.credentials.credentials().accessKeyID
         #expect(key == "profile-key-id")
     }
 

@@ -75,7 +75,7 @@ struct WritingTests {
         let requests = PlainRequests()
         func send(_ method: BucketClient.Method, as sent: HTTPMethod) async throws -> Int {
             let url = try await client.presignedURL(method, key: "k", lifetime: .seconds(60))
-            return try await requests.send(url, sent, []).status
+            return try await requests.send(url, sent, [], []).status
         }
         #expect(try await send(.put, as: .put) == 200)
         #expect(try await send(.get, as: .get) == 200)

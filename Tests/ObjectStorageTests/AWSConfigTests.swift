@@ -24,6 +24,12 @@ struct AWSConfigTests {
         aws_access_key_id = AKIA-OF-THE-SOURCE
         aws_secret_access_key = canary
 
+        [profile pod]
+        role_arn = arn:aws:iam::1:role/pod
+        role_session_name = nightly
+        web_identity_token_file = /run/token
+        region = eu-central-1
+
         [profile single]
         sso_session = my-sso
         sso_account_id = 1
@@ -144,15 +150,14 @@ struct AWSConfigTests {
         )
     }
 
-    @Test(arguments: ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"])
-    func `a service of Amazon that is not asked is named`(name: String) async throws {
-        #expect(AWSServiceVariables(environment: [name: ""]) == nil)
-        let last = try #require(AWSServiceVariables(environment: [name: "/x"]))
-        let chain = CredentialsChain([last], variables: .aws)
-        let error = await #expect(throws: CredentialsError.self) {
-            try await chain.credentials()
-        }
-        #expect(error == .unsupportedVariable(name))
+    @Test func `a role with the file of a token is taken with its settings`() async throws {
+        let config = try #require(try await config("pod"))
+        let settings = RoleSettings(
+            role: "arn:aws:iam::1:role/pod",
+            session: "nightly",
+            region: "eu-central-1"
+        )
+        #expect(try config.source() == .tokenFile(settings, .aws, path: "/run/token"))
     }
 
     @Test func `keys that others can read are refused`() async throws {

@@ -157,7 +157,7 @@ struct CredentialsServiceTests {
         ) {
             try await role(service, name: nil, required: true)
         }
-        let unreachable = InstanceRoleCredentials(settings(nil, false, true)) { _, _, _ in
+        let unreachable = InstanceRoleCredentials(settings(nil, false, true)) { _, _, _, _ in
             throw TransportError.timedOut
         }
         await #expect(throws: CredentialsError.absent(source: "the ECS instance role")) {
@@ -231,21 +231,24 @@ struct CredentialsServiceTests {
 }
 
 /// Answers what it was told to, and 404 to anything else.
-private final class ScriptedHTTP: Sendable {
+final class ScriptedHTTP: Sendable {
     private let answers: [String: (status: Int, body: String)]
     private let log = Mutex<[String]>([])
+    private let sent = Mutex<[String]>([])
 
     init(_ answers: [String: (Int, String)]) {
         self.answers = answers.mapValues { (status: $0.0, body: $0.1) }
     }
 
     var requests: [String] { log.withLock { $0 } }
+    var bodies: [String] { sent.withLock { $0 } }
 
     var send: CredentialsHTTP {
-        { url, method, headers in
+        { url, method, headers, body in
             let line = method.rawValue + " " + url
             let text = headers.map { " \($0.0): \($0.1)" }.joined()
             self.log.withLock { $0.append(line + text) }
+            self.sent.withLock { $0.append(String(decoding: body, as: UTF8.self)) }
             let answer = self.answers[line] ?? (404, "")
             return (answer.status, [UInt8](answer.body.utf8))
         }

@@ -203,6 +203,7 @@ private final class CountingSource: Sendable {
     }
 
     private struct Provider: CredentialsProvider {
+        let name = "counted keys"
         let source: CountingSource
         let clock: ManualClock
 
@@ -228,7 +229,11 @@ extension CredentialsContext {
     static var withoutServices: CredentialsContext {
         CredentialsContext(
             environment: [:],
-            http: { _, _, _ in throw CancellationError() },
+            http: { _, _, _, _ in throw CancellationError() },
+            remoteHTTP: { _, _, _, _ in throw CancellationError() },
+            allowsInsecureHTTP: false,
+            now: { Timestamp(seconds: 0) },
+            nonce: { "once" },
             processTimeLimit: .seconds(1)
         )
     }

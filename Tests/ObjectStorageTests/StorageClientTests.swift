@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStorage
 
-@Suite("Client", .timeLimit(.minutes(1)))
+@Suite("Client", .timeLimit(.minutes(10)))
 struct StorageClientTests {
     private static func page(_ keys: [String], next: String? = nil, prefix: String = "") -> [UInt8]
     {
@@ -202,6 +202,7 @@ struct StorageClientTests {
 
     /// Hands out numbered keys, and counts how often it is asked.
     private actor Source: CredentialsProvider {
+        nonisolated let name = "numbered keys"
         private(set) var refreshCount = 0
         let hasMore: Bool
 

@@ -15,6 +15,8 @@ from .program import lines
 
 SUBRESOURCES = {"uploads", "uploadId", "partNumber", "symlink", "append", "position", "restore",
                 "versioning", "versionId", "delete", "objectMeta", "versions"}
+# Goes with keys whose names end in "-session".
+TOKEN = "token of a session"
 # It closes its connections and ends; only one that hangs takes as long.
 PATIENCE = 60
 
@@ -29,8 +31,10 @@ class Server:
         self.bucket, self.key, self.secret = buckets[0], keys[0], secret
         self.root = os.path.join(folder, "root")
         credentials = os.path.join(folder, "credentials")
-        write(credentials, "".join(f"[{key}]\naccessKeyID = {key}\naccessKeySecret = {secret}\n"
-                                   for key in keys).encode())
+        write(credentials, "".join(
+            f"[{key}]\naccessKeyID = {key}\naccessKeySecret = {secret}\n"
+            + (f"stsToken = {TOKEN}\n" if key.endswith("-session") else "")
+            for key in keys).encode())
         os.chmod(credentials, 0o600)
         self.command = [program, "--root", self.root, "--credentials", credentials, "--region",
                         region, *options]

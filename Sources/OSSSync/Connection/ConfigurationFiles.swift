@@ -17,8 +17,34 @@ struct ConfigurationFiles: Sendable {
         context = CredentialsContext(
             environment: sources.environment,
             http: PlainRequests().send,
+            remoteHTTP: Self.remoteRequests(sources),
+            allowsInsecureHTTP: sources.options.allowsInsecureHTTP,
+            now: SystemClocks.now,
+            nonce: { String(UInt64.random(in: 0 ... .max), radix: 36) },
             processTimeLimit: Self.processTimeLimit
         )
+    }
+
+    /// Requests to token services: through the proxy of their host, with the user's authorities.
+    private static func remoteRequests(_ sources: ConfigurationSources) -> CredentialsHTTP {
+        { url, method, headers, body in
+            let address = WebAddress(url)
+            let proxy = address.flatMap { address in
+                address.isLoopback
+                    ? nil
+                    : ResolvedConnection.proxy(
+                        forHost: address.host,
+                        isHTTPS: address.isHTTPS,
+                        sources.environment
+                    )
+            }
+            let requests = PlainRequests(
+                connectTimeout: .seconds(5),
+                caFile: sources.options.caFile ?? sources.environment["AWS_CA_BUNDLE"],
+                proxy: proxy
+            )
+            return try await requests.send(url, method, headers, body)
+        }
     }
 
     var profile: String? { sources.options.profile ?? link?.profile }
@@ -150,9 +176,9 @@ struct ConfigurationFiles: Sendable {
         switch dialect {
         case .oss: chain += alibabaCloudServices()
         case .s3:
-            if let service = AWSServiceVariables(environment: sources.environment) {
-                chain.append(service)
-            }
+            if let role = context.awsTokenFile { chain.append(role) }
+            let agent = ContainerCredentials(environment: sources.environment, http: context.http)
+            if let agent { chain.append(agent) }
         }
         return CredentialsChain(chain, variables: dialect == .s3 ? .aws : .oss)
     }
@@ -198,6 +224,7 @@ struct ConfigurationFiles: Sendable {
         if let address = sources.environment["ALIBABA_CLOUD_CREDENTIALS_URI"], !address.isEmpty {
             services.append(CredentialsURI(address: address, http: context.http))
         }
+        if let role = context.alibabaTokenFile { services.append(role) }
         let role = InstanceRoleCredentials.Settings(
             environment: sources.environment,
             roleName: nil,

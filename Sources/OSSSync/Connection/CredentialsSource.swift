@@ -64,7 +64,7 @@ public struct CredentialsSource: Sendable {
 
 /// Asks an app's closure, and refuses what no request could carry.
 private struct KeyProvider: CredentialsProvider {
-    private static let name = "the app's source of credentials"
+    let name = "the app's source of credentials"
     let ask: @Sendable () async throws -> AccessKey
 
     func credentials() async throws(CredentialsError) -> Credentials {
@@ -74,10 +74,10 @@ private struct KeyProvider: CredentialsProvider {
         } catch is CancellationError {
             throw .cancelled
         } catch {
-            throw .requestFailed(source: Self.name, reason: String(describing: error))
+            throw .requestFailed(source: name, reason: String(describing: error))
         }
         return try Credentials(
-            source: Self.name,
+            source: name,
             id: key.id,
             secret: key.secret,
             token: key.securityToken,

@@ -58,7 +58,7 @@ public struct Doctor: Sendable {
                 state: .good,
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
-            let credentials = await Self.credentials(mirror.credentials)
+            let credentials = await Self.credentials(mirror.credentials).finding
             return [linked, credentials] + (await bucket(mirror))
                 + [disk(directory)] + (await runs(mirror))
         } catch {
@@ -131,31 +131,27 @@ public struct Doctor: Sendable {
         } catch {
             return (Finding(subject: "credentials", state: .bad, message: error.message), false)
         }
-        var isAbsence = false
-        let finding = await Self.credentials { () throws(CredentialsError) in
-            do throws(CredentialsError) {
-                return try await provider.credentials()
-            } catch {
-                if case .none = error { isAbsence = true }
-                throw error
-            }
-        }
-        return (finding, isAbsence)
+        return await Self.credentials(provider)
     }
 
+    /// What the source gives, and which it is; also true if no source is set up.
     private static func credentials(
-        _ ask: () async throws(CredentialsError) -> Credentials
-    ) async -> Finding {
+        _ provider: any CredentialsProvider
+    ) async -> (finding: Finding, isAbsence: Bool) {
         do throws(CredentialsError) {
-            let found = try await ask()
+            let found = try await provider.credentials()
             let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
-            return Finding(
+            let finding = Finding(
                 subject: "credentials",
                 state: .good,
-                message: "\(kind), \(masked(found.accessKeyID))"
+                message: "\(kind), \(masked(found.accessKeyID)), from \(displayText(provider.name))"
             )
+            return (finding, false)
         } catch {
-            return Finding(subject: "credentials", state: .bad, message: error.message)
+            var isAbsence = false
+            if case .none = error { isAbsence = true }
+            let finding = Finding(subject: "credentials", state: .bad, message: error.message)
+            return (finding, isAbsence)
         }
     }
 

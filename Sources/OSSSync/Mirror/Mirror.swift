@@ -360,9 +360,7 @@ public struct Mirror: Sendable {
     }
 
     /// What requests would be signed with now.
-    func credentials() async throws(CredentialsError) -> Credentials {
-        try await connection.credentials.credentials()
-    }
+    var credentials: any CredentialsProvider { connection.credentials }
 
     func engine(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)

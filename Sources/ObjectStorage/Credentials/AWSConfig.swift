@@ -50,7 +50,16 @@ package struct AWSConfig: Sendable {
     /// What the profile says of its credentials; nil if it says nothing.
     package func source() throws(CredentialsError) -> ConfiguredSource? {
         // Where a profile has both, the aws tools use its keys only to ask for the role.
-        if value("role_arn") != nil { throw unsupported("role_arn") }
+        if let role = value("role_arn") {
+            guard let path = value("web_identity_token_file") else { throw unsupported("role_arn") }
+            let settings = RoleSettings(
+                role: role,
+                session: value("role_session_name"),
+                seconds: value("duration_seconds"),
+                region: value("region")
+            )
+            return .tokenFile(settings, .aws, path: path)
+        }
         for keys in [inCredentials, inConfig] {
             guard let keys else { continue }
             do throws(CredentialsError) {
@@ -104,7 +113,7 @@ package struct AWSConfig: Sendable {
         switch source {
         case .keys: try keysFile?.requirePrivacy()
         case .process: try configFile?.requireIntegrity()
-        case .uri, .instanceRole: break
+        case .uri, .instanceRole, .tokenFile, .role: break
         }
     }
 
@@ -119,6 +128,7 @@ package struct AWSFileCredentials: ConfiguredCredentials {
     private let configPath: String?
     private let profile: String?
     private let context: CredentialsContext
+    package var name: String { "'\(credentialsPath ?? configPath ?? "~/.aws/credentials")'" }
 
     /// `profile` is nil if none was asked for.
     package init(

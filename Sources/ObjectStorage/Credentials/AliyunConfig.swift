@@ -10,6 +10,14 @@ package struct AliyunConfig: Sendable {
         let roleName: String?
         let processCommand: String?
         let credentialsURI: String?
+        let role: String?
+        let session: String?
+        let seconds: String?
+        let externalID: String?
+        let tokenServiceRegion: String?
+        let sourceProfile: String?
+        let tokenProvider: String?
+        let tokenFile: String?
 
         init(_ profile: JSONText) throws(JSONFailure) {
             name = try profile.string("name")
@@ -21,6 +29,14 @@ package struct AliyunConfig: Sendable {
             roleName = try profile.string("ram_role_name")
             processCommand = try profile.string("process_command")
             credentialsURI = try profile.string("credentials_uri")
+            role = try profile.string("ram_role_arn")
+            session = try profile.string("ram_session_name")
+            seconds = if case .number(let text)? = profile["expired_seconds"] { text } else { nil }
+            externalID = try profile.string("external_id")
+            tokenServiceRegion = try profile.string("sts_region")
+            sourceProfile = try profile.string("source_profile")
+            tokenProvider = try profile.string("oidc_provider_arn")
+            tokenFile = try profile.string("oidc_token_file")
         }
     }
 
@@ -42,10 +58,21 @@ package struct AliyunConfig: Sendable {
         path = file.path
     }
 
+    /// Profiles that name each other end here.
+    private static let maximumDepth = 8
+
     /// The profile's credentials; nil if the profile or its credentials are missing.
     package func source(profile name: String?) throws(CredentialsError) -> ConfiguredSource? {
         guard let profile = profile(name) else { return nil }
-        switch profile.mode ?? "" {
+        return try source(of: profile, mode: profile.mode ?? "", depth: 0)
+    }
+
+    private func source(
+        of profile: Profile,
+        mode: String,
+        depth: Int
+    ) throws(CredentialsError) -> ConfiguredSource? {
+        switch mode {
         case "", "AK", "StsToken":
             do throws(CredentialsError) {
                 return .keys(
@@ -66,17 +93,52 @@ package struct AliyunConfig: Sendable {
             let role = profile.roleName.flatMap { $0.isEmpty ? nil : $0 }
             return .instanceRole(name: role)
         case "External":
-            guard let command = profile.processCommand, !command.isEmpty else {
-                throw .incomplete(source: path, missing: "a process_command")
-            }
-            return .process(command: command)
+            return .process(command: try required(profile.processCommand, "a process_command"))
         case "CredentialsURI":
-            guard let address = profile.credentialsURI, !address.isEmpty else {
-                throw .incomplete(source: path, missing: "a credentials_uri")
+            return .uri(try required(profile.credentialsURI, "a credentials_uri"))
+        case "RamRoleArn": return try role(profile, by: source(of: profile, mode: "", depth: depth))
+        case "RamRoleArnWithEcs":
+            return try role(profile, by: source(of: profile, mode: "EcsRamRole", depth: depth))
+        case "ChainableRamRoleArn":
+            let name = try required(profile.sourceProfile, "a source_profile")
+            guard depth < Self.maximumDepth, let base = self.profile(name) else {
+                throw .noProfile(name, tried: [path])
             }
-            return .uri(address)
-        case let mode: throw .unsupportedMode(source: path, mode: mode)
+            return try role(profile, by: source(of: base, mode: base.mode ?? "", depth: depth + 1))
+        case "OIDC":
+            return .tokenFile(
+                try settings(profile),
+                .alibabaCloud(
+                    provider: try required(profile.tokenProvider, "an oidc_provider_arn")
+                ),
+                path: try required(profile.tokenFile, "an oidc_token_file")
+            )
+        default: throw .unsupportedMode(source: path, mode: mode)
         }
+    }
+
+    private func role(
+        _ profile: Profile,
+        by base: ConfiguredSource?
+    ) throws(CredentialsError) -> ConfiguredSource {
+        guard let base else { throw .incomplete(source: path, missing: "an access key") }
+        return .role(try settings(profile), by: base)
+    }
+
+    private func settings(_ profile: Profile) throws(CredentialsError) -> RoleSettings {
+        func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        return RoleSettings(
+            role: try required(profile.role, "a ram_role_arn"),
+            session: given(profile.session),
+            seconds: profile.seconds == "0" ? nil : profile.seconds,
+            externalID: given(profile.externalID),
+            region: given(profile.tokenServiceRegion)
+        )
+    }
+
+    private func required(_ text: String?, _ what: String) throws(CredentialsError) -> String {
+        guard let text, !text.isEmpty else { throw .incomplete(source: path, missing: what) }
+        return text
     }
 
     package func hasProfile(_ name: String) -> Bool { profile(name) != nil }

@@ -9,6 +9,7 @@ package actor CachedCredentials: CredentialsProvider {
     /// When `kept` should be replaced; nil if it never ends.
     private var renewal: Timestamp?
     private let flight = SingleFlight()
+    package nonisolated var name: String { source.name }
 
     /// Seconds before the end at which credentials are renewed.
     package static let margin: Int64 = 180

@@ -1,9 +1,15 @@
+package import SyncModel
+
 /// What a profile of a configuration file says about its credentials.
 package enum ConfiguredSource: Sendable, Hashable {
     case keys(Credentials)
     case process(command: String)
     case uri(String)
     case instanceRole(name: String?)
+    /// A role that other credentials assume.
+    indirect case role(RoleSettings, by: ConfiguredSource)
+    /// A role that is assumed by the token in a file.
+    case tokenFile(RoleSettings, TokenFileCredentials.Service, path: String)
 
     /// Reads a section of an INI file in the manner of ossutil; nil if it says nothing.
     package init?(_ section: INIDocument.Section, source: String) throws(CredentialsError) {
@@ -56,7 +62,8 @@ package enum ConfiguredSource: Sendable, Hashable {
     var needsPrivateFile: Bool {
         switch self {
         case .keys, .process: true
-        case .uri, .instanceRole: false
+        case .uri, .instanceRole, .tokenFile: false
+        case .role(_, let base): base.needsPrivateFile
         }
     }
 }
@@ -64,16 +71,32 @@ package enum ConfiguredSource: Sendable, Hashable {
 /// What sources that are not texts need.
 package struct CredentialsContext: Sendable {
     package let environment: [String: String]
+    /// For services that are near.
     package let http: CredentialsHTTP
+    /// For token services, which may be far.
+    package let remoteHTTP: CredentialsHTTP
+    /// Lets token services be asked over plain http, too.
+    package let allowsInsecureHTTP: Bool
+    package let now: @Sendable () -> Timestamp
+    /// A text that no request had before.
+    package let nonce: @Sendable () -> String
     package let processTimeLimit: Duration
 
     package init(
         environment: [String: String],
         http: @escaping CredentialsHTTP,
+        remoteHTTP: @escaping CredentialsHTTP,
+        allowsInsecureHTTP: Bool,
+        now: @escaping @Sendable () -> Timestamp,
+        nonce: @escaping @Sendable () -> String,
         processTimeLimit: Duration
     ) {
         self.environment = environment
         self.http = http
+        self.remoteHTTP = remoteHTTP
+        self.allowsInsecureHTTP = allowsInsecureHTTP
+        self.now = now
+        self.nonce = nonce
         self.processTimeLimit = processTimeLimit
     }
 
@@ -102,6 +125,15 @@ package struct CredentialsContext: Sendable {
                 )
             }
             return InstanceRoleCredentials(settings, http: http)
+        case .role(let settings, let base):
+            return AssumedRole(settings: settings, base: try provider(for: base), context: self)
+        case .tokenFile(let settings, let service, let path):
+            return TokenFileCredentials(
+                settings: settings,
+                service: service,
+                path: path,
+                context: self
+            )
         }
     }
 }
@@ -131,6 +163,7 @@ package struct FileCredentials: ConfiguredCredentials {
     /// Nil for the file's own default.
     private let profile: String?
     private let context: CredentialsContext
+    package var name: String { "'\(path)'" }
 
     package init(path: String, format: Format, profile: String?, context: CredentialsContext) {
         self.path = path

@@ -22,8 +22,6 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case unsupportedMode(source: String, mode: String)
     /// A way of the aws tools to get credentials that osssync does not know.
     case unsupportedSetting(source: String, profile: String, setting: String)
-    /// The same, for an environment variable.
-    case unsupportedVariable(String)
     case processFailed(reason: String)
     case requestFailed(source: String, reason: String)
     case cancelled
@@ -53,9 +51,6 @@ package enum CredentialsError: Error, Sendable, Hashable {
             "the profile '\(displayed(profile))' in '\(displayed(source))' gets its credentials "
                 + "from '\(displayed(setting))', which osssync does not support; create another "
                 + "profile with: credential_process = \(exporting) --profile \(displayed(profile))"
-        case .unsupportedVariable(let name):
-            "\(name) asks for credentials from an Amazon service, which osssync does not "
-                + "support; create a profile with: credential_process = \(exporting)"
         case .processFailed(let reason): "the credentials process \(displayed(reason))"
         case .requestFailed(let source, let reason): "\(displayed(source)): \(displayed(reason))"
         case .cancelled: "cancelled while credentials were fetched"

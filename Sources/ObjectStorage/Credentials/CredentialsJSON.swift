@@ -19,8 +19,17 @@ struct CredentialsJSON {
         code = try first("Code")
         id = try first("AccessKeyId", "access_key_id")
         secret = try first("AccessKeySecret", "SecretAccessKey", "access_key_secret")
-        token = try first("SecurityToken", "SessionToken", "sts_token")
+        token = try first("SecurityToken", "SessionToken", "Token", "sts_token")
         expiration = try first("Expiration", "expiration")
+    }
+
+    /// The leaves of an answer of AWS's token service.
+    init(_ leaves: [String: String]) {
+        code = nil
+        id = leaves["AccessKeyId"]
+        secret = leaves["SecretAccessKey"]
+        token = leaves["SessionToken"]
+        expiration = leaves["Expiration"]
     }
 
     /// Nothing of `body` goes into an error.
@@ -43,13 +52,17 @@ struct CredentialsJSON {
                 reason: "the answer's code is '\(displayText(code.utf8.prefix(64)))'"
             )
         }
+        return try found.credentials(source: source)
+    }
+
+    func credentials(source: String) throws(CredentialsError) -> Credentials {
         do throws(CredentialsError) {
             return try Credentials(
                 source: source,
-                id: found.id,
-                secret: found.secret,
-                token: found.token,
-                expires: try found.expires(source: source)
+                id: id,
+                secret: secret,
+                token: token,
+                expires: try expires(source: source)
             )
         } catch .absent {
             throw .incomplete(source: source, missing: "an access key")

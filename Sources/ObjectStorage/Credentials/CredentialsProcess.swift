@@ -9,6 +9,8 @@ package struct CredentialsProcess: CredentialsProvider {
     private let environment: [String]
     private let timeLimit: Duration
 
+    package let name = "the credentials process"
+
     package static let maximumOutput = 64 << 10
     /// What a program usually needs to run; anything else could carry secrets.
     private static let inherited = [

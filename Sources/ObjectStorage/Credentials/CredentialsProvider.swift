@@ -4,6 +4,8 @@ internal import Synchronization
 ///
 /// The sources ask anew at every call; ``CachedCredentials`` is what keeps them.
 package protocol CredentialsProvider: Sendable {
+    /// What the user may call it; no secret.
+    var name: String { get }
     func credentials() async throws(CredentialsError) -> Credentials
     /// Called after a store has refused `rejected`; nil if there are no other ones.
     func refresh(rejected: Credentials) async throws(CredentialsError) -> Credentials?
@@ -21,6 +23,7 @@ extension CredentialsProvider {
 
 /// Credentials that were given.
 package struct StaticCredentials: CredentialsProvider {
+    package let name = "a given key"
     private let value: Credentials
 
     package init(_ value: Credentials) {
@@ -37,8 +40,15 @@ package struct StaticCredentials: CredentialsProvider {
 package final class CredentialsChain: CredentialsProvider {
     private let sources: [any CredentialsProvider]
     private let variables: CredentialsVariables
-    /// The one that answered last.
-    private let chosen = Mutex<Int?>(nil)
+    /// The one that answered last, and those before it that are not set up.
+    private let chosen = Mutex<(index: Int, absent: [String])?>(nil)
+
+    /// Where the last credentials came from, and what would have come first.
+    package var name: String {
+        guard let (index, absent) = chosen.withLock({ $0 }) else { return "no source" }
+        let passed = absent.isEmpty ? "" : " (not set up: \(absent.joined(separator: ", ")))"
+        return sources[index].name + passed
+    }
 
     /// `variables` are what the message asks the user to set if nothing is found.
     package init(_ sources: [any CredentialsProvider], variables: CredentialsVariables = .oss) {
@@ -51,7 +61,7 @@ package final class CredentialsChain: CredentialsProvider {
         for (index, source) in sources.enumerated() {
             do throws(CredentialsError) {
                 let found = try await source.credentials()
-                chosen.withLock { $0 = index }
+                chosen.withLock { [tried] in $0 = (index, tried) }
                 return found
             } catch .absent(let name) {
                 tried.append(name)
@@ -67,7 +77,7 @@ package final class CredentialsChain: CredentialsProvider {
     package func refresh(
         rejected: Credentials
     ) async throws(CredentialsError) -> Credentials? {
-        guard let index = chosen.withLock({ $0 }) else { return try await credentials() }
+        guard let index = chosen.withLock({ $0?.index }) else { return try await credentials() }
         return try await sources[index].refresh(rejected: rejected)
     }
 }

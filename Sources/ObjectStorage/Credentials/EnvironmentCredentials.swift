@@ -26,6 +26,7 @@ package struct CredentialsVariables: Sendable, Hashable {
 package struct EnvironmentCredentials: CredentialsProvider {
     private let environment: [String: String]
     private let families: [CredentialsVariables]
+    package let name = "the environment"
 
     package init(environment: [String: String], families: [CredentialsVariables]) {
         self.environment = environment

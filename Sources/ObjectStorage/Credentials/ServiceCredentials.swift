@@ -1,10 +1,11 @@
-/// Sends a request without a body and returns the answer; provided by the owner of the transport.
+/// Sends a small request and returns the answer; provided by the owner of the transport.
 ///
 /// It must not follow redirects nor use a proxy, must end after a few seconds, and must limit the
 /// body: 64 KiB suffice.
 package typealias CredentialsHTTP =
-    @Sendable (_ url: String, _ method: HTTPMethod, _ headers: [(String, String)]) async throws ->
-    (status: Int, body: [UInt8])
+    @Sendable (
+        _ url: String, _ method: HTTPMethod, _ headers: [(String, String)], _ body: [UInt8]
+    ) async throws -> (status: Int, body: [UInt8])
 
 /// Credentials that a local service hands out at an address (`ALIBABA_CLOUD_CREDENTIALS_URI`).
 package struct CredentialsURI: CredentialsProvider {
@@ -16,13 +17,15 @@ package struct CredentialsURI: CredentialsProvider {
         self.http = http
     }
 
+    package let name = "the credentials URI"
+
     package func credentials() async throws(CredentialsError) -> Credentials {
-        let source = "the credentials URI"
+        let source = name
         let isPlain = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         guard isPlain, address.hasPrefix("http://") || address.hasPrefix("https://") else {
             throw .invalid(source: source, reason: "it must begin with http:// or https://")
         }
-        let answer = try await send(http, address, .get, [], source: source)
+        let answer = try await send(http, address, .get, [], [], source: source)
         guard answer.status == 200 else {
             throw .requestFailed(source: source, reason: "it answered \(answer.status)")
         }
@@ -71,6 +74,7 @@ package struct InstanceRoleCredentials: CredentialsProvider {
     }
 
     private static let source = "the ECS instance role"
+    package var name: String { Self.source }
     private static let tokenSeconds = 21_600
     private let settings: Settings
     private let http: CredentialsHTTP
@@ -118,6 +122,7 @@ package struct InstanceRoleCredentials: CredentialsProvider {
                 settings.origin + "/latest/api/token",
                 .put,
                 [("X-aliyun-ecs-metadata-token-ttl-seconds", String(Self.tokenSeconds))],
+                [],
                 source: Self.source
             )
             let isToken =
@@ -148,7 +153,7 @@ package struct InstanceRoleCredentials: CredentialsProvider {
         _ headers: [(String, String)],
         what: String
     ) async throws(CredentialsError) -> [UInt8] {
-        let answer = try await send(http, url, .get, headers, source: Self.source)
+        let answer = try await send(http, url, .get, headers, [], source: Self.source)
         guard answer.status == 200 else {
             throw .requestFailed(
                 source: Self.source,
@@ -160,15 +165,16 @@ package struct InstanceRoleCredentials: CredentialsProvider {
 }
 
 /// Nothing of the transport's own error is shown: it could hold an address with a secret in it.
-private func send(
+func send(
     _ http: CredentialsHTTP,
     _ url: String,
     _ method: HTTPMethod,
     _ headers: [(String, String)],
+    _ body: [UInt8],
     source: String
 ) async throws(CredentialsError) -> (status: Int, body: [UInt8]) {
     do {
-        let answer = try await http(url, method, headers)
+        let answer = try await http(url, method, headers, body)
         guard answer.body.count <= CredentialsProcess.maximumOutput else {
             throw CredentialsError.requestFailed(source: source, reason: "the answer is too long")
         }

@@ -30,13 +30,15 @@ package final class PlainRequests: Sendable {
         )
     }
 
-    /// Sends one request without a body.
+    /// Sends one request, without a body if that is empty.
     @Sendable package func send(
         _ url: String,
         _ method: HTTPMethod,
-        _ headers: [(String, String)]
+        _ headers: [(String, String)],
+        _ body: [UInt8]
     ) async throws -> (status: Int, body: [UInt8]) {
-        try await send(url, method, headers, body: .none, truncates: false)
+        let body = body.isEmpty ? RequestBody.none : .bytes(body)
+        return try await send(url, method, headers, body: body, truncates: false)
     }
 
     /// Posts a JSON document; returns the status of the answer.

@@ -72,8 +72,10 @@ package struct PresignedSettings: Sendable {
 
 /// What signs nothing has no keys.
 private struct NoCredentials: CredentialsProvider {
+    let name = "signed addresses"
+
     func credentials() async throws(CredentialsError) -> Credentials {
-        throw .absent(source: "signed addresses")
+        throw .absent(source: name)
     }
 }
 

@@ -1,6 +1,7 @@
 /// The names that the decoders know; all others are ``unknown``.
 enum XMLElement: String, Sendable, CaseIterable {
     case unknown = ""
+    case assumeRoleWithWebIdentityResponse = "AssumeRoleWithWebIdentityResponse"
     case code = "Code"
     case commonPrefixes = "CommonPrefixes"
     case completeMultipartUploadResult = "CompleteMultipartUploadResult"
@@ -12,6 +13,7 @@ enum XMLElement: String, Sendable, CaseIterable {
     case deleteResult = "DeleteResult"
     case encodingType = "EncodingType"
     case error = "Error"
+    case errorResponse = "ErrorResponse"
     case etag = "ETag"
     case hashCRC64 = "HashCrc64ecma"
     case initiated = "Initiated"
