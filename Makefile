@@ -9,7 +9,7 @@ PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker -s
 
 .PHONY: all soak planted-bugs setup build simulator test lint format bench bench-quick
-.PHONY: bench-baseline demo install uninstall clean
+.PHONY: bench-baseline demo install install-files deb tarball uninstall clean
 
 all: build
 
@@ -52,6 +52,10 @@ demo: setup build
 	@scripts/demo
 
 install: build
+	@$(MAKE) --no-print-directory install-files
+
+# Without building: for packages.
+install-files:
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 .build/release/osssync .build/release/osssync-server "$(DESTDIR)$(PREFIX)/bin/"
 	install -d $(foreach file,$(PAGES),"$(DESTDIR)$(PREFIX)/share/$(dir $(file))")
@@ -59,6 +63,10 @@ install: build
 	.build/release/osssync completions bash >"$(DESTDIR)$(PREFIX)/share/$(word 2,$(PAGES))"
 	.build/release/osssync completions zsh >"$(DESTDIR)$(PREFIX)/share/$(word 3,$(PAGES))"
 	.build/release/osssync completions fish >"$(DESTDIR)$(PREFIX)/share/$(word 4,$(PAGES))"
+
+# Packages of the programs, in .build/packages.
+deb tarball: build
+	@scripts/package $@
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/osssync" "$(DESTDIR)$(PREFIX)/bin/osssync-server"
