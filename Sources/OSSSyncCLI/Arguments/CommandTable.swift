@@ -168,6 +168,8 @@ enum CommandTable {
         .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
         .maximumSize, .minimumAge, .maximumAge,
     ]
+    /// Where objects are copied before they are deleted or replaced.
+    private static let keepingOptions: [Option] = [.trash, .backupDirectory]
     /// What objects are written with.
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
@@ -248,10 +250,14 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions + propertyOptions,
+        options: [.force] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
+            (
+                "osssync push --delete --trash remote ~/Photos",
+                "keep deleted and replaced objects for seven days"
+            ),
             ("osssync push ~/Photos/2026/a.jpg", "only that file"),
         ],
         optionHelp: [
@@ -275,7 +281,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions + propertyOptions,
+        options: [.force] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
             ("osssync sync --delete ~/Notes", "also transfer deletions"),

@@ -68,10 +68,19 @@ extension RunOptions {
             expected: "expected a time, such as 30m or 6h",
             parse: parseDuration
         )
+        if arguments.values[.trash] == "remote" { try keepInBucket(arguments) }
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
         keepsFileMetadata = !arguments.has(.noMetadata)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
+    }
+
+    private mutating func keepInBucket(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.values[.backupDirectory] != nil {
+            throw .contradiction("--trash remote", "--backup-dir")
+        }
+        guard trashDays > 0 else { throw .contradiction("--trash remote", "--trash-days 0") }
+        remoteTrash = .ownPrefix
     }
 }
 
