@@ -227,11 +227,15 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions,
+        options: [.force, .asOf] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
             ("osssync pull ~/Photos 2026/trip", "only that directory"),
+            (
+                "osssync pull --as-of 2026-01-31 ~/old oss://media/photos",
+                "what a versioned bucket had when that day began"
+            ),
         ],
         optionHelp: [
             .force: "replace local changes; the old versions go to the trash"

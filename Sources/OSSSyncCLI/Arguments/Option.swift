@@ -27,6 +27,8 @@ enum Option: String, CaseIterable, Sendable {
     case trashDays = "trash-days"
     case trash
     case backupDirectory = "backup-dir"
+    case asOf = "as-of"
+    case versions
     case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"

@@ -286,7 +286,7 @@ enum OptionTable {
     /// Options that no file can set: they confirm one run, decide what is trusted, or name files
     /// that are written, which a directory from somebody else must not.
     static let onlyTyped: [Option] = [
-        .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
+        .rebind, .allowEmpty, .asOf, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
         .metricsFile, .filesFrom,
         .notifyURL, .notifyOn,
     ]

@@ -65,6 +65,10 @@ public struct RunOptions: Sendable, Hashable {
     public var maximumTransfer: Int64?
     /// Stops the run after this time; nil: no limit.
     public var maximumDuration: Duration?
+    /// Pull: the versioned bucket as it was then, in seconds since 1970 UTC; nil: as it is.
+    ///
+    /// Such a directory is a mirror of that time only.
+    public var asOf: Int64?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
 

@@ -83,6 +83,7 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--as-of[download a versioned bucket as it was at TIME, into an empty directory or one with the same --as-of]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -335,6 +336,7 @@ _osssync() {
                 '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
                 '*-h[show sizes in units, such as 1.5 MiB]' \
+                '*--versions[list all versions of objects, with their IDs, and marks of deletion]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
