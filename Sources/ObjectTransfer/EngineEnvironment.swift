@@ -44,3 +44,15 @@ package struct EngineEnvironment: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+extension EngineEnvironment {
+    /// The machine's name as it can be part of any file's name: at most 32 letters, digits and
+    /// hyphens.
+    package var safeHostName: String {
+        let host = hostName.utf8.prefix(32).filter { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+        }
+        return String(decoding: host, as: UTF8.self)
+    }
+}

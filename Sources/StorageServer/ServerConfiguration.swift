@@ -24,6 +24,8 @@ package struct ServerConfiguration: Sendable {
     package var port: UInt16
     /// Buckets that exist from the start.
     package var buckets: [String]
+    /// More of them, which keep versions.
+    package var versionedBuckets: [String]
     package var generatedBuckets: [GeneratedBucket]
     package var credentials: [ServerCredentials]
     /// The region of signatures, such as `cn-hangzhou`.
@@ -41,6 +43,7 @@ package struct ServerConfiguration: Sendable {
         listenAddress: String = "127.0.0.1",
         port: UInt16 = 0,
         buckets: [String],
+        versionedBuckets: [String] = [],
         generatedBuckets: [GeneratedBucket] = [],
         credentials: [ServerCredentials],
         region: String = "cn-hangzhou",
@@ -53,6 +56,7 @@ package struct ServerConfiguration: Sendable {
         self.listenAddress = listenAddress
         self.port = port
         self.buckets = buckets
+        self.versionedBuckets = versionedBuckets
         self.generatedBuckets = generatedBuckets
         self.credentials = credentials
         self.region = region

@@ -37,11 +37,14 @@ final class ServerCore: Sendable {
             (0..<6).map { _ in UInt8.random(in: 0...255) },
             uppercase: true
         )
-        for name in configuration.buckets + configuration.generatedBuckets.map(\.name) {
+        let versioned = configuration.versionedBuckets
+        let others = configuration.buckets + configuration.generatedBuckets.map(\.name)
+        for name in others + versioned {
             guard isValidBucketName(name) else { throw ServerFailure.invalidBucketName(name) }
             let milliseconds = nowMilliseconds
             try metadata.transaction { transaction in
                 try transaction.createBucket(name, nowMilliseconds: milliseconds)
+                if versioned.contains(name) { try transaction.setVersioning("Enabled", of: name) }
             }
         }
     }

@@ -35,6 +35,7 @@ enum OSSSyncServer {
             listenAddress: address.host,
             port: address.port,
             buckets: arguments.buckets,
+            versionedBuckets: arguments.versionedBuckets,
             generatedBuckets: arguments.generatedBuckets,
             credentials: [],
             region: arguments.region,

@@ -11,6 +11,7 @@ struct ServerArguments {
           --root DIR           where objects and metadata are kept
           --listen HOST:PORT   address to listen on (127.0.0.1:0: any free port)
           --bucket NAME        a bucket that exists from the start; may be repeated
+          --versioned NAME     the same, and it keeps all versions of its objects
           --generated-keys NAME=COUNT
                                a bucket with so many objects, which can only be listed
           --credentials FILE   access keys (INI or JSON); without it one key is made up
@@ -28,6 +29,7 @@ struct ServerArguments {
     var root: String?
     var listen = "127.0.0.1:0"
     var buckets: [String] = []
+    var versionedBuckets: [String] = []
     var generatedBuckets: [GeneratedBucket] = []
     var credentials: String?
     var region = "cn-hangzhou"
@@ -62,6 +64,7 @@ struct ServerArguments {
             case "--root": root = try value(option)
             case "--listen": listen = try value(option)
             case "--bucket": buckets.append(try value(option))
+            case "--versioned": versionedBuckets.append(try value(option))
             case "--generated-keys": generatedBuckets.append(try generated(value(option)))
             case "--credentials": credentials = try value(option)
             case "--region": region = try value(option)

@@ -91,7 +91,7 @@ def _(place):
     ends_in_step(place, running.finish(), tree)
 
 
-def killed_at(place, command, number, moment):
+def killed_at(place, command, number, moment, *options):
     """Kills a run at its n-th request; False if it has fewer."""
     between = place.wire()
     runs = []
@@ -103,7 +103,7 @@ def killed_at(place, command, number, moment):
         runs[0].send(signal.SIGKILL)
         return [CLOSE]
     between.on(None, kill, only=number)
-    running = Running(place, command, "--delete", "--part-size", "1M", "--jobs", "1")
+    running = Running(place, command, "--delete", "--part-size", "1M", "--jobs", "1", *options)
     runs.append(running)
     running.process.communicate(timeout=30)
     between.close()

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Options of a run")
 struct RunArgumentsTests {
-    private func options(_ line: String...) throws -> RunOptions {
-        guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + line) else {
+    private func options(_ line: String..., of command: String = "pull") throws -> RunOptions {
+        guard case .run(let arguments) = try ArgumentParser.parse([command, "D"] + line) else {
             throw UsageError.noCommand
         }
         return try RunOptions(arguments)
@@ -70,6 +70,20 @@ struct RunArgumentsTests {
     @Test func `the number of requests can be left to the run`() throws {
         #expect(try options("--jobs", "auto") == options())
         #expect(try options("-j", "8").connectionLimit == 8)
+    }
+
+    @Test func `a trash in the bucket is kept for days, and at one place`() throws {
+        #expect(try options("--trash", "remote", of: "push").remoteTrash == .ownPrefix)
+        #expect(try options("--trash", "none", of: "sync").remoteTrash == .none)
+        for other in [("--trash-days", "0"), ("--backup-dir", "oss://media/old")] {
+            let error = #expect(throws: UsageError.self) {
+                try options("--trash", "remote", other.0, other.1, of: "push")
+            }
+            guard case .contradiction = error else {
+                Issue.record("another error: \(String(describing: error))")
+                continue
+            }
+        }
     }
 
     @Test func `deleting extra items includes deleting known ones`() throws {

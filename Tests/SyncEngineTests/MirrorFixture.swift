@@ -17,7 +17,8 @@ final class MirrorFixture: Sendable {
     let server: StorageServer
     private let dialect: StorageDialect
 
-    init(dialect: StorageDialect = .oss) throws {
+    /// `keepsVersions`: the bucket has versioning.
+    init(dialect: StorageDialect = .oss, keepsVersions: Bool = false) throws {
         self.dialect = dialect
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("osssync-engine-\(UUID().uuidString)")
@@ -25,7 +26,8 @@ final class MirrorFixture: Sendable {
         server = try StorageServer(
             configuration: ServerConfiguration(
                 root: folder.appendingPathComponent("server").path,
-                buckets: [Self.bucket],
+                buckets: keepsVersions ? [] : [Self.bucket],
+                versionedBuckets: keepsVersions ? [Self.bucket] : [],
                 credentials: [ServerCredentials(accessKeyID: "id", secret: "secret")]
             )
         )

@@ -3,7 +3,11 @@ package import SyncModel
 extension MirrorDirectory {
     /// The trash of one run.
     package struct TrashOfRun: Sendable, Hashable {
-        let name: [UInt8]
+        package let name: [UInt8]
+
+        package init(name: [UInt8]) {
+            self.name = name
+        }
 
         /// When the run began and its number, safe to print.
         package var display: String { displayText(name) }

@@ -92,4 +92,19 @@ public struct LocalMirror: Sendable {
     ) async throws(SyncError) -> RestoreReport {
         try await MirrorTrash(settings: settings).restore(request, onFile: onFile)
     }
+
+    /// True if the bucket has, or has had, a trash of this mirror that this directory knows of.
+    ///
+    /// - Throws: `SyncError`.
+    public func hasRemoteTrash() throws(SyncError) -> Bool {
+        try MirrorTrash(settings: settings).hasRemote()
+    }
+
+    /// The last run that left something in the trash here: when it began, in seconds since 1970
+    /// UTC, and its number.
+    ///
+    /// - Throws: `SyncError`.
+    public func lastRunInTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+        try await MirrorTrash(settings: settings).lastRun()
+    }
 }

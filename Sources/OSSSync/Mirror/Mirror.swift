@@ -141,35 +141,6 @@ public struct Mirror: Sendable {
         )
     }
 
-    /// Ends the link of a directory: files, trash and manifest stay, and so do defaults of options
-    /// in its configuration.
-    ///
-    /// - Returns: The remote that the directory was linked with.
-    /// - Throws: `SyncError`: `configuration` if the directory is not linked, `locked` while a run
-    ///   holds it.
-    public static func unlink(
-        directory: String,
-        stateDirectory: String?
-    ) throws(SyncError) -> Remote {
-        let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
-        let path = DirectoryConfiguration.path(
-            directory: directory,
-            stateDirectory: stateDirectory
-        )
-        guard let content, let link = try LinkFile(content, path: path) else {
-            throw SyncError(
-                code: .configuration,
-                message: "'\(displayText(directory))' is not linked with a remote"
-            )
-        }
-        try MirrorLink.replace(
-            with: LinkFile.unlinked(content),
-            directory: directory,
-            stateDirectory: stateDirectory
-        )
-        return try Remote(parsing: link.remote)
-    }
-
     /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
     @discardableResult
     public func pull(
@@ -224,7 +195,9 @@ public struct Mirror: Sendable {
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
-            let isEmpty = try await !client.hasObjects()
+            let isEmpty =
+                options.asOf == nil
+                ? try await !client.hasObjects() : try await client.keepsVersions() == nil
             let hasFiles = direction == .pull ? true : try hasFiles()
             if isEmpty, direction == .pull || direction == .sync && !hasFiles {
                 throw await nothingThere(client)
@@ -232,7 +205,17 @@ public struct Mirror: Sendable {
             if !isEmpty, !hasFiles, direction == .push { throw nothingHere }
             try writeLink()
         }
-        let engine = try engine(connectionLimit: options.connectionLimit)
+        if options.asOf != nil, try await bucketClient().keepsVersions() == false {
+            throw SyncError(
+                code: .refused,
+                message: "the bucket '\(remote.bucket)' keeps no versions, so what it had before "
+                    + "is not there; nothing was changed"
+            )
+        }
+        let engine = try engine(
+            connectionLimit: options.connectionLimit,
+            asOf: direction == .pull ? options.asOf : nil
+        )
         let storesArchived = direction != .pull && options.properties.isArchived
         return try await engine.run(direction, options: options) { event in
             onEvent(event)
@@ -362,7 +345,10 @@ public struct Mirror: Sendable {
     /// What requests would be signed with now.
     var credentials: any CredentialsProvider { connection.credentials }
 
-    func engine(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
+    func engine(
+        connectionLimit: Int,
+        asOf: Int64? = nil
+    ) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
         let storeObserver = StoreObserver { connection.notify($0, prefix: prefix) }
         let store = try StoreFactory.store(
@@ -381,10 +367,11 @@ public struct Mirror: Sendable {
                     dialect: remote.dialect.rawValue,
                     endpointHost: connection.endpoint.host,
                     bucket: remote.bucket,
-                    prefix: remote.prefix
+                    prefix: remote.prefix,
+                    asOf: asOf
                 ),
                 displayRemote: remote.display,
-                store: store,
+                store: asOf.map { PastStore(store, at: Timestamp(seconds: $0)) } ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )

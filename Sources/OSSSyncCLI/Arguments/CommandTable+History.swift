@@ -5,7 +5,8 @@ extension CommandTable {
         isOptional: false,
         isRepeated: true
     )
-    private static let localOptions: [Option] = [.stateDirectory, .json, .quiet, .help]
+    private static let trashOptions: [Option] =
+        [.stateDirectory, .json, .quiet] + connectionOptions + [.help]
 
     private static let optionalRun = ArgumentSpecification(
         name: ArgumentSpecification.runName,
@@ -15,15 +16,17 @@ extension CommandTable {
     static let undo = CommandSpecification(
         name: .undo,
         arguments: [optionalDirectory, optionalRun],
-        summary: "bring back everything that a run deleted or replaced here",
+        summary: "bring back everything that a run deleted or replaced",
         discussion: [
             "Restores all that the run left in the trash: the run number RUN, or the last one that "
                 + "left anything. A first argument that is a number is RUN. The same as osssync "
-                + "restore --run RUN DIR . (with a dot). Only the directory is changed.",
+                + "restore --run RUN DIR . (with a dot).",
+            "Objects that the run deleted or replaced with --trash remote are copied back in the "
+                + "bucket where there are none now; a newer object is never replaced.",
             "An existing file with other content is kept and reported (exit status 1). With "
                 + "--force it goes to the trash first.",
         ],
-        options: [.dryRun, .force] + localOptions,
+        options: [.dryRun, .force] + trashOptions,
         examples: [
             ("osssync undo ~/Photos", "the last pull deleted too much"),
             ("osssync undo 12", "bring back what run 12 deleted in this mirror"),
@@ -80,10 +83,11 @@ extension CommandTable {
         discussion: [
             "Files that a run deletes, or replaces in a conflict or with --force, are kept in "
                 + "DIR/.osssync/trash for --trash-days. Prints one line for each: size in bytes, "
-                + "time and number of the run, and path; the oldest run's first.",
+                + "time and number of the run, and path; the oldest run's first. Objects that "
+                + "pushes with --trash remote copied to .osssync/trash/ in the bucket follow.",
             "With --empty, they are deleted for good. Other files are not changed.",
         ],
-        options: [.empty, .olderThan, .dryRun] + localOptions,
+        options: [.empty, .olderThan, .dryRun] + trashOptions,
         examples: [
             ("osssync trash ~/Photos", "what was deleted or replaced here?"),
             ("osssync trash --empty --older-than 3d ~/Photos", "free space, but keep three days"),
@@ -103,12 +107,15 @@ extension CommandTable {
             "PATH is a file, or a directory of which everything in the trash comes back, relative "
                 + "to DIR; . means all of it, or all of the current directory in a mirror. --to is "
                 + "relative to the same as PATH. A file gets its path, modification time and mode "
-                + "back and leaves the trash. Nothing is downloaded.",
+                + "back and leaves the trash.",
+            "What the trash here does not have comes back from the trash in the bucket, if there "
+                + "is one (push --trash remote): the object is copied back where there is none, "
+                + "and downloaded.",
             "An existing file with other content is kept and reported (exit status 1). With "
                 + "--force it goes to the trash first, from where it can be restored as well.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
-        options: [.run, .at, .to, .dryRun, .force] + localOptions,
+        options: [.run, .at, .to, .dryRun, .force] + trashOptions,
         examples: [
             ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),

@@ -36,8 +36,10 @@ extension CommandTable {
             "oss://BUCKET/NAME lists what is below NAME/. If there is nothing, it shows the object "
                 + "of this whole key, or else all objects whose keys begin so. Exit status 1 means "
                 + "that there are none.",
+            "With --versions, all versions of objects whose keys begin so are listed: time, size "
+                + "(or deleted), ID, * for the latest, and key.",
         ],
-        options: [.long, .humanReadable, .summary, .stateDirectory] + commonOptions,
+        options: [.long, .humanReadable, .summary, .versions, .stateDirectory] + commonOptions,
         examples: [
             ("osssync ls oss://media/photos", "every object below photos/"),
             ("osssync ls -l oss://media/photos/a.jpg", "one object"),

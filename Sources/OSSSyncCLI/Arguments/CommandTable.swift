@@ -168,6 +168,8 @@ enum CommandTable {
         .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
         .maximumSize, .minimumAge, .maximumAge,
     ]
+    /// Where objects are copied before they are deleted or replaced.
+    private static let keepingOptions: [Option] = [.trash, .backupDirectory]
     /// What objects are written with.
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
@@ -225,11 +227,15 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions,
+        options: [.force, .asOf] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
             ("osssync pull ~/Photos 2026/trip", "only that directory"),
+            (
+                "osssync pull --as-of 2026-01-31 ~/old oss://media/photos",
+                "what a versioned bucket had when that day began"
+            ),
         ],
         optionHelp: [
             .force: "replace local changes; the old versions go to the trash"
@@ -248,10 +254,14 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions + propertyOptions,
+        options: [.force] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
+            (
+                "osssync push --delete --trash remote ~/Photos",
+                "keep deleted and replaced objects for seven days"
+            ),
             ("osssync push ~/Photos/2026/a.jpg", "only that file"),
         ],
         optionHelp: [
@@ -275,7 +285,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions + propertyOptions,
+        options: [.force] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
             ("osssync sync --delete ~/Notes", "also transfer deletions"),

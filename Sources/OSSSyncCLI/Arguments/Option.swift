@@ -25,6 +25,10 @@ enum Option: String, CaseIterable, Sendable {
     case exitCode = "exit-code"
     case summary
     case trashDays = "trash-days"
+    case trash
+    case backupDirectory = "backup-dir"
+    case asOf = "as-of"
+    case versions
     case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"

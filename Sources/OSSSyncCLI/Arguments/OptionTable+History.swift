@@ -16,6 +16,14 @@ extension OptionTable {
                 + "2026-01-31T12:15:00Z or '3d ago'"
         ),
         OptionSpecification(
+            .asOf,
+            value: .text("TIME"),
+            .run,
+            "download a versioned bucket as it was at TIME, into an empty directory or one with "
+                + "the same --as-of; TIME as 2026-01-31, 2026-01-31T20:15 (local time), "
+                + "2026-01-31T12:15:00Z or '3d ago'"
+        ),
+        OptionSpecification(
             .to,
             value: .text("PATH"),
             .run,

@@ -14,6 +14,11 @@ extension OptionTable {
             "show sizes in units, such as 1.5 MiB"
         ),
         OptionSpecification(
+            .versions,
+            .object,
+            "list all versions of objects, with their IDs, and marks of deletion"
+        ),
+        OptionSpecification(
             .headURL,
             value: .text("URL"),
             .object,

@@ -99,8 +99,22 @@ enum OptionTable {
             .trashDays,
             value: .text("N"),
             .run,
-            "keep removed local files in the trash for N days; "
+            "keep removed files, and with --trash remote objects, in the trash for N days; "
                 + "0 deletes them at once (default \(RunOptions.standard.trashDays))"
+        ),
+        OptionSpecification(
+            .trash,
+            value: .choice(["none", "remote"]),
+            .run,
+            "remote: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or "
+                + "replaced (default none)"
+        ),
+        OptionSpecification(
+            .backupDirectory,
+            value: .text("REMOTE"),
+            .run,
+            "copy objects to REMOTE, another prefix of the same bucket, before they are deleted or "
+                + "replaced; osssync never removes them"
         ),
     ]
 
@@ -272,7 +286,7 @@ enum OptionTable {
     /// Options that no file can set: they confirm one run, decide what is trusted, or name files
     /// that are written, which a directory from somebody else must not.
     static let onlyTyped: [Option] = [
-        .rebind, .allowEmpty, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
+        .rebind, .allowEmpty, .asOf, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
         .metricsFile, .filesFrom,
         .notifyURL, .notifyOn,
     ]

@@ -68,10 +68,26 @@ extension RunOptions {
             expected: "expected a time, such as 30m or 6h",
             parse: parseDuration
         )
+        try setPast(arguments)
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
         keepsFileMetadata = !arguments.has(.noMetadata)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
+    }
+
+    /// What is kept of what was there, and what a pull fetches of it.
+    private mutating func setPast(_ arguments: ParsedArguments) throws(UsageError) {
+        asOf = try arguments.given(
+            .asOf,
+            expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
+            parse: { parseTime($0, now: WallClock.now().seconds) }
+        )
+        guard arguments.values[.trash] == "remote" else { return }
+        if arguments.values[.backupDirectory] != nil {
+            throw .contradiction("--trash remote", "--backup-dir")
+        }
+        guard trashDays > 0 else { throw .contradiction("--trash remote", "--trash-days 0") }
+        remoteTrash = .ownPrefix
     }
 }
 

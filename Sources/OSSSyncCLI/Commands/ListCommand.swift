@@ -7,6 +7,9 @@ struct ListCommand: Sendable {
     func run() async throws -> ExitCode {
         guard let text = context.positional(0) else { return .usage }
         let (client, object) = try place(text)
+        if context.arguments.has(.versions) {
+            return try await listVersions(client, object?.key ?? client.remote.prefix)
+        }
         var list = ObjectList(context)
         try await client.list { list.add($0) }
         if list.isEmpty, let object {
@@ -25,6 +28,38 @@ struct ListCommand: Sendable {
         list.finish()
         guard list.isEmpty, !client.remote.prefix.isEmpty else { return .success }
         context.complain("no key begins with '\(object?.display ?? client.remote.display)'")
+        return .incomplete
+    }
+
+    private func listVersions(_ client: BucketClient, _ start: String) async throws -> ExitCode {
+        for other in [Option.summary, .long] where context.arguments.has(other) {
+            throw UsageError.contradiction("--versions", "--" + other.rawValue)
+        }
+        let isHuman = context.arguments.has(.humanReadable)
+        var isEmpty = true
+        try await client.listVersions(beginningWith: start) { version in
+            isEmpty = false
+            guard !context.output.isJSON else {
+                var line = EventJSON.line("version", time: WallClock.text())
+                line.add("key", version.key)
+                line.add("version_id", version.versionID)
+                line.add("latest", version.isLatest)
+                line.add("deleted", version.size == nil)
+                if let size = version.size { line.add("size", size) }
+                line.add("etag", ifPresent: version.etag)
+                line.add("last_modified", ifPresent: version.lastModified)
+                return context.say(line)
+            }
+            let size = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
+            let gap = String(repeating: " ", count: max(0, (isHuman ? 8 : 14) - size.utf8.count))
+            let time = version.lastModified ?? String(repeating: " ", count: 24)
+            let mark = version.isLatest ? "*" : " "
+            return context.say(
+                "\(time)  \(gap)\(size)  \(version.versionID)  \(mark) \(version.key)"
+            )
+        }
+        guard isEmpty, !start.isEmpty else { return .success }
+        context.complain("no key begins with '\(displayText(start))'")
         return .incomplete
     }
 

@@ -21,7 +21,7 @@ struct RestoreCommand: Sendable {
             replaces: context.arguments.has(.force)
         )
         request.isDryRun = context.arguments.has(.dryRun)
-        let report = try await context.localMirror().restore(request) { say($0) }
+        let report = try await restore(request, isUndo: isUndo)
         for path in report.missing {
             let subject = isUndo ? "what that run removed" : "'\(path)'"
             context.complain("\(subject) is not in the trash; 'osssync trash DIR' lists what is")
@@ -40,6 +40,41 @@ struct RestoreCommand: Sendable {
             context.say((request.isDryRun ? "would have " : "") + Self.text(report))
         }
         return report.isComplete ? .success : .incomplete
+    }
+
+    /// Restores from the trash here, and from the one in the bucket what that does not have; an
+    /// undo does so on both sides.
+    private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
+        let local = try context.localMirror()
+        guard try local.hasRemoteTrash() else {
+            return try await local.restore(request) { say($0) }
+        }
+        let mirror = try context.mirror()
+        var request = request
+        if request.version == .lastRun {
+            let here = try await local.lastRunInTrash()
+            let there = try await mirror.lastRunInRemoteTrash()
+            if let last = [here, there].compactMap({ $0 }).max(by: { $0 < $1 }) {
+                request.version = .run(last.number)
+            }
+        }
+        var report = RestoreReport()
+        var missing: [String] = []
+        for path in request.paths {
+            var part = request
+            part.paths = [path]
+            var found = try await local.restore(part) { say($0) }
+            if !found.missing.isEmpty || isUndo { missing.append(path) }
+            found.missing = []
+            report.add(found)
+        }
+        guard !missing.isEmpty else { return report }
+        request.paths = missing
+        let options = isUndo ? nil : try context.options(of: .pull)
+        var found = try await mirror.restoreObjects(request, downloading: options) { say($0) }
+        if isUndo, report != RestoreReport() { found.missing = [] }
+        report.add(found)
+        return report
     }
 
     private func runToUndo() throws -> TrashVersion {
@@ -91,6 +126,7 @@ struct RestoreCommand: Sendable {
             if let run = file.run { line.add("run", run) }
             line.add("state", file.state.rawValue)
             line.add("reason", ifPresent: file.message)
+            line.add("remote", file.isRemote)
             context.say(line)
             return
         }
@@ -98,7 +134,8 @@ struct RestoreCommand: Sendable {
         case .restored, .replaced, .unchanged:
             guard !context.output.isQuiet else { return }
             let name = file.key == file.target ? file.key : "\(file.key) to \(file.target)"
-            context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)")
+            let place = file.isRemote ? " (in the bucket)" : ""
+            context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)")
         case .kept, .failed:
             let state = (isDryRun ? "would be " : "") + file.state.rawValue
             context.complain("\(state) \(file.target): \(file.message ?? "")")

@@ -44,6 +44,10 @@ struct RunCommand: Sendable {
         _ notification: RunNotification?
     ) async throws -> RunSummary {
         let mirror = try context.mirror()
+        var options = options
+        if let text = context.arguments.values[.backupDirectory] {
+            options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
+        }
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }

@@ -14,10 +14,20 @@ struct TrashCommand: Sendable {
         let mirror = try context.localMirror()
         let empties = context.arguments.has(.empty)
         let isDryRun = context.arguments.has(.dryRun)
-        let report =
+        var report =
             empties && !isDryRun
             ? try await mirror.emptyTrash(age: age)
             : try await mirror.trash(age: age) { say($0) }
+        if try mirror.hasRemoteTrash() {
+            let bucket = try context.mirror()
+            let other =
+                empties && !isDryRun
+                ? try await bucket.emptyRemoteTrash(age: age)
+                : try await bucket.remoteTrash(age: age) { say($0) }
+            report.files += other.files
+            report.bytes += other.bytes
+            report.failures += other.failures
+        }
         for failure in report.failures { context.complain(failure) }
         if context.output.isJSON {
             var line = EventJSON.line("trash", time: WallClock.text())
@@ -44,6 +54,7 @@ struct TrashCommand: Sendable {
             if let run = file.run { line.add("run", run) }
             let removed = file.removed.map { StoreTime(secondsSince1970: $0).text }
             line.add("removed", ifPresent: removed)
+            line.add("remote", file.isRemote)
             return context.say(line)
         }
         let size = String(file.size)
@@ -51,6 +62,7 @@ struct TrashCommand: Sendable {
         let run = file.run.map { "run \($0)" } ?? "-"
         let gap = String(repeating: " ", count: max(0, 8 - run.utf8.count))
         let time = context.timeText(file.removed)
-        return context.say("\(padding)\(size)  \(time)  \(run)\(gap)  \(file.key)")
+        let place = file.isRemote ? "  (in the bucket)" : ""
+        return context.say("\(padding)\(size)  \(time)  \(run)\(gap)  \(file.key)\(place)")
     }
 }

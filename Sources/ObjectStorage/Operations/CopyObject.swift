@@ -12,7 +12,7 @@ package struct CopyRequest: Sendable {
     /// What is known of the source: the copy keeps its class and, beside `userMetadata`, what other
     /// tools put on it.
     package var kept: ObjectMetadata?
-    /// What the copy is written with; needs `userMetadata`.
+    /// What the copy is written with; without `userMetadata`, only how it is encrypted.
     package var properties = ObjectProperties.none
     package var forbidsOverwrite: Bool
     /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
@@ -50,9 +50,11 @@ extension StorageClient {
             made.source = request.kept
             made.set(request.properties)
             wire.headers += objectHeaders(made) + accessControlHeaders(made.accessControl)
-        } else if let kept = request.kept, dialect.writableClasses.contains(kept.storageClass.name)
-        {
-            wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))
+        } else {
+            if let kept = request.kept, dialect.writableClasses.contains(kept.storageClass.name) {
+                wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))
+            }
+            wire.headers += encryptionHeaders(request.properties.encryption)
         }
         wire.isSlow = true
         return try await conditionally(

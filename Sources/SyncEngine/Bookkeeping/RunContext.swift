@@ -52,6 +52,9 @@ struct RunContext: Sendable {
     /// because a rebuilt manifest counts its runs from 1 again.
     var trashName: String { "\(clocks.stamp)-run-\(run.value)" }
 
+    /// The same in the bucket, where other machines may have a run of this number and time, too.
+    var remoteTrashName: String { trashName + "~" + environment.safeHostName }
+
     func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
 
     func reading<Value: Sendable>(

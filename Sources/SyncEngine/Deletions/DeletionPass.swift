@@ -4,16 +4,18 @@ internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 /// Carries out the deletions that a run planned, after `DeletionGuard` has allowed them.
 ///
 /// 1. `DirectoryWatch` checks that the directory is still at its path, before each batch.
-/// 2. `DeletionRecheck` asks the store again; only what is still as it was planned is deleted.
-/// 3. Objects are deleted in batches; files go to the trash if one is kept, and directories that
+/// 2. `ObjectKeeper` copies the objects, if the run keeps any.
+/// 3. `DeletionRecheck` asks the store again; only what is still as it was planned is deleted.
+/// 4. Objects are deleted in batches; files go to the trash if one is kept, and directories that
 ///    are empty then are removed.
 ///
 /// Not guaranteed: no store deletes on a condition, so an object that another writer replaces
-/// between step 2 and the request right after it is deleted.
+/// between step 3 and the request right after it is deleted.
 struct DeletionPass: Sendable {
     /// Files whose objects are asked for side by side.
     private static let askedAtOnce = 128
@@ -61,10 +63,16 @@ struct DeletionPass: Sendable {
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
-        let answer = await recheck.inspect(at: batch)
+        let (copied, gone) = try await keep(batch)
+        let answer = await recheck.inspect(at: copied)
         try await context.manifest.record(answer.gone.map { .forget($0.key) })
         if executor.ledger.stop != nil { return }
-        let batch = await missingHere(answer.unchanged)
+        let unchanged = answer.unchanged.filter { deletion in
+            guard gone.contains(deletion.key) else { return true }
+            executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists)
+            return false
+        }
+        let batch = await missingHere(unchanged)
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         try await watch.check()
@@ -93,6 +101,31 @@ struct DeletionPass: Sendable {
             context.tracker.count { $0.deleted += 1 }
             context.keptItem(.deleteRemote, .done, deletion.key, size: deletion.size)
         }
+    }
+
+    /// Those of `batch` that have a copy, if the run keeps any, or were gone when it was made; what
+    /// could not be copied is reported and stays.
+    private func keep(
+        _ batch: [PlannedDeletion]
+    ) async throws -> (batch: [PlannedDeletion], gone: Set<ObjectKey>) {
+        let keeper = ObjectKeeper(context: context)
+        guard keeper.isNeeded else { return (batch, []) }
+        let found = Mutex<(kept: Set<ObjectKey>, gone: Set<ObjectKey>)>(([], []))
+        try await executor.forEach(batch) { deletion in
+            do throws(ItemFailure) {
+                // On this side, each has the tag of the version that may go.
+                guard let etag = deletion.etag else { throw .alreadyExists }
+                try await keeper.keep(deletion.key, etag, size: deletion.size)
+                found.withLock { _ = $0.kept.insert(deletion.key) }
+            } catch {
+                guard error == .vanished else {
+                    return executor.fail(.deleteRemote, deletion.key, size: deletion.size, error)
+                }
+                found.withLock { _ = $0.gone.insert(deletion.key) }
+            }
+        }
+        let (kept, gone) = found.withLock { $0 }
+        return (batch.filter { kept.contains($0.key) || gone.contains($0.key) }, gone)
     }
 
     /// Those of `batch` whose keys the directory still lacks; the others are reported.

@@ -8,6 +8,8 @@ internal import SyncModel
 struct Housekeeping: Sendable {
     /// Later than any trash.
     private static let always = Timestamp(seconds: .max)
+    /// Pages of the bucket's trash that one run removes at most.
+    private static let trashPages = 100
 
     let context: RunContext
 
@@ -114,6 +116,28 @@ struct Housekeeping: Sendable {
                     context.warn(ofUpload: checkpoint.key, error)
                 }
             }
+        }
+    }
+
+    /// After a push or sync with a trash in the bucket: what is older there than it is kept.
+    ///
+    /// Also of other machines, by the names of their runs. What cannot be removed is said, and
+    /// tried again by the next run.
+    func sweepRemoteTrash() async throws {
+        let days = Int64(context.options.trashDays)
+        guard context.options.remoteTrash == .ownPrefix, context.tracker.direction != .pull,
+            !context.paths.isLimited, let now = context.clocks.earlier
+        else { return }
+        let limit = Timestamp(seconds: now.seconds - days * 86_400)
+        do {
+            let trash = TrashedObjects(store: context.store, prefix: context.prefix)
+            let report = try await trash.delete(before: limit, pages: Self.trashPages)
+            guard let failure = report.failures.first else { return }
+            context.emit(.warning(message: "the bucket's trash could not be emptied: \(failure)"))
+        } catch let error as StorageError where !error.isCancelled {
+            context.emit(
+                .warning(message: "the bucket's trash could not be emptied: \(error.message)")
+            )
         }
     }
 

@@ -28,6 +28,10 @@ public struct RunOptions: Sendable, Hashable {
     public var partSize: Int64
     /// How long the trash keeps what runs removed, in days; 0 removes at once.
     public var trashDays: Int
+    /// Where a push or sync copies objects before it deletes or replaces them; nowhere unless set.
+    ///
+    /// If the copy cannot be made and proven, the item fails and its object stays.
+    public var remoteTrash = RemoteTrash.none
     /// What to skip, in addition to the mirror's `.osssyncignore`; nothing unless set.
     public var filter = FileFilter()
     /// Deletes what the filter hides on the side that is changed, if it is recorded and unchanged.
@@ -61,6 +65,10 @@ public struct RunOptions: Sendable, Hashable {
     public var maximumTransfer: Int64?
     /// Stops the run after this time; nil: no limit.
     public var maximumDuration: Duration?
+    /// Pull: the versioned bucket as it was then, in seconds since 1970 UTC; nil: as it is.
+    ///
+    /// Such a directory is a mirror of that time only.
+    public var asOf: Int64?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
 

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// One file in the trash.
 public struct TrashedFile: Sendable, Hashable {
     /// The path that it had, safe to print.
@@ -8,6 +10,8 @@ public struct TrashedFile: Sendable, Hashable {
     public var run: Int64?
     /// When that run began, in seconds since 1970 UTC; nil if that is not known.
     public var removed: Int64?
+    /// True if it is in the trash of the bucket.
+    public var isRemote = false
 }
 
 /// How much is in the trash, or was removed from it.
@@ -82,6 +86,8 @@ public struct RestoredFile: Sendable, Hashable {
     public var size: Int64
     /// The run that removed it.
     public var run: Int64?
+    /// True if it came from the trash of the bucket, by a copy there.
+    public var isRemote = false
     /// How it ended.
     public var state: State
     /// Why it was not restored, safe to print.
@@ -105,6 +111,28 @@ public struct RestoreReport: Sendable, Hashable {
 
     /// Makes an empty report.
     public init() {}
+
+    /// Counts one file.
+    mutating func add(_ file: RestoredFile) {
+        switch file.state {
+        case .restored, .replaced:
+            restored += 1
+            bytes = bytes.addingClamped(file.size)
+        case .unchanged: unchanged += 1
+        case .kept: kept += 1
+        case .failed: failed += 1
+        }
+    }
+
+    /// Adds what another report counts.
+    public mutating func add(_ other: RestoreReport) {
+        restored += other.restored
+        bytes = bytes.addingClamped(other.bytes)
+        unchanged += other.unchanged
+        kept += other.kept
+        failed += other.failed
+        missing += other.missing
+    }
 
     /// True if everything that was asked for is there.
     public var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }

@@ -27,6 +27,13 @@ extension ItemExecutor {
             case .none: break
             }
         }
+        do {
+            try await keepReplaced(entry)
+        } catch {
+            // Its object is gone: another writer's doing, as if it had changed.
+            let failure = error == .vanished ? .alreadyExists : error
+            return fail(.upload, entry.key, size: file.size, failure)
+        }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         defer { context.tracker.end(transfer) }
         for attempt in 1...Self.sourceAttempts {
@@ -56,6 +63,13 @@ extension ItemExecutor {
                 return
             }
         }
+    }
+
+    /// Copies the object that the upload will replace, if the run keeps any.
+    private func keepReplaced(_ entry: JoinedEntry) async throws(ItemFailure) {
+        guard let object = entry.remote else { return }
+        let keeper = ObjectKeeper(context: context)
+        try await keeper.keep(entry.key, object.etag, size: object.size)
     }
 
     /// A local file that vanished since the walk is a change like any other.

@@ -331,11 +331,7 @@ extension ItemExecutor {
 
     /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.
     private var conflictSuffix: String {
-        let host = context.environment.hostName.utf8.prefix(32).filter { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
-        }
         let time = CivilTime(context.environment.now()).basicText
-        return ".conflict-\(time)-\(String(decoding: host, as: UTF8.self))"
+        return ".conflict-\(time)-\(context.environment.safeHostName)"
     }
 }

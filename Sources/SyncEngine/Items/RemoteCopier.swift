@@ -5,8 +5,6 @@ internal import SyncModel
 
 /// Copies within the bucket, so that a renamed file moves no bytes.
 struct RemoteCopier: Sendable {
-    private static let preferredPartSize: Int64 = 256 << 20
-
     let context: RunContext
     /// The largest object in bytes that is copied by one request.
     let largestWholeCopy: Int64
@@ -120,9 +118,15 @@ struct RemoteCopier: Sendable {
         of file: FileIdentity,
         to key: ObjectKey
     ) async throws -> PutResult? {
-        let layout = PartLayout(objectSize: row.size, preferredPartSize: Self.preferredPartSize)
-        guard let layout else { return nil }
-        let (source, destination) = (context.objectKey(row.key), context.objectKey(key))
+        let source = context.objectKey(row.key)
+        let copies = PartCopies(
+            store: context.store,
+            source: source,
+            etag: row.etag,
+            size: row.size
+        )
+        guard let layout = copies.layout else { return nil }
+        let destination = context.objectKey(key)
         // The row by which a run that was killed here leaves no upload behind.
         let checkpoint = UploadCheckpoint(
             key: key,
@@ -148,29 +152,11 @@ struct RemoteCopier: Sendable {
         let upload = try await uploads.initiate(request, checkpoint)
         let copied: PutResult
         do {
-            var parts: [UploadedPart] = []
-            for index in 0..<layout.partCount {
-                parts.append(
-                    try await context.store.uploadPartCopy(
-                        PartCopyRequest(
-                            source: source,
-                            sourceETag: row.etag,
-                            sourceRange: layout.range(ofPartAt: index),
-                            destination: destination,
-                            upload: upload,
-                            number: PartNumber(index: index)
-                        )
-                    )
-                )
-            }
-            var completing = CompleteRequest(
-                key: destination,
-                upload: upload,
-                parts: parts,
-                forbidsOverwrite: true
+            copied = try await copies.make(
+                destination,
+                upload,
+                accessControl: properties.accessControl
             )
-            completing.accessControl = properties.accessControl
-            copied = try await context.store.completeMultipartUpload(completing)
         } catch {
             // What cannot be aborted now, the row leads the next run to.
             if (try? await context.store.abortMultipartUpload(destination, upload)) != nil {

@@ -12,6 +12,8 @@ struct ListingCursor: Sendable {
     /// The greatest key so far, or the one that the range begins after.
     private var last: ObjectKey?
     private var hasListedAgain = false
+    /// False after the last page.
+    private(set) var hasMore = true
 
     /// Keys are those of the store, and all of `range` begin with `prefix`.
     init(_ range: KeyRange, prefix: ObjectKey) {
@@ -42,6 +44,20 @@ struct ListingCursor: Sendable {
         last = page.objects.last?.key ?? last
         request.token = page.next
         request.startAfter = nil
+        hasMore = page.next != nil
+        return true
+    }
+
+    /// Continues behind `end` if the pages so far end within `prefix`; what else begins with it is
+    /// not listed.
+    mutating func skip(_ prefix: ObjectKey, to end: ObjectKey) -> Bool {
+        guard hasMore, let reached = last, reached.hasPrefix(prefix), reached < end else {
+            return false
+        }
+        last = end
+        validator = ListingValidator()
+        request.token = nil
+        request.startAfter = end
         return true
     }
 }

@@ -201,7 +201,7 @@ struct ListingRanges {
     mutating func range(of step: Step, reaching last: ObjectKey?) -> KeyRange? {
         guard let index = index(of: step) else { return nil }
         // Where the store has no more keys, there is nothing in what was guessed.
-        let isEnd = step.cursor.request.token == nil
+        let isEnd = !step.cursor.hasMore
         while index + 1 < parts.count {
             let next = parts[index + 1]
             let isReached = last.map { parts[index].keys.isPassed(by: $0) } ?? false
@@ -239,7 +239,7 @@ struct ListingRanges {
         }
         let range = parts[index].keys
         let isPassed = keys.last.map { range.isPassed(by: $0.next) } ?? false
-        guard step.cursor.request.token != nil, !isPassed else {
+        guard step.cursor.hasMore, !isPassed else {
             parts[index].state = .ended
             open -= 1
             return dropRead()

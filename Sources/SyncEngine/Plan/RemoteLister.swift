@@ -19,6 +19,9 @@ final class RemoteLister: Sendable {
     private let markers: MarkerReader?
     private let ranges: Mutex<ListingRanges>
     private let contradictions = Atomic<Int>(0)
+    /// The keys of the mirror's trash in the bucket, of which a page at most is listed.
+    private let trash: (prefix: ObjectKey, end: ObjectKey)
+    private let trashed = Atomic(false)
     /// Raised when a page has arrived, was read, or cannot be listed.
     private let progress = Condition()
 
@@ -39,6 +42,7 @@ final class RemoteLister: Sendable {
         self.prefix = prefix
         self.width = markers == nil ? max(1, width) : 1
         func whole(_ key: ObjectKey) -> ObjectKey { ObjectKey(prefix.bytes + key.bytes) }
+        trash = (whole(RemoteTrash.keys), whole(RemoteTrash.lastKey))
         self.ranges = Mutex(
             ListingRanges(
                 ranges.ranges.map {
@@ -55,6 +59,9 @@ final class RemoteLister: Sendable {
 
     /// False once a page contradicted those before it: what such a listing lacks may be there.
     var isInOrder: Bool { contradictions.load(ordering: .acquiring) == 0 }
+
+    /// True if the bucket has a trash of this mirror.
+    var hasTrash: Bool { trashed.load(ordering: .relaxed) }
 
     /// Lists until the end or a failure; runs beside ``next(_:)``, which learns of the failure.
     ///
@@ -127,7 +134,8 @@ final class RemoteLister: Sendable {
                 contradictions.add(1, ordering: .acquiringAndReleasing)
                 continue
             }
-            let keys = page.objects.map(\.key)
+            var keys = page.objects.map(\.key)
+            if step.cursor.skip(trash.prefix, to: trash.end) { keys.append(trash.end) }
             let range = ranges.withLock { $0.range(of: step, reaching: keys.last) }
             guard let range else { return ranges.withLock { $0.accept([], keys, for: step) } }
             let objects = try await inside(range, page.objects)
@@ -142,8 +150,13 @@ final class RemoteLister: Sendable {
         _ page: [RemoteObject]
     ) async throws -> [RemoteObject] {
         // The prefix itself is the mirrored directory's own marker.
-        let objects = page.filter {
-            range.contains($0.key) && $0.key.bytes.count > prefix.bytes.count
+        let objects = page.filter { object in
+            guard range.contains(object.key), object.key.bytes.count > prefix.bytes.count else {
+                return false
+            }
+            guard object.key.hasPrefix(trash.prefix) else { return true }
+            trashed.store(true, ordering: .relaxed)
+            return false
         }
         let targets = try await LinkTargets(store: store, prefix: prefix).targets(of: objects)
         return objects.enumerated().map { index, object in

@@ -23,6 +23,8 @@ extension MirrorRun {
         var walkedEntries = 0
         /// What the filters left out of the walk.
         var leftOut = RangeTally(.all)
+        /// True if the bucket has a trash of this mirror.
+        var hasRemoteTrash = false
         var isListingProven = false
         var isScanProven = false
         var listingFailure: (any Error)?
@@ -51,6 +53,7 @@ extension MirrorRun {
             listedObjects: loop.listedObjects - reserved.count,
             walkedEntries: loop.walkedEntries,
             leftOut: loop.scan.leftOut.tally,
+            hasRemoteTrash: loop.lister.hasTrash,
             isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,

@@ -265,6 +265,9 @@ extension MirrorRun {
         // What other patterns exclude elsewhere, a limited run cannot say.
         if !paths.isLimited { try await announceFilter(hasRows: rows.count > 0) }
         let coverage = try await transfer(parts, rows: rows)
+        if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
+            try await RemoteTrash.note(in: session.directory, parts.context.disk)
+        }
         await parts.publications.flush()
         await parts.publications.recordRows()
         if let stop = parts.ledger.stop { throw stop }
@@ -303,6 +306,7 @@ extension MirrorRun {
                 filter.excludes(key) || filter.bounds.mayExclude(size: size)
                     || session.directory.isTagged(beneath: key, filter.tags)
             }
+            try await Housekeeping(context: parts.context).sweepRemoteTrash()
         }
         for content in await parts.publications.unproven {
             try await session.manifest.note(content)

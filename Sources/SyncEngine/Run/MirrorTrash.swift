@@ -66,6 +66,25 @@ package struct MirrorTrash: Sendable {
         }
     }
 
+    /// True if the bucket has, or has had, a trash of this mirror.
+    package func hasRemote() throws(SyncError) -> Bool {
+        let directory = try settings.open()
+        do throws(LocalError) {
+            return try RemoteTrash.isNoted(in: directory)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// When the last run began that left something, and its number.
+    package func lastRun() async throws(SyncError) -> (time: Int64, number: Int64)? {
+        try await onDisk { directory, _ throws(LocalError) in
+            let last = try directory.trashOfRuns().last { $0.number != nil }
+            guard let last, let time = last.time, let number = last.number else { return nil }
+            return (time.seconds, number)
+        }
+    }
+
     /// Brings files back; each by one rename, so that a kill leaves it here or there.
     ///
     /// - Parameters:
@@ -77,14 +96,8 @@ package struct MirrorTrash: Sendable {
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        var paths: [RelativePath?] = []
-        for text in request.paths {
-            let isAll = text == "." || text == "./"
-            paths.append(isAll ? nil : try LocalSettings.path(text))
-        }
-        var target: RelativePath?
-        if let text = request.target { target = try LocalSettings.path(text) }
-        let (wanted, place, now) = (paths, target, settings.environment.now())
+        let (wanted, place) = try request.places()
+        let now = settings.environment.now()
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
@@ -158,6 +171,38 @@ extension MirrorTrash {
     }
 }
 
+extension RestoreRequest {
+    /// The paths, nil for everything, and where they go.
+    func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
+        var found: [RelativePath?] = []
+        for text in paths {
+            let isAll = text == "." || text == "./"
+            found.append(isAll ? nil : try LocalSettings.path(text))
+        }
+        return (found, try target.map(LocalSettings.path))
+    }
+}
+
+extension TrashVersion {
+    /// The runs whose trash may be meant, the best last: what it has is in none after it.
+    ///
+    /// `runs` have the oldest first.
+    func chosen(
+        among runs: [MirrorDirectory.TrashOfRun]
+    ) -> [MirrorDirectory.TrashOfRun] {
+        switch self {
+        case .latest: runs
+        case .lastRun:
+            runs.last { $0.number != nil }.map { last in
+                runs.filter { $0.number == last.number && $0.time == last.time }
+            } ?? []
+        case .run(let number): runs.filter { $0.number == number }
+        case .at(let seconds):
+            runs.filter { $0.time.map { $0.seconds >= seconds } ?? false }.reversed()
+        }
+    }
+}
+
 extension TrashReport {
     fileprivate mutating func add(_ size: Int64) {
         files += 1
@@ -190,6 +235,7 @@ private struct Restorer {
         var report = RestoreReport()
         for path in paths {
             var isFound = false
+            let chosen = version.chosen(among: runs)
             for (index, run) in chosen.enumerated() {
                 let better = chosen[(index + 1)...]
                 try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
@@ -208,20 +254,6 @@ private struct Restorer {
         }
         if !isDryRun { try directory.synchronize() }
         return report
-    }
-
-    /// The runs whose trash may be meant, the best last: what it has is in none after it.
-    private var chosen: [MirrorDirectory.TrashOfRun] {
-        switch version {
-        case .latest: runs
-        case .lastRun:
-            runs.last { $0.number != nil }.map { last in
-                runs.filter { $0.number == last.number && $0.time == last.time }
-            } ?? []
-        case .run(let number): runs.filter { $0.number == number }
-        case .at(let seconds):
-            runs.filter { $0.time.map { $0.seconds >= seconds } ?? false }.reversed()
-        }
     }
 
     private func restore(
@@ -267,17 +299,12 @@ private struct Restorer {
             switch outcome {
             case .restored(let replaced):
                 item.state = replaced ? .replaced : .restored
-                report.restored += 1
-                report.bytes = report.bytes.addingClamped(file.size)
-            case .alreadyThere:
-                item.state = .unchanged
-                report.unchanged += 1
+            case .alreadyThere: item.state = .unchanged
             case .occupied:
                 item.state = .kept
                 item.message =
                     "another file is there; --force moves that one to the trash, "
                     + "--to PATH restores beside it"
-                report.kept += 1
             }
         } catch LocalError.interrupted {
             throw .interrupted
@@ -285,8 +312,8 @@ private struct Restorer {
             throw error
         } catch {
             item.message = SyncError(any: error).message
-            report.failed += 1
         }
+        report.add(item)
         onFile(item)
     }
 }

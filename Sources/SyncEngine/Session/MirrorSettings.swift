@@ -5,14 +5,27 @@ package import SyncModel
 
 /// Which remote a manifest was made with; another one is refused.
 package struct RemoteIdentity: Sendable, Hashable {
-    /// `oss` or `s3`.
+    static let past = " as of "
+
+    /// `oss` or `s3`; with the time behind ``past``, for a bucket as it was.
     package let dialect: String
     package let endpointHost: String
     package let bucket: String
     package let prefix: String
 
-    package init(dialect: String, endpointHost: String, bucket: String, prefix: String) {
-        self.dialect = dialect
+    /// `asOf` is the time of a bucket as it was, in seconds since 1970 UTC.
+    package init(
+        dialect: String,
+        endpointHost: String,
+        bucket: String,
+        prefix: String,
+        asOf: Int64? = nil
+    ) {
+        let time = asOf.map { seconds in
+            let text = CivilTime(Timestamp(seconds: seconds)).extendedText(milliseconds: 0)
+            return Self.past + text.prefix { $0 != "." } + "Z"
+        }
+        self.dialect = dialect + (time ?? "")
         self.endpointHost = endpointHost
         self.bucket = bucket
         self.prefix = prefix

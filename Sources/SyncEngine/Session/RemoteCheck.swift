@@ -62,9 +62,18 @@ struct RemoteCheck {
         let changed = remote.filter { value in
             recorded[value.name].map { $0 != value.value } ?? false
         }
+        // No option makes one of the other.
+        if let other = changed.first(where: { $0.name == Setting.dialect }),
+            let known = recorded[other.name],
+            Self.time(known) != nil || Self.time(other.value) != nil
+        {
+            throw refusal(ofTime: known)
+        }
         if let first = changed.first, !allowsRebinding {
             throw refusal(first.name, recorded[first.name] ?? "")
         }
+        let isNew = !isKnown && kept == .absent
+        if isNew, Self.time(settings.identity.dialect) != nil { try requireEmpty() }
         let state =
             recorded[Setting.state] ?? settings.environment.randomName(Self.stateLength)
         let finding = Finding(
@@ -112,6 +121,41 @@ struct RemoteCheck {
                 + "damaged; nothing was changed. If '\(settings.displayRemote)' is the right "
                 + "remote, use --rebind"
         )
+    }
+
+    /// The time of a bucket as it was, as the identity has it.
+    private static func time(_ dialect: String) -> Substring? {
+        let text = dialect.utf8
+        guard let start = text.firstIndex(ofBytes: RemoteIdentity.past.utf8) else { return nil }
+        return dialect[start...].dropFirst(RemoteIdentity.past.count)
+    }
+
+    private func requireEmpty() throws(SyncError) {
+        let hasFiles = try MirrorLink.hasFiles(
+            directory: settings.directory,
+            stateDirectory: settings.stateDirectory,
+            homeDirectory: settings.homeDirectory
+        )
+        guard hasFiles else { return }
+        throw SyncError(
+            code: .refused,
+            message: "'\(displayText(settings.directory.utf8))' is not empty; nothing was changed. "
+                + "--as-of needs an empty directory, or one with the same --as-of"
+        )
+    }
+
+    /// Another time of the same remote.
+    private func refusal(ofTime recorded: String) -> SyncError {
+        let shown = displayText(settings.directory.utf8)
+        let advice: String
+        if let time = Self.time(recorded) {
+            advice =
+                "has the bucket as of \(time); use --as-of \(time) for it, and another directory "
+                + "for any other time"
+        } else {
+            advice = "has the bucket as it is; --as-of needs an empty directory"
+        }
+        return SyncError(code: .refused, message: "'\(shown)' \(advice). Nothing was changed")
     }
 
     private func refusal(_ name: String, _ recorded: String) -> SyncError {

@@ -17,7 +17,7 @@ _osssync() {
         'cancel:discard unfinished transfers'
         'trash:list or delete what runs moved to the trash'
         'restore:bring deleted or replaced files back from the trash'
-        'undo:bring back everything that a run deleted or replaced here'
+        'undo:bring back everything that a run deleted or replaced'
         'verify:read files and compare their content with the recorded checksums'
         'log:show past runs, or the recorded items of one'
         'doctor:check configuration, credentials, clock, network and disk'
@@ -71,7 +71,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -83,6 +83,7 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--as-of[download a versioned bucket as it was at TIME, into an empty directory or one with the same --as-of]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -130,7 +131,9 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
+                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -193,7 +196,9 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
+                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -331,6 +336,7 @@ _osssync() {
                 '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
                 '*-h[show sizes in units, such as 1.5 MiB]' \
+                '*--versions[list all versions of objects, with their IDs, and marks of deletion]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -500,7 +506,19 @@ _osssync() {
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:file:_files'
@@ -516,7 +534,19 @@ _osssync() {
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:file:_files'
@@ -529,7 +559,19 @@ _osssync() {
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:file:_files'
@@ -619,7 +661,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--trash-days[keep removed local files in the trash for N days]:value: ' \
+                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \

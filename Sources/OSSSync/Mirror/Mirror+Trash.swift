@@ -1,0 +1,92 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// What pushes and syncs keep in the bucket of objects that they delete or replace.
+extension Mirror {
+    /// A prefix of the mirror's bucket as the place for ``RunOptions/remoteTrash``.
+    ///
+    /// - Throws: `SyncError` of code `configuration` if it is of another bucket, lies within the
+    ///   remote's prefix or contains it.
+    public func backup(in other: Remote) throws(SyncError) -> RemoteTrash {
+        func refusal(_ reason: String) -> SyncError {
+            SyncError(
+                code: .configuration,
+                message: "'\(other.display)' cannot have copies of what is deleted or replaced in "
+                    + "'\(remote.display)': \(reason)"
+            )
+        }
+        guard other.dialect == remote.dialect, other.bucket == remote.bucket else {
+            throw refusal("it is another bucket; use a prefix of '\(remote.bucket)'")
+        }
+        let (own, its) = (remote.prefix.utf8, other.prefix.utf8)
+        guard !its.starts(with: own) else {
+            throw refusal("it lies within; use a prefix beside it, or --trash remote")
+        }
+        guard !own.starts(with: its) else {
+            throw refusal("it contains it; use a prefix beside it")
+        }
+        return .prefix(other.prefix)
+    }
+
+    /// Lists the mirror's trash in the bucket, of all machines; takes no lock.
+    ///
+    /// - Parameters:
+    ///   - age: Only what runs copied there that began at least this long ago.
+    ///   - onFile: Called with each copy, the oldest run's first; false ends the listing.
+    /// - Returns: How much was listed.
+    /// - Throws: `SyncError`.
+    public func remoteTrash(
+        age: Duration,
+        onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws(SyncError) -> TrashReport {
+        try await engine(connectionLimit: 1)
+            .listRemoteTrash(age: age.components.seconds, onFile: onFile)
+    }
+
+    /// Deletes what is in the mirror's trash in the bucket for good.
+    ///
+    /// - Parameter age: Only what runs copied there that began at least this long ago, by this
+    ///   machine's clock.
+    /// - Returns: How much was deleted, and what could not be.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    public func emptyRemoteTrash(age: Duration) async throws(SyncError) -> TrashReport {
+        try await engine(connectionLimit: 1).emptyRemoteTrash(age: age.components.seconds)
+    }
+
+    /// The last run of this machine that left something in the trash of the bucket; as
+    /// ``LocalMirror/lastRunInTrash()``.
+    public func lastRunInRemoteTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+        try await engine(connectionLimit: 1).lastRunInRemoteTrash()
+    }
+
+    /// Copies objects back from the trash in the bucket, where there are none now, and downloads
+    /// their files.
+    ///
+    /// What is there, in the bucket or in the directory, stays.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back, and where.
+    ///   - options: Those of the pull that downloads it; nil to change only the bucket, and only
+    ///     by what this machine's runs removed.
+    ///   - onFile: Called with each object from any thread.
+    /// - Returns: What came back.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    public func restoreObjects(
+        _ request: RestoreRequest,
+        downloading options: RunOptions?,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        let limit = RunOptions.standard.connectionLimit
+        var (report, paths) = try await engine(connectionLimit: limit)
+            .restoreObjects(request, isUndo: options == nil, onFile: onFile)
+        guard var options, !request.isDryRun, !paths.isEmpty else { return report }
+        (options.deletesKnown, options.deletesExtra) = (false, false)
+        (options.deletesExcluded, options.filter) = (false, FileFilter())
+        (options.maximumTransfer, options.maximumDuration) = (nil, nil)
+        options.replacesLocalChanges = false
+        options.paths = paths
+        let summary = try await run(.pull, options: options) { _ in }
+        report.failed += summary.failed + summary.skipped + summary.conflicts
+        return report
+    }
+}

@@ -1,0 +1,231 @@
+package import SyncModel
+internal import Synchronization
+
+/// A versioned bucket as it was at one time; nothing can be written to it.
+///
+/// Of each key, the version counts that was the latest then: the newest that is not younger. A key
+/// whose delete marker is that does not exist. Reads name the version's ID, so that later writes
+/// and deletions change nothing.
+///
+/// Not guaranteed: what the bucket's lifecycle or a user removed for good.
+package final class PastStore: ObjectStore {
+    private static let versionsAtOnce = 1_000
+    /// Versions whose IDs are remembered, so that a read need not ask for them.
+    private static let mostRemembered = 20_000
+
+    private let store: StorageClient
+    private let time: Timestamp
+    private let remembered = Mutex<[ObjectKey: VersionID]>([:])
+
+    package init(_ store: StorageClient, at time: Timestamp) {
+        self.store = store
+        self.time = time
+    }
+
+    package var dialect: StorageDialect { store.dialect }
+
+    package func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        var latest = Latest(time: time)
+        let start = request.token.map { ObjectKey($0.text) } ?? request.startAfter
+        var marker = start.map { VersionMarker(key: $0, versionID: nil) }
+        while true {
+            let page = try await store.listVersions(
+                ListVersionsRequest(
+                    prefix: request.prefix,
+                    marker: marker,
+                    maximumKeys: Self.versionsAtOnce
+                )
+            )
+            for version in page.versions { try latest.add(version) }
+            if page.next == nil { latest.finish() }
+            let found = latest.found
+            // The last key may have more versions on the next page.
+            guard page.next == nil || !found.isEmpty else {
+                marker = page.next
+                continue
+            }
+            remember(found)
+            let next = page.next == nil ? nil : latest.passed
+            return ListPage(
+                objects: found.compactMap(\.object),
+                commonPrefixes: [],
+                next: next.map { ContinuationToken(String(decoding: $0.bytes, as: UTF8.self)) }
+            )
+        }
+    }
+
+    package func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await store.head(key, versionID: try await version(of: key))
+    }
+
+    package func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        var request = request
+        request.versionID = try await version(of: request.key)
+        return try await store.get(request, into: sink)
+    }
+
+    package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await store.symlinkTarget(key)
+    }
+
+    private func remember(_ versions: [ObjectVersion]) {
+        remembered.withLock { known in
+            if known.count + versions.count > Self.mostRemembered { known = [:] }
+            for version in versions { known[version.key] = version.versionID }
+        }
+    }
+
+    /// - Throws: As for an object that does not exist.
+    private func version(of key: ObjectKey) async throws(StorageError) -> VersionID {
+        if let known = remembered.withLock({ $0[key] }) { return known }
+        var latest = Latest(time: time)
+        var marker: VersionMarker?
+        while latest.passed == nil {
+            let page = try await store.listVersions(
+                ListVersionsRequest(
+                    prefix: key,
+                    marker: marker,
+                    maximumKeys: Self.versionsAtOnce
+                )
+            )
+            // A key comes before all others that begin so.
+            for version in page.versions { try latest.add(version) }
+            marker = page.next
+            if marker == nil { latest.finish() }
+        }
+        guard let found = latest.found.first, found.key == key else {
+            throw StorageError(
+                kind: .service(status: 404, code: "NoSuchKey"),
+                operation: "HeadObject",
+                key: key
+            )
+        }
+        remember([found])
+        return found.versionID
+    }
+}
+
+/// Finds the version of each key that was the latest at a time, in a listing of all versions.
+private struct Latest {
+    let time: Timestamp
+    /// Those that were no delete markers.
+    private(set) var found: [ObjectVersion] = []
+    /// The last key of which all versions have come.
+    private(set) var passed: ObjectKey?
+    private var key: ObjectKey?
+    private var best: ObjectVersion?
+
+    init(time: Timestamp) {
+        self.time = time
+    }
+
+    mutating func add(_ version: ObjectVersion) throws(StorageError) {
+        if version.key != key {
+            if let key, version.key < key {
+                throw StorageError(
+                    kind: .protocolViolation(
+                        "the key '\(version.key.display)' comes after '\(key.display)'"
+                    ),
+                    operation: "ListObjectVersions"
+                )
+            }
+            finish()
+            key = version.key
+        }
+        guard let modified = version.lastModified, modified <= time else { return }
+        // Of one moment, the first one is the newest.
+        if let other = best?.lastModified, other >= modified { return }
+        best = version
+    }
+
+    mutating func finish() {
+        guard let key else { return }
+        if let best, best.object != nil { found.append(best) }
+        (passed, best, self.key) = (key, nil, nil)
+    }
+}
+
+// MARK: - What cannot be done
+
+extension PastStore {
+    private func refusal(_ operation: String, _ key: ObjectKey?) -> StorageError {
+        StorageError(
+            kind: .invalidRequest("nothing can be written to a bucket as it was"),
+            operation: operation,
+            key: key
+        )
+    }
+
+    package func put(
+        _ request: PutRequest,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> PutResult {
+        throw refusal("PutObject", request.key)
+    }
+
+    package func initiateMultipartUpload(
+        _ request: PutRequest
+    ) async throws(StorageError) -> UploadID {
+        throw refusal("InitiateMultipartUpload", request.key)
+    }
+
+    package func uploadPart(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber,
+        body: RequestBody,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(StorageError) -> UploadedPart {
+        throw refusal("UploadPart", key)
+    }
+
+    package func listParts(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        after: PartNumber?
+    ) async throws(StorageError) -> ListPartsPage {
+        throw refusal("ListParts", key)
+    }
+
+    package func completeMultipartUpload(
+        _ request: CompleteRequest
+    ) async throws(StorageError) -> PutResult {
+        throw refusal("CompleteMultipartUpload", request.key)
+    }
+
+    package func abortMultipartUpload(
+        _ key: ObjectKey,
+        _ upload: UploadID
+    ) async throws(StorageError) {
+        throw refusal("AbortMultipartUpload", key)
+    }
+
+    package func listMultipartUploads(
+        _ request: ListUploadsRequest
+    ) async throws(StorageError) -> ListUploadsPage {
+        throw refusal("ListMultipartUploads", nil)
+    }
+
+    package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
+        throw refusal("CopyObject", request.destination)
+    }
+
+    package func uploadPartCopy(
+        _ request: PartCopyRequest
+    ) async throws(StorageError) -> UploadedPart {
+        throw refusal("UploadPartCopy", request.destination)
+    }
+
+    package func delete(
+        _ keys: [ObjectKey]
+    ) async throws(StorageError) -> [ObjectKey: StorageError] {
+        throw refusal("DeleteMultipleObjects", keys.first)
+    }
+}

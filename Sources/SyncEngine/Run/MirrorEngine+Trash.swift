@@ -1,0 +1,129 @@
+internal import LocalStorage
+internal import ObjectStorage
+package import ObjectTransfer
+internal import SyncModel
+
+/// The trash in the bucket, which pushes and syncs fill with `RemoteTrash.ownPrefix`.
+extension MirrorEngine {
+    /// Hands each copy of runs that began at least `age` seconds ago to `onFile`, the oldest run's
+    /// first, until that returns false.
+    package func listRemoteTrash(
+        age: Int64,
+        onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws(SyncError) -> TrashReport {
+        let limit = limit(age)
+        var report = TrashReport()
+        do {
+            try await remoteTrash.forEachPage([]) { copies in
+                for copy in copies where copy.run.time.map({ $0 < limit }) ?? false {
+                    report.files += 1
+                    report.bytes = report.bytes.addingClamped(copy.object.size)
+                    let file = TrashedFile(
+                        key: copy.key.display,
+                        size: copy.object.size,
+                        run: copy.run.number,
+                        removed: copy.run.time?.seconds,
+                        isRemote: true
+                    )
+                    guard onFile(file) else { return false }
+                }
+                return true
+            }
+            return report
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// Deletes the copies of runs that began at least `age` seconds ago, by this machine's clock;
+    /// while no run of this directory is active.
+    package func emptyRemoteTrash(age: Int64) async throws(SyncError) -> TrashReport {
+        let limit = limit(age)
+        do {
+            let lock = try localSettings.open().lock()
+            defer { withExtendedLifetime(lock) {} }
+            return try await remoteTrash.delete(before: limit, pages: .max)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// When the last run of this machine began that left something, and its number.
+    package func lastRunInRemoteTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+        do {
+            let last = try await remoteTrash.runs().last { run in
+                run.number != nil && run.name.suffix(host.utf8.count).elementsEqual(host.utf8)
+            }
+            guard let last, let time = last.time, let number = last.number else { return nil }
+            return (time.seconds, number)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// Copies objects back from the trash, where there are none now.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back.
+    ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
+    ///   - onFile: Called with each, from any thread.
+    /// - Returns: What came back, and the paths of objects that are there.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    package func restoreObjects(
+        _ request: RestoreRequest,
+        isUndo: Bool,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
+        let (paths, target) = try request.places()
+        do {
+            let directory = try localSettings.open()
+            let lock = request.isDryRun ? nil : try directory.lock()
+            defer { withExtendedLifetime(lock) {} }
+            let outcome = try await ObjectRestorer(
+                trash: remoteTrash,
+                directory: directory,
+                disk: BlockingQueue(
+                    label: "osssync.trash",
+                    width: 1,
+                    threads: settings.environment.threads
+                ),
+                request: request,
+                host: isUndo ? host : nil,
+                bringsFiles: !isUndo,
+                onFile: onFile
+            ).restore(paths, to: target)
+            return (outcome.report, outcome.paths)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// The end of the names of this machine's runs.
+    private var host: String { "~" + settings.environment.safeHostName }
+
+    private var remoteTrash: TrashedObjects {
+        let limiter = ConnectionLimiter(
+            maximum: RunOptions.standard.connectionLimit,
+            byteBudget: 1 << 30,
+            monotonic: settings.environment.monotonic,
+            sleep: settings.environment.sleep
+        )
+        return TrashedObjects(store: LimitedStore(settings.store, limiter), prefix: settings.prefix)
+    }
+
+    private var localSettings: LocalSettings {
+        var local = LocalSettings(
+            directory: settings.directory,
+            stateDirectory: settings.stateDirectory,
+            homeDirectory: settings.homeDirectory,
+            environment: settings.environment
+        )
+        local.systemCalls = settings.systemCalls
+        return local
+    }
+
+    private func limit(_ age: Int64) -> Timestamp {
+        guard age > 0 else { return Timestamp(seconds: .max) }
+        return Timestamp(seconds: settings.environment.now().seconds - age + 1)
+    }
+}

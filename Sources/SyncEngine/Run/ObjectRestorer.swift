@@ -1,0 +1,159 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import Synchronization
+
+/// Copies objects back from a mirror's trash in the bucket, under the keys that they had.
+///
+/// An object that is there stays, whatever it is: only where there is none, one is made.
+struct ObjectRestorer: Sendable {
+    private static let copiesAtOnce = 16
+
+    let trash: TrashedObjects
+    let directory: MirrorDirectory
+    let disk: BlockingQueue
+    let request: RestoreRequest
+    /// The end of the names of the runs that are meant; nil for those of all machines.
+    let host: String?
+    /// True if the files are to be fetched: where one is, nothing is restored.
+    let bringsFiles: Bool
+    let onFile: @Sendable (RestoredFile) -> Void
+
+    /// What became of the objects, and the paths of those that are there now.
+    struct Outcome: Sendable {
+        var report = RestoreReport()
+        var paths: [String] = []
+    }
+
+    func restore(
+        _ paths: [RelativePath?],
+        to target: RelativePath?
+    ) async throws -> Outcome {
+        let runs = try await trash.runs().filter { run in
+            host.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
+        }
+        let chosen = request.version.chosen(among: runs)
+        var outcome = Outcome()
+        // Of each file the copy of the best run counts, which is the last one here.
+        var done: Set<ObjectKey> = []
+        for path in paths {
+            var isFound = false
+            for run in chosen.reversed() {
+                let name = run.name + [UInt8(ascii: "/")]
+                try await trash.forEachPage(name + (path?.bytes ?? [])) { copies in
+                    let meant = copies.filter { copy in
+                        guard let path else { return true }
+                        return copy.key == path.key || copy.key.hasPrefix(path.beneath)
+                    }.filter { !done.contains($0.key) }
+                    if !meant.isEmpty { isFound = true }
+                    if chosen.count > 1 { done.formUnion(meant.map(\.key)) }
+                    try await restore(meant, beneath: path, to: target, &outcome)
+                    return true
+                }
+            }
+            if !isFound { outcome.report.missing.append(path?.display ?? ".") }
+        }
+        return outcome
+    }
+
+    private func restore(
+        _ copies: [TrashedObjects.Copy],
+        beneath path: RelativePath?,
+        to target: RelativePath?,
+        _ outcome: inout Outcome
+    ) async throws {
+        let results = Mutex<[(item: RestoredFile, key: ObjectKey)]>([])
+        var rest = copies[...]
+        let next = { rest.popFirst() }
+        try await forEachBounded(limit: Self.copiesAtOnce, next: next) { copy in
+            let key = Self.place(of: copy.key, beneath: path, to: target)
+            var item = RestoredFile(
+                key: copy.key.display,
+                target: key.display,
+                size: copy.object.size,
+                run: copy.run.number,
+                isRemote: true,
+                state: .failed
+            )
+            do {
+                item.state = try await restore(copy, to: key)
+                if item.state == .kept {
+                    item.message = "another version is there; --to PATH restores beside it"
+                }
+            } catch let error as StorageError where error.isCancelled {
+                throw error
+            } catch {
+                item.message = SyncError(any: error).message
+            }
+            onFile(item)
+            results.withLock { $0.append((item, key)) }
+        }
+        for (item, key) in results.withLock({ $0 }) {
+            outcome.report.add(item)
+            guard item.state == .restored || item.state == .unchanged else { continue }
+            outcome.paths.append(String(decoding: key.bytes, as: UTF8.self))
+        }
+    }
+
+    private static func place(
+        of key: ObjectKey,
+        beneath path: RelativePath?,
+        to target: RelativePath?
+    ) -> ObjectKey {
+        guard let target else { return key }
+        let rest =
+            path.map { [UInt8](key.bytes.dropFirst($0.bytes.count)) }
+            ?? [UInt8(ascii: "/")] + key.bytes
+        return ObjectKey(target.bytes + rest)
+    }
+
+    private func restore(
+        _ copy: TrashedObjects.Copy,
+        to key: ObjectKey
+    ) async throws -> RestoredFile.State {
+        let path = try RelativePath(key: key)
+        let directory = directory
+        if bringsFiles, !key.isDirectoryMarker {
+            let found = try await disk.run { () throws(LocalError) in
+                try directory.identity(of: path)
+            }
+            guard found == .absent else { return .kept }
+        }
+        let whole = ObjectKey(trash.prefix.bytes + key.bytes)
+        do throws(StorageError) {
+            let found = try await trash.store.head(whole, versionID: nil)
+            return try await isSame(found, copy) ? .unchanged : .kept
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+        guard !request.isDryRun else { return .restored }
+        let copying = ObjectCopy(
+            store: trash.store,
+            source: copy.object.key,
+            etag: copy.object.etag,
+            size: copy.object.size,
+            encryption: nil
+        )
+        do throws(StorageError) {
+            _ = try await copying.make(at: whole)
+            return .restored
+        } catch {
+            guard error.isAlreadyExists || error.isPreconditionFailed || error.mayHaveReachedServer
+            else { throw error }
+            // A lost answer, or another writer.
+            let found = try await trash.store.head(whole, versionID: nil)
+            return try await isSame(found, copy) ? .restored : .kept
+        }
+    }
+
+    private func isSame(
+        _ found: ObjectMetadata,
+        _ copy: TrashedObjects.Copy
+    ) async throws(StorageError) -> Bool {
+        guard found.size == copy.object.size else { return false }
+        if found.etag == copy.object.etag { return true }
+        guard trash.store.dialect.computesChecksum, let checksum = found.crc64 else { return false }
+        return try await trash.store.head(copy.object.key, versionID: nil).crc64 == checksum
+    }
+}

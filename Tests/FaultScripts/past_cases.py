@@ -1,0 +1,89 @@
+"""Rows F224 to F226: a versioned bucket as it was."""
+
+import os
+import time
+
+from case_table import case, equal, expect
+from scenes import NEW, OLD, OTHER
+from stage import BUCKET, Server
+
+
+def own_server(place):
+    """A server whose bucket no other case uses."""
+    server = Server(os.path.dirname(place.server.osssync))
+    place.closers.append(server.stop)
+    place.server, place.endpoint = server, server.url
+
+
+def versioned(place):
+    """A bucket with versions, whose objects were edited, deleted and added since the moment."""
+    if place.server is place.first_server:
+        own_server(place)
+    status, _, text = place.server.call(
+        "PUT", "", {"versioning": ""},
+        b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+    equal(status, 200, f"versioning: {text}")
+    for name in ("2026/a.jpg", "2026/b.jpg", "kept"):
+        place.put(name, OLD)
+    moment = int(time.time()) + 1
+    while time.time() < moment + 1.1:
+        place.head("kept")
+    place.delete("2026/a.jpg")
+    place.put("2026/b.jpg", NEW)
+    place.put("added", OTHER)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+THEN = {"2026/a.jpg": OLD, "2026/b.jpg": OLD, "kept": OLD}
+NOW = {"2026/b.jpg": NEW, "added": OTHER, "kept": OLD}
+
+
+@case("F224", "a folder that was deleted two nights ago comes back as it was, beside the mirror")
+def _(place):
+    moment = versioned(place)
+    place.in_step(place.pull())
+    equal(place.tree(), NOW, "the mirror")
+    mirror, place.directory = place.directory, os.path.join(place.folder, "then")
+    place.in_step(place.pull("--as-of", moment))
+    equal(place.tree(), THEN, "what was there")
+    again = place.in_step(place.pull("--as-of", moment))
+    equal(again.count("transferred"), 0, f"the second time: {again}")
+    # What was lost is copied into the mirror, and sent.
+    lost = os.path.join(place.directory, "2026", "a.jpg")
+    os.rename(lost, os.path.join(mirror, "2026", "a.jpg"))
+    place.directory = mirror
+    place.in_step(place.push())
+    equal(place.get("2026/a.jpg"), OLD, "the object")
+
+
+@case("F225", "a directory of the past is not mixed with another time, or with files")
+def _(place):
+    moment = versioned(place)
+    place.in_step(place.pull("--as-of", moment))
+    for command, *options in (("pull",), ("push",), ("sync",), ("pull", "--rebind"),
+                              ("pull", "--as-of", "2020-01-01T00:00:00Z")):
+        result = place.run(command, *options)
+        equal((result.status, place.tree()), (3, THEN), f"{command} {options}: {result}")
+        expect(f"--as-of {moment}" in result.errors, str(result))
+    place.directory = os.path.join(place.folder, "own")
+    place.write("own", OTHER)
+    result = place.pull("--as-of", moment)
+    equal((result.status, place.tree()), (3, {"own": OTHER}), str(result))
+
+
+@case("F226", "a bucket without versions has no past, and ls shows those that there are")
+def _(place):
+    own_server(place)
+    place.put("a", OLD)
+    result = place.pull("--as-of", "2099-01-01")
+    equal((result.status, place.tree()), (3, {}), str(result))
+    expect("keeps no versions" in result.errors, str(result))
+    versioned(place)
+    listed = place.start("ls", "--versions", f"oss://{BUCKET}/{place.prefix}", "--json")
+    found = [(line["key"].split("/", 1)[1], line["latest"], line["deleted"])
+             for line in listed.all("version")]
+    wanted = [("2026/a.jpg", True, True), ("2026/a.jpg", False, False),
+              ("2026/b.jpg", True, False), ("2026/b.jpg", False, False), ("a", True, False),
+              ("added", True, False), ("kept", True, False)]
+    equal(found, wanted, f"the versions: {listed}")
+    equal(sum(line["version_id"] == "null" for line in listed.all("version")), 1, "without an ID")

@@ -1,0 +1,140 @@
+"""Rows F220 to F223: the trash in the bucket, and what comes back from it."""
+
+import os
+
+from case_table import case, equal, expect
+from process_cases import killed_at
+from replacing_cases import fresh
+from scenes import FRESH, NEW, OLD, OTHER
+from stage import BUCKET, ramp
+
+KEEPING = ["--delete", "--trash", "remote"]
+
+
+def lost(place):
+    """A mirror in step whose directory then lacks `gone` and has another `edited`."""
+    for name, content in {"edited": OLD, "gone": OTHER, "kept": FRESH}.items():
+        place.write(name, content)
+    place.in_step(place.push())
+    os.remove(place.path("gone"))
+    place.write("edited", NEW)
+    place.server.forget_requests()
+
+
+def trash(place):
+    """The contents of the trash in the bucket, by the keys that they had."""
+    _, _, text = place.server.call("GET", "", {"prefix": f"{place.prefix}/.osssync/trash/"})
+    found = {}
+    for part in text.decode().split("<Key>")[1:]:
+        key = part.split("</Key>")[0][len(place.prefix) + 1:]
+        found.setdefault(key.split("/", 3)[3], []).append(place.get(key))
+    return found
+
+
+def command(place, name, *arguments):
+    """A command on the mirror, which its configuration links."""
+    return place.start(name, place.directory, "--json", *arguments)
+
+
+@case("F220", "a push that is killed at any request loses neither version of an object")
+def _(place):
+    for moment in ("before", "after"):
+        for number in range(1, 30):
+            version = ramp(3_000 + number, number)
+            place.write("edited", version)
+            place.write("gone", version)
+            place.in_step(place.push(*KEEPING))
+            place.write("edited", NEW)
+            os.remove(place.path("gone"))
+            was_killed = killed_at(place, "push", number, moment, "--trash", "remote")
+            copies = trash(place)
+            expect(place.get("edited") == version or version in copies.get("edited", []),
+                   f"the replaced version is lost {moment} request {number}")
+            expect(place.get("gone") == version or version in copies.get("gone", []),
+                   f"the deleted version is lost {moment} request {number}")
+            place.in_step(place.push(*KEEPING))
+            equal((place.get("edited"), place.get("gone")), (NEW, None), "the objects")
+            if not was_killed:
+                break
+        expect(number > 6, f"only {number} requests")
+
+
+@case("F221", "an object without a proven copy is neither deleted nor replaced")
+def _(place):
+    refused = {"fail": {"status": 403, "code": "AccessDenied"}}
+    for scheme in ("oss", "s3"):
+        fresh(place, scheme)
+        lost(place)
+        place.faults(place.fault("CopyObject", refused))
+        result = place.push(*KEEPING)
+        equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0),
+              f"what was done: {result}")
+        expect("no copy could be made" in result.said("edited"), result.said("edited"))
+        equal((place.get("edited"), place.get("gone")), (OLD, OTHER), "the objects")
+        place.write("edited", OLD)
+        result = place.push(*KEEPING)
+        equal((result.status, place.get("gone")), (1, OTHER), f"a deletion alone: {result}")
+        place.faults()
+        place.in_step(place.push(*KEEPING))
+        equal(trash(place)["gone"][-1], OTHER, "the copy")
+
+
+@case("F221", "an object that changes in the moment of its copy is left to its writer")
+def _(place):
+    lost(place)
+    os.remove(place.path("edited"))
+    between = place.wire()
+
+    def other_writer(request, forward):
+        place.put("gone", FRESH)
+    between.on("CopyObject", other_writer, only=1)
+    result = place.push(*KEEPING, "--jobs", "1")
+    equal((result.status, result.count("conflicts")), (1, 1), f"what was done: {result}")
+    equal((place.get("gone"), place.get("edited")), (FRESH, None), "the objects")
+
+
+@case("F222", "a push is undone in the bucket, and never over a newer object")
+def _(place):
+    lost(place)
+    place.in_step(place.push(*KEEPING))
+    listed = command(place, "trash")
+    equal(sorted(line["key"] for line in listed.all("trashed")), ["edited", "gone"], str(listed))
+    expect(all(line["remote"] for line in listed.all("trashed")), str(listed))
+    undone = command(place, "undo")
+    equal((undone.status, undone.last("restore")["restored"], undone.last("restore")["kept"]),
+          (1, 1, 1), str(undone))
+    equal((place.get("gone"), place.get("edited")), (OTHER, NEW), "the objects")
+    place.in_step(place.pull())
+    equal(place.tree(), {"edited": NEW, "gone": OTHER, "kept": FRESH}, "the tree")
+
+
+@case("F222", "a file comes back from the trash in the bucket, where the one here has none")
+def _(place):
+    lost(place)
+    place.in_step(place.push(*KEEPING))
+    back = command(place, "restore", "gone")
+    equal((back.status, place.tree().get("gone")), (0, OTHER), str(back))
+    older = command(place, "restore", "edited", "--to", "older")
+    equal((older.status, place.tree().get("older")), (0, OLD), str(older))
+    equal(place.tree()["edited"], NEW, "the present version")
+    kept = command(place, "restore", "edited")
+    equal((kept.status, place.tree()["edited"]), (1, NEW), str(kept))
+    emptied = command(place, "trash", "--empty")
+    equal((emptied.status, trash(place)), (0, {}), str(emptied))
+
+
+@case("F223", "--backup-dir has copies beside the mirror, and no place that is part of it")
+def _(place):
+    lost(place)
+    mirror = f"oss://{BUCKET}/{place.prefix}"
+    for wrong in (mirror, mirror + "/inner", f"oss://{BUCKET}", "oss://another-bucket/backup",
+                  f"s3://{BUCKET}/backup"):
+        result = place.push("--delete", "--backup-dir", wrong)
+        equal((result.status, len(place.requests())), (2, 0), f"{wrong}: {result}")
+    place.in_step(place.push("--delete", "--backup-dir", mirror + "-old"))
+    _, _, text = place.server.call("GET", "", {"prefix": place.prefix + "-old/"})
+    keys = [part.split("</Key>")[0] for part in text.decode().split("<Key>")[1:]]
+    equal(sorted(key.rsplit("/", 1)[1] for key in keys), ["edited", "gone"], f"the copies: {keys}")
+    equal(trash(place), {}, "the trash")
+    both = place.push("--backup-dir", mirror + "-old", "--trash", "remote")
+    equal(both.status, 2, str(both))
