@@ -20,6 +20,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     case reservedName
     /// Something that the walk could not look at hides it: nobody deleted it.
     case hidden
+    /// A saved plan is carried out, and it does not have the key.
+    case notInPlan
 
     /// True if the two sides differ by what is left.
     ///
@@ -27,7 +29,7 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     package func isDifference(of entry: JoinedEntry) -> Bool {
         switch self {
         case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: return false
-        case .onlyLocal, .onlyRemote, .deletedLocally: return true
+        case .onlyLocal, .onlyRemote, .deletedLocally, .notInPlan: return true
         case .deletedRemotely:
             if case .directory(isEmpty: false)? = entry.local?.kind { return false }
             return true
@@ -47,6 +49,7 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         case .reservedName:
             "its name is reserved for osssync's own files, which are never mirrored"
         case .hidden: "a link, a special file or something unreadable hides it"
+        case .notInPlan: "the plan does not have it"
         }
     }
 }
@@ -131,6 +134,8 @@ package enum SkipReason: Sendable, Hashable {
     case hidden
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
+    /// A saved plan is carried out, and a comparison has another outcome than when it was saved.
+    case notInPlan
 
     /// True for a file that is damaged rather than left out.
     package var isDamage: Bool {
@@ -202,6 +207,8 @@ package enum SkipReason: Sendable, Hashable {
                 + "the object are skipped"
         case .beneathIgnoreFile:
             "the name '.osssyncignore' is reserved for the ignore file, which is not a directory"
+        case .notInPlan:
+            "its content is not the one that the plan was made for; save a new plan"
         case .damaged(true):
             "damaged: its content is not the recorded one, although its size and time are; the "
                 + "object is unchanged\(Self.repairAdvice), 'push --checksum --force' sends the "

@@ -73,7 +73,8 @@ struct JSONLineTests {
         }
         try check("init", source.path, workplace.remote)
         try check("push", source.path, "--dry-run")
-        let push = try check("push", source.path)
+        try check("push", source.path, "--save-plan", source.path + ".plan")
+        let push = try check("apply", source.path + ".plan")
         #expect(push.output.split(separator: "\n").count == push.events.count)
         let pull = try check("pull", target.path, workplace.remote, status: 1)
         let failed = pull.events.first { $0["state"] as? String == "failed" }

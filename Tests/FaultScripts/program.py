@@ -18,7 +18,7 @@ REQUEST_LIMIT = 400
 UNDONE = ["failed", "conflicts", "skipped", "damaged", "deletions_held_back", "stopped"]
 # What differs then, if anything.
 DIFFERING = ["vanished", "local_changes", "only_local", "only_remote", "deleted_here",
-             "deleted_there"]
+             "deleted_there", "not_in_plan"]
 
 
 class Result:

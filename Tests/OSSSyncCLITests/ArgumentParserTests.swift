@@ -15,6 +15,20 @@ struct ArgumentParserTests {
         return arguments
     }
 
+    @Test func `a run that saves a plan is a dry run, and a plan has options of its own`() throws {
+        let saving = try arguments("push", "--save-plan", "x.plan", "DIR")
+        #expect(saving.has(.dryRun) && saving.values[.savePlan] == "x.plan")
+        #expect(try arguments("apply", "-q", "x.plan").positionals == ["x.plan"])
+        #expect(throws: UsageError.missingArgument("FILE", command: .apply)) { try parse("apply") }
+        #expect(throws: UsageError.self) { try parse("apply", "--delete", "x.plan") }
+        #expect(throws: UsageError.self) { try parse("status", "--save-plan", "x.plan", "DIR") }
+        // What only one run confirms or trusts, no file can.
+        for option in [Option.rebind, .insecureHTTP, .caFile, .config, .logFile, .notifyURL] {
+            #expect(!CommandTable.plannedOptions.contains(option))
+        }
+        #expect(!CommandTable.scheduledOptions.contains(.savePlan))
+    }
+
     @Test func `options stand before, between and after the other arguments`() throws {
         let expected = ParsedArguments(
             command: .pull,

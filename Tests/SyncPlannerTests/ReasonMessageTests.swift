@@ -84,6 +84,10 @@ struct ReasonMessageTests {
                 + " object are skipped"
         ),
         (
+            .notInPlan,
+            "its content is not the one that the plan was made for; save a new plan"
+        ),
+        (
             .fileTooLarge(size: 53_687_091_200_001),
             "the file has 53687091200001 bytes, and an object can have at most 53687091200000"
         ),
@@ -114,6 +118,7 @@ struct ReasonMessageTests {
                 "it is the marker of the mirrored prefix itself",
                 "its name is reserved for osssync's own files, which are never mirrored",
                 "a link, a special file or something unreadable hides it",
+                "the plan does not have it",
             ]
         )
         #expect(

@@ -144,6 +144,9 @@ struct ArgumentParser {
         }
         let arguments = Array(positionals.dropFirst())
         try check(arguments, of: command)
+        var counts = counts
+        // It changes nothing, either.
+        if values[.savePlan] != nil { counts[.dryRun] = 1 }
         return .run(
             ParsedArguments(
                 command: name,

@@ -4,7 +4,8 @@ extension CommandTable {
     /// and those of its output.
     static let scheduledOptions: [Option] = ([.force] + runOptions).filter { option in
         ![
-            .dryRun, .rebind, .allowEmpty, .progress, .json, .quiet, .verbose, .stateDirectory,
+            .dryRun, .savePlan, .rebind, .allowEmpty, .progress, .json, .quiet, .verbose,
+            .stateDirectory,
             .help,
         ].contains(option)
     }

@@ -4,6 +4,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case pull
     case push
     case sync
+    case apply
     case status
     case explain
     case ls
@@ -100,9 +101,8 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, sync, status, explain, list, get, put, presign, uploads, cancel,
-        trash,
-        restore, undo, verify, log, doctor, schedule, completions, help,
+        initialize, pull, push, sync, apply, status, explain, list, get, put, presign, uploads,
+        cancel, trash, restore, undo, verify, log, doctor, schedule, completions, help,
     ]
 
     /// What the overview says of all of them.
@@ -173,7 +173,7 @@ enum CommandTable {
     /// What objects are written with.
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
-        [.dryRun, .delete, .deleteExtra] + filterOptions + [
+        [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
             .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
             .maximumDuration, .filesFrom, .progress, .logFile, .metricsFile, .notifyURL, .notifyOn,

@@ -1,6 +1,7 @@
 /// Every option of every command, by the name it has on the command line.
 enum Option: String, CaseIterable, Sendable {
     case dryRun = "dry-run"
+    case savePlan = "save-plan"
     case delete
     case deleteExtra = "delete-extra"
     case maxDelete = "max-delete"

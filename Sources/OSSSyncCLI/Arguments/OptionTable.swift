@@ -15,6 +15,13 @@ enum OptionTable {
             "show what would be done without transferring, writing or deleting anything"
         ),
         OptionSpecification(
+            .savePlan,
+            value: .text("FILE"),
+            .run,
+            "the same, and save it as a plan in FILE, outside of DIR; 'osssync apply FILE' carries "
+                + "it out"
+        ),
+        OptionSpecification(
             .delete,
             .run,
             "delete what was deleted on the other side, if it was mirrored and has not changed "
@@ -287,7 +294,7 @@ enum OptionTable {
     /// that are written, which a directory from somebody else must not.
     static let onlyTyped: [Option] = [
         .rebind, .allowEmpty, .asOf, .config, .stateDirectory, .caFile, .insecureHTTP, .logFile,
-        .metricsFile, .filesFrom,
+        .metricsFile, .filesFrom, .savePlan,
         .notifyURL, .notifyOn,
     ]
 

@@ -17,14 +17,21 @@ struct CommandContext: Sendable {
     let defaults: DirectoryDefaults?
     /// The mirror that the command is about; nil without one.
     let place: MirrorPlace?
+    /// What `apply` carries out; nil for every other command.
+    let plan: SavedPlan?
     let output: OutputOptions
     let sources: ConfigurationSources
     /// Reports progress and retries for every command.
     let reporter: Reporter
     private let loss = Loss()
 
-    init(_ typed: ParsedArguments, environment: [String: String]) throws {
+    init(
+        _ typed: ParsedArguments,
+        environment: [String: String],
+        plan: SavedPlan? = nil
+    ) throws {
         self.typed = typed
+        self.plan = plan
         let row = CommandTable.row(typed.command)
         place = try row.flatMap { $0.isOfMirror ? try MirrorPlace.find(typed, $0) : nil }
         defaults = try place.flatMap { try Self.defaults(of: $0, typed) }

@@ -8,7 +8,12 @@ enum CommandRunner {
     ) async -> ExitCode {
         let context: CommandContext
         do {
-            context = try CommandContext(arguments, environment: environment)
+            let applied = arguments.command == .apply ? try ApplyCommand(arguments) : nil
+            context = try CommandContext(
+                applied?.arguments ?? arguments,
+                environment: environment,
+                plan: applied?.plan
+            )
         } catch {
             return report(error, isJSON: arguments.has(.json))
         }
@@ -44,7 +49,8 @@ enum CommandRunner {
         case .schedule:
             try ScheduleCommand(context: context, environment: context.sources.environment).run()
         case .completions: try CompletionsCommand(context: context).run()
-        case .help: .success
+        // The first is the run of its plan.
+        case .apply, .help: .success
         }
     }
 

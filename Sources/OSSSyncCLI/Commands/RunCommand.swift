@@ -22,11 +22,13 @@ struct RunCommand: Sendable {
     private func run(_ notification: RunNotification?) async throws -> (ExitCode, Bool) {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
+        options.plan = try context.planUse(direction, options.paths)
         notification?.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let record = try RunRecording(context, direction, options.paths)
         do {
             let code = ExitCode(try await run(options, record, notification))
+            if case .save(let path, _)? = options.plan { say(saved: path) }
             return (await record.finish(code), false)
         } catch let error as SyncError where error.code == .locked && skipsIfLocked {
             record.note(skipped: error)
@@ -55,6 +57,17 @@ struct RunCommand: Sendable {
             reporter.handle(event)
             record.handle(event)
             notification?.handle(event)
+        }
+    }
+
+    private func say(saved path: String) {
+        if context.output.isJSON {
+            var line = EventJSON.line("plan_saved", time: WallClock.text())
+            line.add("path", displayText(path))
+            context.say(line)
+        } else if !context.output.isQuiet {
+            let file = displayText(path)
+            context.say("the plan is saved in '\(file)'; 'osssync apply FILE' carries it out")
         }
     }
 

@@ -126,6 +126,7 @@ enum EventJSON {
         line.add("deleted_here", summary.deletedHere)
         line.add("deleted_there", summary.deletedThere)
         line.add("excluded", summary.excluded)
+        line.add("not_in_plan", summary.notInPlan)
         line.add("seconds", summary.seconds)
         line.add("requests", summary.requests)
         line.add("retries", summary.retries)

@@ -161,6 +161,7 @@ enum EventText {
             summary.notMirrored,
             "only here and not mirrored: symbolic links, special files or reserved names"
         )
+        add(summary.notInPlan, "not in the plan and left")
         if summary.excluded > 0 {
             let names = countText(summary.excluded, "name", "names")
             lines.append("\(names) excluded by filters; -vv shows which, and by what")

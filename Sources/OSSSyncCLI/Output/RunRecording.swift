@@ -42,9 +42,11 @@ final class RunRecording: Sendable {
             options.verbosity = 1
             return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
         }
-        if let path, log?.isSame(as: path) == true {
+        let plan = context.arguments.values[.savePlan]
+        for (option, path) in [(Option.metricsFile, path), (.savePlan, plan)] {
+            guard let path, log?.isSame(as: path) == true else { continue }
             throw .badValue(
-                option: "--metrics-file",
+                option: "--" + option.rawValue,
                 value: displayText(path),
                 expected: "it is the log file; specify another file"
             )
@@ -60,7 +62,7 @@ final class RunRecording: Sendable {
         _ arguments: ParsedArguments,
         _ context: CommandContext
     ) throws(UsageError) {
-        for option in [Option.logFile, .metricsFile] {
+        for option in [Option.logFile, .metricsFile, .savePlan] {
             guard let path = arguments.values[option] else { continue }
             func refusal(_ reason: String) -> UsageError {
                 let name = "--" + option.rawValue

@@ -103,6 +103,7 @@ struct ItemReports: Sendable {
             case .onlyRemote: summary.onlyRemote += 1
             case .deletedLocally: summary.deletedHere += 1
             case .deletedRemotely: summary.deletedThere += 1
+            case .notInPlan: summary.notInPlan += 1
             case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: break
             }
         }

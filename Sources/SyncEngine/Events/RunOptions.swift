@@ -69,8 +69,17 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// Such a directory is a mirror of that time only.
     public var asOf: Int64?
+    /// What the run has to do with a saved plan; nothing unless set.
+    ///
+    /// Only a dry run saves one, and only another run carries one out.
+    public var plan: PlanUse?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
+
+    /// The plan that the run is limited to; nil for any other run.
+    var appliedPlan: SavedPlan? {
+        if case .apply(let plan)? = plan, !isDryRun { plan } else { nil }
+    }
 
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every

@@ -202,6 +202,8 @@ public struct RunSummary: Sendable, Hashable {
     public var deletedThere = 0
     /// Names that the filters left out, of objects and of files; an excluded directory is one.
     public var excluded = 0
+    /// What a run that carries out a saved plan would have done without it, and left.
+    public var notInPlan = 0
     /// True if files or directories went away while the directory was read: under another name they
     /// may be there unseen, which the next run finds.
     public var directoryChanged = false
@@ -254,7 +256,7 @@ public struct RunSummary: Sendable, Hashable {
     /// sends nothing, and a push fetches nothing. The counts say what differs.
     public var isInStep: Bool {
         isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
-            && deletedHere == 0 && deletedThere == 0 && !directoryChanged
+            && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && !directoryChanged
     }
 }
 

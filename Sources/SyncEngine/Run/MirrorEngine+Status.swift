@@ -71,6 +71,7 @@ extension MirrorEngine {
             hidden,
             Self.common(all),
             passes: { works.pass(to: $0) },
+            skips: scope.surelyTakes,
             onUnchanged: { works.addUnchanged($0) },
             onEntry: { entry in
                 works.add(entry)

@@ -33,6 +33,7 @@ package struct MirrorEngine: Sendable {
                     + "mirror, as --rebind does; run once without paths"
             )
         }
+        try options.checkPlan(settings)
         let session: MirrorSession
         if let first = try await usableSession(options, onEvent) {
             session = first
@@ -51,7 +52,8 @@ package struct MirrorEngine: Sendable {
             options: options,
             onEvent: onEvent
         )
-        try await run.checkPaths()
+        // A plan may have deleted them already.
+        if options.appliedPlan == nil { try await run.checkPaths() }
         try await run.acceptMounts()
         return options.isDryRun ? try await run.preview() : try await run.perform()
     }

@@ -68,7 +68,8 @@ extension MirrorRun {
             try await DeferredDownloads(executor: executor).run()
             try await RoomMaking(executor: executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
-            if options.deletesExtra, !paths.isLimited, !session.isManifestRebuilt,
+            if options.deletesExtra, !paths.isLimited, options.plan == nil,
+                !session.isManifestRebuilt,
                 parts.ledger.failedItems == 0,
                 context.tracker.summary.skipped == 0 || options.allowsRebinding,
                 session.known.unmounted.isEmpty, filter.isLasting,

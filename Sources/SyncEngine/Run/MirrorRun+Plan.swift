@@ -67,7 +67,8 @@ extension MirrorRun {
         "the exclude patterns take too long to match for this name; it is skipped on both sides. "
         + "Simplify the patterns, or exclude the directory above it"
 
-    /// Plans without workers: every item goes to `body`, in key order.
+    /// Plans without workers: every item goes to `body`, in key order; where a saved plan is
+    /// carried out, only what that has.
     func plan(
         rows: RecordedRows,
         _ parts: Parts,
@@ -82,6 +83,11 @@ extension MirrorRun {
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }
         var plan = RunPlan(policy, issues)
+        let chosen = options.appliedPlan.map { AppliedPlan($0, executor) }
+        func give(_ item: PlannedItem) async throws {
+            guard let chosen else { return try await body(item) }
+            for item in try await chosen.add(item) { try await body(item) }
+        }
         let loop = try await join(
             rows: rows,
             scope,
@@ -90,18 +96,22 @@ extension MirrorRun {
             notesMounts: !options.isDryRun,
             passes: { key in
                 let isFree = plan.pass(to: key)
-                while let item = plan.next() { try await body(item) }
-                return isFree
+                while let item = plan.next() { try await give(item) }
+                guard isFree, let chosen else { return isFree }
+                return try await chosen.passes(key)
             },
+            skips: { scope.surelyTakes($0) && chosen?.hasNoLine(of: $0) ?? true },
             onUnchanged: { count in parts.context.tracker.count { $0.unchanged += count } },
             onEntry: { entry in
                 plan.add(entry)
-                while let item = plan.next() { try await body(item) }
+                while let item = plan.next() { try await give(item) }
                 issues.planReached(entry.key)
             }
         )
         plan.finish()
-        while let item = plan.next() { try await body(item) }
+        while let item = plan.next() { try await give(item) }
+        let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
+        for item in rest { try await body(item) }
         parts.context.tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount
@@ -118,8 +128,9 @@ extension MirrorRun {
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
     /// in order.
     ///
-    /// But for those that are unchanged where `passes` said that only their number counts: that
-    /// goes to `onUnchanged`. `policy` is one of the plans', which agree about what is unchanged.
+    /// But for those that are unchanged where `passes` said that only their number counts, as long
+    /// as `skips` says so of each: that goes to `onUnchanged`. `policy` is one of the plans', which
+    /// agree about what is unchanged.
     ///
     /// Without `notesMounts` nothing is recorded: so for what only looks.
     func join(
@@ -129,6 +140,7 @@ extension MirrorRun {
         _ policy: DecisionPolicy,
         notesMounts: Bool = false,
         passes: (ObjectKey) async throws -> Bool,
+        skips: (ObjectKey) -> Bool,
         onUnchanged: (Int) -> Void,
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
@@ -159,7 +171,7 @@ extension MirrorRun {
             while true {
                 try Task.checkCancellation()
                 if staleRows.isIdle, let key = loop.commonKey, try await passes(key),
-                    let skipped = try loop.skipUnchanged(policy, where: scope.surelyTakes)
+                    let skipped = try loop.skipUnchanged(policy, where: skips)
                 {
                     onUnchanged(skipped.count)
                     issues.planReached(skipped.last)

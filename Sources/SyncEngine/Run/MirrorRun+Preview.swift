@@ -23,10 +23,16 @@ extension MirrorRun {
         emitWarnings()
         var preview = Preview(parts: parts)
         var refusal: DeletionRefusal?
+        var writer: PlanWriter?
         do {
+            if case .save(let path, let command)? = options.plan {
+                let disk = parts.context.disk
+                writer = try await PlanWriter(path: path, command: command, settings, disk)
+            }
             let rows = try await recordedRows()
             let coverage = try await plan(rows: rows, parts) { item in
-                try await preview.show(item)
+                guard let shown = try await preview.show(item) else { return }
+                try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
             if let error = coverage.listingFailure { throw error }
             try await RoomMaking(executor: parts.executor).warn()
@@ -52,6 +58,11 @@ extension MirrorRun {
         if let refusal, refusal.isSafetyRefusal {
             throw SyncError(code: .refused, message: refusal.message)
         }
+        do {
+            try await writer?.finish()
+        } catch {
+            throw SyncError(any: error)
+        }
         return summary
     }
 }
@@ -75,8 +86,19 @@ private struct Preview {
         self.parts = parts
     }
 
-    mutating func show(_ item: PlannedItem) async throws {
+    /// What was shown last: what becomes of the item.
+    private var shown: ItemAction?
+    /// What the comparison of the item ended in.
+    private var outcome: Decision?
+
+    /// Shows the item; the action for its key, and the outcome of its comparison; nil if there is
+    /// nothing to show.
+    mutating func show(
+        _ item: PlannedItem
+    ) async throws -> (action: ItemAction, outcome: Decision?)? {
+        (shown, outcome) = (nil, nil)
         try await show(item.decision, item.entry)
+        return shown.map { ($0, outcome) }
     }
 
     /// Deletions that are renames, by which the run changes the name of a file.
@@ -107,8 +129,10 @@ private struct Preview {
                 let message =
                     "the store provides no checksum to compare with the file; a run "
                     + "fetches the object to compare it"
+                outcome = nil
                 return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
             }
+            outcome = answer.isSame ? same : different
             try await show(answer.isSame ? same : different, entry)
         } catch is CancellationError {
             throw CancellationError()
@@ -133,7 +157,12 @@ private struct Preview {
         case .download(let reason), .downloadAfterDeletions(let reason):
             try await showDownload(entry, reason)
         case .makeDirectory:
-            if entry.local == nil { show(.download, entry, size: 0, "a new directory") }
+            if entry.local == nil {
+                show(.download, entry, size: 0, "a new directory")
+            } else {
+                // Only the manifest changes, but a plan has it.
+                shown = .adopt
+            }
         case .upload(let reason):
             try await showUpload(entry, reason)
         case .uploadMarker:
@@ -142,7 +171,7 @@ private struct Preview {
             try await compare(entry, comparison, same: same, different: different)
         case .adopt:
             context.tracker.count { $0.adopted += 1 }
-            context.item(.adopt, .planned, entry.key, size: remoteSize)
+            report(.adopt, entry, size: remoteSize, nil)
         case .deleteLocal(let reason):
             delete(.deleteLocal, entry, size: localSize, reason.message)
         case .deleteRemote(let reason):
@@ -158,7 +187,7 @@ private struct Preview {
         case .conflict(let kind, let resolution):
             context.tracker.count { $0.conflicts += 1 }
             let message = executor.explanation(kind, resolution, entry)
-            context.item(.conflict, .planned, entry.key, size: remoteSize, message: message)
+            report(.conflict, entry, size: remoteSize, message)
             try await show(resolution, entry)
         case .keepLocalChange:
             executor.keepLocalChange(entry)
@@ -214,7 +243,7 @@ private struct Preview {
     }
 
     /// An upload, or the copy of an object that has the content already.
-    private func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
+    private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
         guard let file = entry.local?.identity else { return }
         let row = try await found {
             guard entry.remote == nil else { return nil }
@@ -239,25 +268,24 @@ private struct Preview {
         }
     }
 
-    private func showCopy(
+    private mutating func showCopy(
         _ action: ItemAction,
         _ entry: JoinedEntry,
         of row: ManifestEntry,
         size: Int64
     ) {
         context.tracker.count { $0.renamed += 1 }
-        let message = "'\(row.key.display)' has the same content"
-        context.item(action, .planned, entry.key, size: size, message: message)
+        report(action, entry, size: size, "'\(row.key.display)' has the same content")
     }
 
-    private func show(
+    private mutating func show(
         _ action: ItemAction,
         _ entry: JoinedEntry,
         size: Int64,
         _ message: String
     ) {
         context.tracker.wouldTransfer(bytes: size)
-        context.item(action, .planned, entry.key, size: size, message: message)
+        report(action, entry, size: size, message)
     }
 
     private mutating func delete(
@@ -268,6 +296,16 @@ private struct Preview {
     ) {
         if deleted.count < Self.limit { deleted.insert(entry.key) }
         context.tracker.count { $0.deleted += 1 }
+        report(action, entry, size: size, message)
+    }
+
+    private mutating func report(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String?
+    ) {
+        shown = action
         context.item(action, .planned, entry.key, size: size, message: message)
     }
 }

@@ -67,7 +67,8 @@ struct MirrorRun: Sendable {
     }
 
     func perform() async throws(SyncError) -> RunSummary {
-        try await perform(countsAsSuccess: session.rulesProblem == nil && !paths.isLimited) {
+        let isWhole = !paths.isLimited && options.plan == nil
+        return try await perform(countsAsSuccess: session.rulesProblem == nil && isWhole) {
             try await transferAndDelete($0)
         }
     }
@@ -297,7 +298,8 @@ extension MirrorRun {
         let isClean =
             coverage.isListingProven && coverage.isScanProven && ledger.failedItems == 0
             && ledger.shortItems == 0 && ledger.vanishedItems == 0
-        if isClean {
+        // A plan need not have what a checkpoint is of, either.
+        if isClean, options.plan == nil {
             if !ledger.keepsFetchedContents, !paths.isLimited {
                 try await Housekeeping(context: parts.context).dropFetchedContents()
             }

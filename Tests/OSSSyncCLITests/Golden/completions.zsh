@@ -7,6 +7,7 @@ _osssync() {
         'pull:download what changed in the bucket to the directory'
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes in both directions'
+        'apply:carry out a plan that --save-plan saved'
         'status:show what pull, push and sync would do, and interrupted transfers'
         'explain:show what is known of one path, and what each direction would do with it'
         'ls:list objects'
@@ -61,6 +62,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
+                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
@@ -121,6 +123,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
+                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
@@ -186,6 +189,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
                 '*-n[show what would be done without transferring, writing or deleting anything]' \
+                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
@@ -238,6 +242,40 @@ _osssync() {
                 '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:file:_files'
+            ;;
+        apply)
+            _arguments -s \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
+                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--json[write one JSON object a line to stdout]' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
                 '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
@@ -720,7 +758,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync apply status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

@@ -1,0 +1,195 @@
+internal import LocalStorage
+internal import ObjectStorage
+public import ObjectTransfer
+internal import SyncModel
+
+/// What a run has to do with a saved plan.
+public enum PlanUse: Sendable, Hashable {
+    /// A dry run saves what it reports: to the path, with a command line from which `apply` makes
+    /// the options of the run.
+    case save(path: String, command: [String])
+    /// A run does what is in the plan and nothing else.
+    case apply(SavedPlan)
+}
+
+/// A file with what a dry run found to do, as text of one JSON object on each line.
+///
+/// 1. The header says which version of the format it is, of which directory and remote the plan is,
+///    and which command line made it.
+/// 2. Each item has its own line: the key, the action, and the facts on which it was decided.
+/// 3. The trailer has the number of items and bytes, and the CRC-64 of all that comes before it.
+///
+/// Not guaranteed: where the file comes from. A checksum shows damage, not who wrote it; but a run
+/// only carries out what it would do without the plan, too.
+public struct SavedPlan: Sendable, Hashable {
+    static let version = 1
+    /// What every plan begins with.
+    package static let beginning = [UInt8]("{\"osssync_plan\":".utf8)
+    /// The paths of a limited run are in the header.
+    static let longestHeader = 64 << 20
+    private static let longestTrailer = 256
+
+    /// The file, as it was given.
+    public let path: String
+    /// The command line of the run, without the program's name.
+    public let command: [String]
+    /// Lines with an item.
+    public let items: Int
+    /// Bytes of content that they transfer.
+    public let bytes: Int64
+    let remote: String
+    let endpoint: String
+    let content: PlanContent
+
+    /// Reads the whole file and verifies it.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Throws: `SyncError` of code `configuration`: the file cannot be read, is not a plan, is
+    ///   one of a newer osssync, is incomplete, or was changed; `cancelled`.
+    public init(reading path: String) throws(SyncError) {
+        do {
+            self = try Self.read(path)
+        } catch let problem as PlanProblem {
+            throw problem.error(path)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private init(
+        path: String,
+        header: JSONText,
+        trailer: JSONText,
+        content: PlanContent
+    ) throws(PlanProblem) {
+        guard case .array(let words)? = header["command"],
+            case .string(let remote)? = header["remote"],
+            case .string(let endpoint)? = header["endpoint"],
+            case .number(let items)? = trailer["items"],
+            case .number(let bytes)? = trailer["bytes"]
+        else { throw .changed }
+        self.path = path
+        command = words.compactMap { if case .string(let word) = $0 { word } else { nil } }
+        self.items = Int(items) ?? 0
+        self.bytes = Int64(bytes) ?? 0
+        (self.remote, self.endpoint, self.content) = (remote, endpoint, content)
+    }
+
+    private static func read(_ path: String) throws -> SavedPlan {
+        let file = try OpenFile(reading: path)
+        let size = try file.identity().size
+        guard try file.read(at: 0, length: beginning.count) == beginning else {
+            throw PlanProblem.notPlan
+        }
+        guard let first = try firstLine(of: file), let header = json(first) else {
+            throw PlanProblem.incomplete
+        }
+        guard case .number(let version)? = header["osssync_plan"] else {
+            throw PlanProblem.notPlan
+        }
+        guard version == String(Self.version) else { throw PlanProblem.newer(version) }
+        let length = min(size, Int64(longestTrailer))
+        let tail = try file.read(at: size - length, length: Int(length))
+        guard tail.last == UInt8(ascii: "\n"),
+            let end = tail.dropLast().lastIndex(of: UInt8(ascii: "\n")),
+            let trailer = json([UInt8](tail[(end + 1)...])),
+            case .string(let checksum)? = trailer["crc64"]
+        else { throw PlanProblem.incomplete }
+        let content = PlanContent(
+            file: file,
+            items: ByteRange(
+                offset: Int64(first.count) + 1,
+                length: size - Int64(tail.count - end - 1) - Int64(first.count) - 1
+            )
+        )
+        let plan = try SavedPlan(path: path, header: header, trailer: trailer, content: content)
+        let totals = trailerBeginning(items: plan.items, bytes: plan.bytes)
+        guard try content.checksum(with: totals) == checksum else { throw PlanProblem.changed }
+        return plan
+    }
+
+    /// What the trailer has before the checksum, which covers it.
+    static func trailerBeginning(items: Int, bytes: Int64) -> [UInt8] {
+        [UInt8]("{\"items\":\(items),\"bytes\":\(bytes)".utf8)
+    }
+
+    /// Nil if there is no end of a line where one must be.
+    private static func firstLine(of file: OpenFile) throws(LocalError) -> [UInt8]? {
+        var line: [UInt8] = []
+        while line.count < longestHeader {
+            let piece = try file.read(at: Int64(line.count), length: PlanContent.pieceSize)
+            if let end = piece.firstIndex(of: UInt8(ascii: "\n")) { return line + piece[..<end] }
+            guard !piece.isEmpty else { return nil }
+            line += piece
+        }
+        return nil
+    }
+
+    private static func json(_ line: [UInt8]) -> JSONText? {
+        try? JSONText(parsing: line, maximumSize: longestHeader)
+    }
+}
+
+/// Why a file is not used as a plan.
+private enum PlanProblem: Error {
+    case notPlan
+    case newer(String)
+    case incomplete
+    case changed
+
+    func error(_ path: String) -> SyncError {
+        let again = "; save the plan again with --save-plan"
+        let reason =
+            switch self {
+            case .notPlan: "is not a plan that osssync saved"
+            case .newer(let version):
+                "is a plan of another osssync (version \(version) of its format, and this one "
+                    + "reads \(SavedPlan.version)); update osssync, or save it again"
+            case .incomplete: "is not a complete plan" + again
+            case .changed: "was changed or damaged after it was saved" + again
+            }
+        return SyncError(
+            code: .configuration,
+            message: "'\(displayText(path.utf8))' \(reason)"
+        )
+    }
+}
+
+/// The lines of a plan, in the file that was verified, whatever its name becomes.
+struct PlanContent: Sendable, Hashable {
+    static let pieceSize = 1 << 20
+
+    private let file: OpenFile
+    private let items: ByteRange
+
+    init(file: OpenFile, items: ByteRange) {
+        self.file = file
+        self.items = items
+    }
+
+    static func == (a: Self, b: Self) -> Bool { a.file === b.file }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(file)) }
+
+    /// The next bytes of the items from `offset` on, the first item being at 0; none at the end.
+    func piece(at offset: Int64) throws(LocalError) -> [UInt8] {
+        let length = min(Int64(Self.pieceSize), items.length - offset)
+        guard length > 0 else { return [] }
+        return try file.read(at: items.offset + offset, length: Int(length))
+    }
+
+    /// The CRC-64 of everything before the trailer, and its totals, as the trailer has it.
+    fileprivate func checksum(with totals: [UInt8]) throws -> String {
+        var checksum = CRC64()
+        var offset: Int64 = 0
+        while offset < items.end {
+            try Task.checkCancellation()
+            let length = Int(min(Int64(Self.pieceSize), items.end - offset))
+            let bytes = try file.read(at: offset, length: length)
+            guard bytes.count == length else { break }
+            unsafe checksum.update(bytes.span.bytes)
+            offset += Int64(length)
+        }
+        unsafe checksum.update(totals.span.bytes)
+        return String(checksum.value, radix: 16)
+    }
+}
