@@ -101,7 +101,7 @@ def not_sent(place):
     for way in [("push",), ("push", "--delete-extra", "--max-delete", "100%"), ("sync",)]:
         changed.clear()
         with Endpoint(store) as endpoint:
-            outcome = place.run(*way[:1], place.mirror, OSS, *way[1:], endpoint=endpoint.url,
+            outcome = place.run(*way[:1], place.mirror, OSS, "-v", *way[1:], endpoint=endpoint.url,
                                 expected=0 if way == ("push",) else (0, 1))
         keys = {key for _, key in changed}
         expect(not any(b".osssync" in key.lower() for key in keys), f"{way}: {changed}")

@@ -21,6 +21,7 @@ enum EventText {
         case .resumed:
             guard verbosity >= 1 else { return nil }
             return "resumed \(item.action.rawValue) \(item.key)\(size(item))\(resumed)"
+        case .skipped where item.isNeverMirrored: return verbosity >= 1 ? item.message : nil
         case .failed, .skipped: return nil
         }
     }
@@ -33,6 +34,7 @@ enum EventText {
         return switch item.state {
         case .failed: "failed: \(item.action.rawValue) \(item.key): \(what)\(request)"
         case .skipped where item.action == .conflict: "conflict: \(item.key): \(what)"
+        case .skipped where item.isNeverMirrored: nil
         case .skipped: "skipped: \(item.key): \(what)"
         case .done where item.action == .conflict: "conflict: \(item.key): \(what)"
         case .planned, .started, .resumed, .done: nil
@@ -159,7 +161,8 @@ enum EventText {
         add(summary.onlyLocal - summary.notMirrored, "only here; a push or sync sends them")
         add(
             summary.notMirrored,
-            "only here and not mirrored: symbolic links, special files or reserved names"
+            "only here and not mirrored (symbolic links, special files, reserved names; -v names "
+                + "them)"
         )
         add(summary.notInPlan, "not in the plan and left")
         if summary.excluded > 0 {

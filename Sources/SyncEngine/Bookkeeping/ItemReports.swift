@@ -111,14 +111,14 @@ struct ItemReports: Sendable {
 
     /// Reports what the walk could not take.
     ///
-    /// Links, special files and osssync's own are left out by design: they are named, and counted
-    /// at the end as what only the directory has. Anything else that the walk could not take is
-    /// missing from the mirror.
+    /// Links, special files and osssync's own are never mirrored: they are counted at the end as
+    /// what only the directory has. Anything else that the walk could not read is missing from the
+    /// mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName:
-            context.item(.skip, .skipped, key, size: 0, message: issue.message)
+            context.neverMirrored(key, message: issue.message)
         case .disappeared: break
         case .tagged(let tag):
             guard context.options.namesExcluded else { break }

@@ -109,4 +109,20 @@ struct RunContext: Sendable {
             )
         )
     }
+
+    /// Reports a name that no run mirrors.
+    func neverMirrored(_ key: ObjectKey, message: String) {
+        var event = ItemEvent(
+            action: .skip,
+            state: .skipped,
+            key: key.display,
+            size: 0,
+            bytesTransferred: 0,
+            bytesResumed: 0,
+            message: message,
+            requestID: nil
+        )
+        event.isNeverMirrored = true
+        emit(.item(event))
+    }
 }

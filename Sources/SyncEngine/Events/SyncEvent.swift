@@ -58,6 +58,8 @@ public struct ItemEvent: Sendable, Hashable {
     public var message: String?
     /// The service's id of the failed request, for its support; safe to print.
     public var requestID: String?
+    /// True for symbolic links, special files and osssync's own names, which are never mirrored.
+    public var isNeverMirrored = false
 
     /// Makes an event.
     public init(

@@ -119,7 +119,7 @@ extension MirrorRun {
             summary.skipped += scope.withheldCount
             summary.directoryChanged = issues.hasLostNames
         }
-        for message in [issues.unnamedMessage, plan.reserved.message, scope.withheldMessage] {
+        for message in [plan.reserved.message, scope.withheldMessage] {
             if let message { onEvent(.warning(message: message)) }
         }
         return coverage(loop, issues, plan.reserved)
