@@ -54,7 +54,7 @@ struct RunFilesTests {
     }
 
     @Test func `figures are written at once, and everyone can read them`() throws {
-        let metrics = try MetricsFile(path: path("osssync.prom"))
+        let metrics = try ReplacedFile(metrics: path("osssync.prom"))
         let text = "# HELP osssync_a\n"
         #expect(metrics.replace(with: text + "1\n") == nil)
         #expect(metrics.replace(with: text + "2\n") == nil)
@@ -64,10 +64,10 @@ struct RunFilesTests {
     }
 
     @Test func `a place that cannot have the figures is refused before the run`() throws {
-        #expect(throws: UsageError.self) { try MetricsFile(path: path("absent/osssync.prom")) }
-        #expect(throws: UsageError.self) { try MetricsFile(path: folder.path) }
+        #expect(throws: UsageError.self) { try ReplacedFile(metrics: path("absent/osssync.prom")) }
+        #expect(throws: UsageError.self) { try ReplacedFile(metrics: folder.path) }
         // One that is lost meanwhile is told.
-        let metrics = try MetricsFile(path: path("osssync.prom"))
+        let metrics = try ReplacedFile(metrics: path("osssync.prom"))
         try FileManager.default.removeItem(at: folder)
         #expect(metrics.replace(with: "a 1\n") != nil)
     }
@@ -76,7 +76,7 @@ struct RunFilesTests {
         let own = "# HELP osssync_x"
         try "".write(toFile: path("empty"), atomically: false, encoding: .utf8)
         try own.write(toFile: path("own"), atomically: false, encoding: .utf8)
-        for name in ["empty", "own", "absent"] { _ = try MetricsFile(path: path(name)) }
+        for name in ["empty", "own", "absent"] { _ = try ReplacedFile(metrics: path(name)) }
 
         for (name, content) in [("short", "# HELP"), ("photo", "\u{FF}" + own)] {
             try content.write(toFile: path(name), atomically: false, encoding: .utf8)
@@ -92,11 +92,11 @@ struct RunFilesTests {
             (folder.path, "it is a directory"),
         ] {
             let file = name.hasPrefix("/") ? name : path(name)
-            let error = #expect(throws: UsageError.self) { try MetricsFile(path: file) }
+            let error = #expect(throws: UsageError.self) { try ReplacedFile(metrics: file) }
             #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         }
         // One that has other content by the end of the run stays, too.
-        let metrics = try MetricsFile(path: path("absent"))
+        let metrics = try ReplacedFile(metrics: path("absent"))
         try "mine".write(toFile: path("absent"), atomically: false, encoding: .utf8)
         #expect(metrics.replace(with: own) != nil)
         #expect(try text("absent") == "mine")

@@ -8,6 +8,15 @@ extension Mirror {
         try await engine(connectionLimit: 1).pastRuns(limit: limit)
     }
 
+    /// The largest files that the manifest records, the largest first; reads all of it.
+    ///
+    /// - Parameter count: How many.
+    /// - Returns: Their keys, safe to print, and sizes in bytes.
+    /// - Throws: `SyncError`.
+    public func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)] {
+        try await engine(connectionLimit: 1).largestFiles(count)
+    }
+
     /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: Int64], running: PastRun?

@@ -69,8 +69,9 @@ extension CommandTable {
                 + "its items that failed, were skipped or deleted; those of the last 20 runs are "
                 + "kept. A first argument that is a number is RUN."
         ],
-        options: [.stateDirectory] + commonOptions,
+        options: [.html, .stateDirectory] + commonOptions,
         examples: [
+            ("osssync log --html ~/photos.html ~/Photos", "the same to be looked at"),
             ("osssync log ~/Photos", "when was the last backup?"),
             ("osssync log ~/Photos 12", "what went wrong in run 12?"),
         ]

@@ -30,6 +30,7 @@ enum Option: String, CaseIterable, Sendable {
     case backupDirectory = "backup-dir"
     case asOf = "as-of"
     case versions
+    case html
     case noMetadata = "no-metadata"
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"

@@ -24,6 +24,13 @@ extension OptionTable {
                 + "2026-01-31T12:15:00Z or '3d ago'"
         ),
         OptionSpecification(
+            .html,
+            value: .text("FILE"),
+            .output,
+            "write one page to FILE, outside of DIR: a calendar, all runs, failures and the "
+                + "largest files; replaces only such a page"
+        ),
+        OptionSpecification(
             .to,
             value: .text("PATH"),
             .run,

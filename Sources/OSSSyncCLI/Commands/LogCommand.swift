@@ -3,6 +3,10 @@ internal import OSSSync
 /// `osssync log`.
 struct LogCommand: Sendable {
     private static let limit = 1_000
+    /// Of a page: runs whose items are kept, failures and files.
+    private static let runsWithItems = 20
+    private static let mostFailures = 200
+    private static let filesShown = 25
 
     let context: CommandContext
 
@@ -13,6 +17,7 @@ struct LogCommand: Sendable {
             allowsRebinding: false,
             sources: context.sources
         )
+        if let path = context.arguments.values[.html] { return try await write(path, mirror) }
         guard let text = context.arguments.run else {
             let runs = try await mirror.pastRuns(limit: Self.limit)
             if !runs.isEmpty { sayHeading() }
@@ -34,6 +39,32 @@ struct LogCommand: Sendable {
         sayHeading()
         say(run)
         return .success
+    }
+
+    /// Writes the page.
+    private func write(_ path: String, _ mirror: Mirror) async throws -> ExitCode {
+        if let run = context.arguments.run { throw UsageError.contradiction("--html", run) }
+        try RunRecording.check(context.arguments, context)
+        let file = try ReplacedFile(page: path)
+        let runs = try await mirror.pastRuns(limit: Self.limit)
+        var failures: [HTMLLog.Failure] = []
+        for run in runs.prefix(Self.runsWithItems) where run.end?.failed ?? 0 > 0 {
+            _ = try await mirror.pastItems(ofRun: run.number) { item in
+                if item.state == "failed" { failures.append(HTMLLog.Failure(run.number, item)) }
+                return failures.count < Self.mostFailures
+            }
+        }
+        let page = HTMLLog(
+            directory: displayText(absolutePath(mirror.directory)),
+            remote: mirror.remote.display,
+            runs: runs.map(HTMLLog.Run.init),
+            largest: try await mirror.largestFiles(Self.filesShown),
+            failures: failures,
+            now: WallClock.now().seconds
+        )
+        guard let problem = file.replace(with: page.text) else { return .success }
+        context.reportLoss("the page was not written to \(file.shown): \(problem)")
+        return .incomplete
     }
 
     private func sayHeading() {
@@ -107,5 +138,28 @@ struct LogCommand: Sendable {
         line.add("skipped", end.skipped)
         line.add("stopped", ifPresent: end.message)
         return line
+    }
+}
+
+extension HTMLLog.Run {
+    fileprivate init(_ run: PastRun) {
+        let unfinished = run.isRunning ? HTMLLog.running : "did not end"
+        self.init(
+            number: run.number,
+            started: run.started,
+            direction: run.direction,
+            outcome: run.end?.outcome ?? unfinished,
+            transferred: run.end?.transferred ?? 0,
+            bytes: run.end?.bytes ?? 0,
+            deleted: run.end?.deleted ?? 0,
+            failed: run.end?.failed ?? 0,
+            message: (run.paths + [run.end?.message ?? ""]).joined(separator: " ")
+        )
+    }
+}
+
+extension HTMLLog.Failure {
+    fileprivate init(_ run: Int64, _ item: PastItem) {
+        self.init(run: run, action: item.action, key: item.key, reason: item.message ?? "")
     }
 }

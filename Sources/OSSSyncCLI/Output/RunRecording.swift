@@ -18,7 +18,7 @@ final class RunRecording: Sendable {
     private let direction: SyncDirection
     private let log: LogFile?
     private let reporter: Reporter?
-    private let metrics: MetricsFile?
+    private let metrics: ReplacedFile?
     private let state: Mutex<State>
 
     init(
@@ -32,7 +32,7 @@ final class RunRecording: Sendable {
         try Self.check(context.arguments, context)
         // A dry run is none: its figures are not those of anything done.
         let path = isDryRun ? nil : context.arguments.values[.metricsFile]
-        metrics = try path.map { path throws(UsageError) in try MetricsFile(path: path) }
+        metrics = try path.map { path throws(UsageError) in try ReplacedFile(metrics: path) }
         log = try context.arguments.values[.logFile].map { path throws(UsageError) in
             try LogFile(path: path)
         }
@@ -62,7 +62,7 @@ final class RunRecording: Sendable {
         _ arguments: ParsedArguments,
         _ context: CommandContext
     ) throws(UsageError) {
-        for option in [Option.logFile, .metricsFile, .savePlan] {
+        for option in [Option.logFile, .metricsFile, .savePlan, .html] {
             guard let path = arguments.values[option] else { continue }
             func refusal(_ reason: String) -> UsageError {
                 let name = "--" + option.rawValue

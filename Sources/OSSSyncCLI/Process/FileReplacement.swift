@@ -4,14 +4,13 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Puts a file that everyone can read in place of an older one, by one rename; what went wrong, nil
-/// if nothing did.
-func replaceFile(_ path: String, with text: String) -> String? {
+/// Puts a file in place of an older one, by one rename; what went wrong, nil if nothing did.
+func replaceFile(_ path: String, with text: String, mode: UInt32) -> String? {
     // What reads folders of such files reads those with certain endings, which this is not.
     let temporary = "\(path).\(getpid()).tmp"
     _ = unsafe unlink(temporary)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-    let descriptor = unsafe open(temporary, flags, mode_t(0o644))
+    let descriptor = unsafe open(temporary, flags, mode_t(mode))
     guard descriptor >= 0 else { return systemErrorText() }
     let isWritten = OutputStream(descriptor: descriptor).write(text) && fsync(descriptor) == 0
     let writing = systemErrorText()

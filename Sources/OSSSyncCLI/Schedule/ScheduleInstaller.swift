@@ -123,7 +123,7 @@ struct ScheduleInstaller: Sendable {
     }
 
     private func write(_ text: String, _ path: String) throws(SyncError) {
-        guard let problem = replaceFile(path, with: text) else { return }
+        guard let problem = replaceFile(path, with: text, mode: 0o644) else { return }
         throw failure("'\(displayText(path))' cannot be written: \(problem)")
     }
 

@@ -27,6 +27,32 @@ extension MirrorEngine {
         }
     }
 
+    /// The largest recorded files, the largest first.
+    package func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)]
+    {
+        try await reading { session in
+            var largest: [ManifestEntry] = []
+            var last: ObjectKey?
+            while true {
+                let page = try await session.manifest.entries(
+                    in: .all,
+                    after: last,
+                    limit: Self.itemsAtOnce
+                )
+                guard let end = page.last else {
+                    return largest.map { (key: $0.key.display, size: $0.size) }
+                }
+                last = end.key
+                let least = largest.count < count ? -1 : largest.last?.size ?? -1
+                let larger = page.filter { $0.size > least }
+                guard !larger.isEmpty else { continue }
+                largest = [ManifestEntry](
+                    (largest + larger).sorted { $0.size > $1.size }.prefix(count)
+                )
+            }
+        }
+    }
+
     /// Hands what a run recorded to `onItem`, in order, until `onItem` returns false.
     ///
     /// - Returns: The run; nil if there is no record of it.

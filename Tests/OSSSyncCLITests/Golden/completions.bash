@@ -28,6 +28,7 @@ _osssync() {
         --run) return ;;
         --at) return ;;
         --as-of) return ;;
+        --html) compopt -o default; return ;;
         --to) compopt -o default; return ;;
         --budget) return ;;
         --every) return ;;
@@ -88,7 +89,7 @@ _osssync() {
         restore:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --run --at --to --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        log:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        log:-*) mapfile -t COMPREPLY < <(compgen -W '--html --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --if-locked --no-metadata --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --pull --push --sync --every --daily --install --remove --list --test --format --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;

@@ -504,6 +504,7 @@ complete -c osssync -n '__fish_seen_subcommand_from verify' -l timeout -x -d 're
 complete -c osssync -n '__fish_seen_subcommand_from verify' -l retries -x -d 'retry a failed request up to N times'
 complete -c osssync -n '__fish_seen_subcommand_from verify' -l retry-wait -x -d 'wait at most SECONDS before a retry'
 complete -c osssync -n '__fish_seen_subcommand_from verify' -s h -l help -d 'show this help'
+complete -c osssync -n '__fish_seen_subcommand_from log' -l html -r -F -d 'write one page to FILE, outside of DIR: a calendar, all runs, failures and the largest files'
 complete -c osssync -n '__fish_seen_subcommand_from log' -l json -d 'write one JSON object a line to stdout'
 complete -c osssync -n '__fish_seen_subcommand_from log' -s q -l quiet -d 'show only warnings and errors'
 complete -c osssync -n '__fish_seen_subcommand_from log' -s v -l verbose -d 'show each item'

@@ -643,6 +643,7 @@ _osssync() {
             ;;
         log)
             _arguments -s \
+                '*--html[write one page to FILE, outside of DIR\: a calendar, all runs, failures and the largest files]:file:_files' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \

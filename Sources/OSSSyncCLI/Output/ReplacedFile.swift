@@ -7,27 +7,45 @@ internal import Darwin
 #endif
 
 /// A file that is replaced at once, so that a reader never meets half of it.
-struct MetricsFile: Sendable {
+struct ReplacedFile: Sendable {
     /// What every file of figures begins with, and so far nothing else.
-    private static let beginning = "# HELP osssync_"
+    private static let beginningOfFigures = "# HELP osssync_"
 
     private let path: String
+    private let beginning: String
+    private let mode: UInt32
+
+    /// The file of `--metrics-file`, which everyone can read, because the collector is another
+    /// user.
+    init(metrics path: String) throws(UsageError) {
+        try self.init(path, .metricsFile, Self.beginningOfFigures, mode: 0o644)
+    }
+
+    /// The page of `log --html`, which has names of files.
+    init(page path: String) throws(UsageError) {
+        try self.init(path, .html, HTMLLog.beginning, mode: 0o600)
+    }
 
     /// Checks that the file can be replaced, and is none of the user's.
-    init(path: String) throws(UsageError) {
-        self.path = path
-        if let problem = Self.problem(path) {
+    private init(
+        _ path: String,
+        _ option: Option,
+        _ beginning: String,
+        mode: UInt32
+    ) throws(UsageError) {
+        (self.path, self.beginning, self.mode) = (path, beginning, mode)
+        if let problem {
             throw .badValue(
-                option: "--metrics-file",
+                option: "--" + option.rawValue,
                 value: displayText(path),
                 expected: problem
             )
         }
     }
 
-    /// Why a run must not replace the file; nil if it can.
-    private static func problem(_ path: String) -> String? {
-        guard unsafe access(folder(of: path), W_OK | X_OK) == 0 else {
+    /// Why it must not be replaced; nil if it can.
+    private var problem: String? {
+        guard unsafe access(Self.folder(of: path), W_OK | X_OK) == 0 else {
             return "it cannot be replaced: \(systemErrorText())"
         }
         var status = stat()
@@ -37,8 +55,8 @@ struct MetricsFile: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: return "it is a directory; specify a file"
-        case S_IFLNK: return "it is a symbolic link, which a run would replace; specify a file"
-        default: return "it is a special file, which a run would replace; specify a regular one"
+        case S_IFLNK: return "it is a symbolic link, which would be replaced; specify a file"
+        default: return "it is a special file, which would be replaced; specify a regular one"
         }
         if status.st_size == 0 { return nil }
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -47,7 +65,7 @@ struct MetricsFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: beginning.utf8.count)
         let count = unsafe read(file, &bytes, bytes.count)
         if count == bytes.count, bytes.elementsEqual(beginning.utf8) { return nil }
-        return "a run would replace it, but its content is not from osssync; specify another "
+        return "it would be replaced, but its content is not from osssync; specify another "
             + "file, or delete this one"
     }
 
@@ -60,10 +78,8 @@ struct MetricsFile: Sendable {
     }
 
     /// Replaces the content; what went wrong, nil if nothing did.
-    ///
-    /// Everyone can read the file, because the collector is another user.
     func replace(with text: String) -> String? {
-        Self.problem(path) ?? replaceFile(path, with: text)
+        problem ?? replaceFile(path, with: text, mode: mode)
     }
 }
 
