@@ -1,6 +1,8 @@
 /// The names that the decoders know; all others are ``unknown``.
 enum XMLElement: String, Sendable, CaseIterable {
     case unknown = ""
+    case checksumAlgorithm = "ChecksumAlgorithm"
+    case checksumCRC32C = "ChecksumCRC32C"
     case code = "Code"
     case commonPrefixes = "CommonPrefixes"
     case completeMultipartUploadResult = "CompleteMultipartUploadResult"
