@@ -24,23 +24,25 @@ package struct CRC32: Sendable, Hashable {
 
     /// Continues with `bytes`.
     package mutating func update(_ bytes: RawSpan) {
-        let (polynomial, start) = (polynomial, state)
-        state = unsafe bytes.withUnsafeBytes { buffer in
-            guard let base = buffer.baseAddress, unsafe !buffer.isEmpty else { return start }
-            let first = unsafe base.assumingMemoryBound(to: UInt8.self)
-            switch polynomial {
-            case .ieee: return unsafe crc32_gzip_refl(start, first, UInt64(buffer.count))
-            case .castagnoli:
-                var state = start
-                var offset = 0
-                // The library counts in 32 bits here.
-                while offset < buffer.count {
-                    let count = min(buffer.count - offset, 1 << 30)
-                    let piece = unsafe UnsafeMutablePointer(mutating: first + offset)
-                    state = unsafe crc32_iscsi(piece, Int32(count), state)
-                    offset += count
-                }
-                return state
+        var copy = self
+        unsafe bytes.withUnsafeBytes { unsafe copy.update($0) }
+        self = copy
+    }
+
+    /// Continues with `buffer`, for callbacks of C that have nothing better.
+    package mutating func update(_ buffer: UnsafeRawBufferPointer) {
+        guard let base = buffer.baseAddress, unsafe !buffer.isEmpty else { return }
+        let first = unsafe base.assumingMemoryBound(to: UInt8.self)
+        switch polynomial {
+        case .ieee: state = unsafe crc32_gzip_refl(state, first, UInt64(buffer.count))
+        case .castagnoli:
+            var offset = 0
+            // The library counts in 32 bits here.
+            while offset < buffer.count {
+                let count = min(buffer.count - offset, 1 << 30)
+                let piece = unsafe UnsafeMutablePointer(mutating: first + offset)
+                state = unsafe crc32_iscsi(piece, Int32(count), state)
+                offset += count
             }
         }
     }

@@ -1,4 +1,4 @@
-"""Rows F041 to F050, F053, F158, F159 and F161 to F163 and F204: uploads that do not go as asked."""
+"""Rows F041 to F050, F053, F158, F159, F161 to F163, F204 and F240: uploads that do not go as asked."""
 
 import os
 import re
@@ -489,3 +489,71 @@ def _(place):
     place.in_step(place.push("--part-size", "2M"))
     equal({name: place.get(name) for name in tree}, tree, "the objects")
     expect(line.lives >= 10, f"it was cut {line.lives} times")
+
+
+NO_MD5 = {"ETag": '"00000000000000000000000000000000"'}
+LARGE_PARTS = ["--part-size", "5M", "--jobs", "1"]
+
+
+def part_statuses(place, key):
+    return [request["status"] for request in place.requests("UploadPart", key)]
+
+
+@case("F240", "parts are proven by MD5 where the store does not compare their checksums")
+def _(place):
+    place.scheme = "s3"
+    # A wrong checksum is refused once, and then the answers' checksums count and not the MD5.
+    stores = ((None, [400]), ("believed", [200]), ("ignored", []))
+    for number, (store, tried) in enumerate(stores):
+        # No content twice: it would be copied in the bucket.
+        key, content = f"big-{number}", ramp(11 * MIB, number)
+        rule = [{"effect": {"checksums": store}}] if store else []
+        place.write(key, content)
+        place.faults(*rule, place.fault("UploadPart", {"headers": {"set": NO_MD5}}, key, part=2,
+                                        first=9))
+        result = place.push(*LARGE_PARTS)
+        equal((result.status, result.count("failed")), (1, 1), f"{store}: {result}")
+        if store:
+            expect("the MD5 that the server computed" in result.said(key), result.said(key))
+        else:
+            expect("the MD5" not in result.said(key), result.said(key))
+        place.faults(*rule)
+        place.in_step(place.push(*LARGE_PARTS))
+        equal(place.get(key), content, "the object")
+        equal(place.uploads(), 0, "uploads left open")
+        equal(part_statuses(place, key)[:len(tried) + 1], tried + [200], f"{store}: the first parts")
+
+
+@case("F240", "a store that answers no checksum any more is asked for MD5 from then on")
+def _(place):
+    place.scheme = "s3"
+    content = ramp(16 * MIB, 9)
+    place.write("big", content)
+    silent = {"headers": {"remove": ["x-amz-checksum-crc32c"]}}
+    rule = {"match": {"operation": "UploadPart", "from": 3}, "effect": silent}
+    damaged = place.fault("UploadPart", {"headers": {"set": NO_MD5}}, "big", part=3)
+    place.faults(rule, damaged)
+    result = place.push(*LARGE_PARTS)
+    equal((result.status, result.count("failed")), (1, 1), f"exit and failed of {result}")
+    expect("the MD5 that the server computed" in result.said("big"), result.said("big"))
+    place.faults(rule)
+    place.in_step(place.push(*LARGE_PARTS))
+    equal(place.get("big"), content, "the object")
+    equal(place.uploads(), 0, "uploads left open")
+
+
+@case("F240", "a checksum that differs has the part sent again, and then fails the file alone")
+def _(place):
+    place.scheme = "s3"
+    content = ramp(11 * MIB, 9)
+    place.write("big", content)
+    place.write("small", NEW)
+    other = {"headers": {"set": {"x-amz-checksum-crc32c": "AAAAAQ=="}}}
+    place.faults(place.fault("UploadPart", other, "big", part=2))
+    result = place.push(*LARGE_PARTS)
+    equal((result.status, result.count("failed")), (1, 1), f"exit and failed of {result}")
+    expect("the CRC-32C that the server computed" in result.said("big"), result.said("big"))
+    equal((place.get("big"), place.get("small")), (None, NEW), "the objects")
+    place.faults(place.fault("UploadPart", other, "big", part=2, first=1))
+    place.in_step(place.push(*LARGE_PARTS))
+    equal(place.get("big"), content, "the object")

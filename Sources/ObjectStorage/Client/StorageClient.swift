@@ -30,6 +30,8 @@ package final class StorageClient: ObjectStore {
     let needsDigests = Atomic(false)
     /// True once an answer to a body had no CRC-64 of it, for which there is only the MD5 then.
     let lacksChecksums: Atomic<Bool>
+    /// What proves the parts of uploads instead of their MD5.
+    let partChecksums = PartChecksums()
     /// True once an object was replaced whose metadata could not all be kept.
     let hasLeftOutMetadata = Atomic(false)
 
@@ -232,7 +234,7 @@ extension StorageClient {
         return (address.url, headers)
     }
 
-    private func kind(of error: TransportError) -> StorageError.Kind {
+    func kind(of error: TransportError) -> StorageError.Kind {
         switch error {
         case .cancelled: .cancelled
         case .localIO(let errno, let call): .localIO(errno: errno, call: call)

@@ -10,6 +10,8 @@ struct StorageRequest: Sendable {
     var headers: [(String, String)] = []
     var body: RequestBody = .none
     var computesMD5 = false
+    /// The CRC-32C of the body, which a header has, too.
+    var partChecksum: UInt32?
     /// The version that is replaced, which is looked at first.
     var replaced: ReplacedVersion?
     /// False: not sent again once it may have reached the server.

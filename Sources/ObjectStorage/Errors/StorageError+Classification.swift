@@ -116,6 +116,25 @@ extension StorageError {
             || words.firstIndex(ofBytes: "if-match".utf8) != nil
     }
 
+    /// The service says that it does not support checksums of parts.
+    var isChecksumUnsupported: Bool {
+        if isNotImplemented { return true }
+        guard case .service(400, let code) = kind,
+            ["InvalidArgument", "InvalidRequest"].contains(code),
+            let words = serviceMessage?.lowercased().utf8
+        else { return false }
+        return words.firstIndex(ofBytes: "checksum".utf8) != nil
+    }
+
+    /// The service compared the body with the checksum that came with it, and they differ.
+    package var isWrongChecksum: Bool {
+        switch kind {
+        // The latter is MinIO's.
+        case .service(400, "BadDigest"), .service(400, "XAmzContentChecksumMismatch"): true
+        default: false
+        }
+    }
+
     /// The service requires a digest of each body, as for a bucket with Object Lock.
     var asksForDigest: Bool {
         guard case .service(400, let code) = kind else { return false }

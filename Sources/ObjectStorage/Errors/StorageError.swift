@@ -88,6 +88,8 @@ package enum IntegrityFailure: Sendable, Hashable {
     case wrongLength(expected: Int64, found: Int64)
     /// The ETag that came back is not the MD5 of what was sent.
     case wrongDigest(sent: String, received: String)
+    /// The CRC-32C that came back is not that of the part that was sent.
+    case wrongPartChecksum(sent: String, received: String)
     /// The CRC-64 that came back is not that of what was sent.
     case wrongChecksum(sent: CRC64, received: CRC64)
     /// The file changed while it was sent.
@@ -110,6 +112,8 @@ package enum IntegrityFailure: Sendable, Hashable {
         case .wrongLength(let expected, let found):
             "the server announced \(found) bytes where \(expected) were asked for"
         case .wrongDigest: "the MD5 that the server computed is not that of what was sent"
+        case .wrongPartChecksum:
+            "the CRC-32C that the server computed is not that of what was sent"
         case .wrongChecksum: "the CRC-64 that the server computed is not that of what was sent"
         case .sourceChanged: "the file changed while it was sent"
         }

@@ -47,6 +47,23 @@ extension RequestBody {
         }
     }
 
+    /// The CRC-32C of the whole body; a file is read for it.
+    func crc32c() async throws(TransportError) -> UInt32 {
+        switch self {
+        case .none: return 0
+        case .bytes(let bytes):
+            var checksum = CRC32(.castagnoli)
+            unsafe checksum.update(bytes.span.bytes)
+            return checksum.value
+        case .file(let region):
+            return try await Self.reading(region) { (region) throws(TransportError) in
+                var checksum = CRC32(.castagnoli)
+                try unsafe Self.read(region) { unsafe checksum.update($0) }
+                return checksum.value
+            }
+        }
+    }
+
     /// Runs `body`, for a large region on a thread of its own.
     private static func reading<Value: Sendable>(
         _ region: FileRegion,

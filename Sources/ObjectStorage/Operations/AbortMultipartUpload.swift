@@ -15,5 +15,6 @@ extension StorageClient {
                 guard error.isNoSuchUpload else { throw error }
             }
         }
+        partChecksums.remove(upload)
     }
 }

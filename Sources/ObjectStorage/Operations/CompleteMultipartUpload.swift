@@ -43,14 +43,13 @@ extension StorageClient {
         guard !request.parts.isEmpty,
             zip(request.parts, request.parts.dropFirst()).allSatisfy({ $0.number < $1.number })
         else { throw wire.failure(.invalidRequest("an upload has parts with ascending numbers")) }
-        let parts = request.parts.map { (number: $0.number, etag: $0.etag) }
-        wire.body = .bytes(encodeCompleteUpload(parts))
+        wire.body = .bytes(encodeCompleteUpload(request.parts))
         wire.isRepeatable = false
         wire.replaced = request.replaced.map { etag in
             ReplacedVersion(etag: etag, keepsMetadata: false, keepsType: false)
         }
         wire.isSlow = true
-        return try await conditionally(
+        let result = try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
             existenceIsUnknown: request.existenceIsUnknown,
@@ -58,6 +57,8 @@ extension StorageClient {
         ) { (wire) throws(StorageError) in
             try await self.complete(wire, hasCallback: request.callback != nil)
         }
+        partChecksums.remove(request.upload)
+        return result
     }
 
     private func complete(

@@ -23,16 +23,34 @@ extension StorageClient {
                 return inspected
             }
         }
-        let initiating = wire
-        return try await repeating(isRepeatable: false) { (context) throws(StorageError) in
+        guard request.asksForPartChecksums, !dialect.computesChecksum, partChecksums.mayBeAsked
+        else { return try await begin(wire) }
+        var asking = wire
+        asking.headers.append((dialect.header("checksum-algorithm"), "CRC32C"))
+        // Else the object would have no checksum of the whole, which Amazon gives it by default.
+        asking.headers.append((dialect.header("checksum-type"), "FULL_OBJECT"))
+        do throws(StorageError) {
+            return try await begin(asking)
+        } catch {
+            guard error.isChecksumUnsupported else { throw error }
+            partChecksums.distrust()
+            return try await begin(wire)
+        }
+    }
+
+    private func begin(_ initiating: StorageRequest) async throws(StorageError) -> UploadID {
+        try await repeating(isRepeatable: false) { (context) throws(StorageError) in
             let response = try await self.send(initiating, &context)
             let document = try initiating.decoding(response, self) { (body) throws(XMLFailure) in
                 try decodeInitiateUpload(body, style: self.dialect.keyEncoding)
             }
-            if let key = document.key, key != request.key {
+            if let key = document.key, key != initiating.key {
                 throw initiating.failure(
                     .protocolViolation("it began an upload of '\(key.display)'")
                 )
+            }
+            if response.head[self.dialect.headerPrefix, "checksum-algorithm"] == "CRC32C" {
+                self.partChecksums.add(document.uploadID)
             }
             return document.uploadID
         }

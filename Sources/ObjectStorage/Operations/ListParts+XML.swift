@@ -11,6 +11,7 @@ private struct ListPartsDecoder: XMLDecoder {
         var size: Int64?
         var etag: ETag?
         var crc64: CRC64?
+        var crc32c: UInt32?
     }
 
     let root = XMLElement.listPartsResult
@@ -18,6 +19,7 @@ private struct ListPartsDecoder: XMLDecoder {
     private var current = Fields()
     private var isTruncated: Bool?
     private var nextNumber: Int64?
+    private var hasChecksums = false
 
     mutating func close(_ field: XMLField) throws(XMLFailure) {
         switch (field.parent, field.element) {
@@ -29,6 +31,9 @@ private struct ListPartsDecoder: XMLDecoder {
         case (.part, .hashCRC64):
             guard let value = parseUnsignedDecimal(field.bytes) else { throw field.invalid }
             try setOnce(&current.crc64, CRC64(value: value), .hashCRC64)
+        case (.part, .checksumCRC32C): current.crc32c = checksumValue(field.bytes)
+        case (.listPartsResult, .checksumAlgorithm):
+            hasChecksums = field.bytes.elementsEqual("CRC32C".utf8)
         case (.listPartsResult, .part): try appendPart()
         case (.listPartsResult, .isTruncated):
             try setOnce(&isTruncated, try field.boolean(), .isTruncated)
@@ -42,14 +47,14 @@ private struct ListPartsDecoder: XMLDecoder {
     private mutating func appendPart() throws(XMLFailure) {
         let number = try require(current.number, .partNumber)
         if let last = parts.last, last.number >= number { throw .unordered(element: "PartNumber") }
-        parts.append(
-            UploadedPart(
-                number: number,
-                size: try require(current.size, .size),
-                etag: try require(current.etag, .etag),
-                crc64: current.crc64
-            )
+        var part = UploadedPart(
+            number: number,
+            size: try require(current.size, .size),
+            etag: try require(current.etag, .etag),
+            crc64: current.crc64
         )
+        part.crc32c = current.crc32c
+        parts.append(part)
         current = Fields()
     }
 
@@ -62,6 +67,8 @@ private struct ListPartsDecoder: XMLDecoder {
             else { throw .invalid(element: "NextPartNumberMarker", value: String(number)) }
             next = marker
         }
-        return ListPartsPage(parts: parts, next: next)
+        var page = ListPartsPage(parts: parts, next: next)
+        page.hasChecksums = hasChecksums || parts.contains { $0.crc32c != nil }
+        return page
     }
 }

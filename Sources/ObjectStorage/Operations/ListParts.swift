@@ -5,6 +5,8 @@ package struct ListPartsPage: Sendable {
     package var parts: [UploadedPart]
     /// The last number of this page; nil on the last page.
     package var next: PartNumber?
+    /// True if each part of the upload has a CRC-32C.
+    package var hasChecksums = false
 
     package init(parts: [UploadedPart], next: PartNumber?) {
         self.parts = parts
@@ -34,6 +36,7 @@ extension StorageClient {
             if let next = page.next, page.parts.isEmpty || after.map({ next <= $0 }) == true {
                 throw listing.failure(.protocolViolation("the listing of parts does not advance"))
             }
+            if page.hasChecksums { self.partChecksums.add(upload) }
             return page
         }
     }

@@ -28,6 +28,8 @@ package struct PutRequest: Sendable {
     /// The object whose metadata a copy takes over beside these.
     package var source: ObjectMetadata?
     package var callback: UploadCallback?
+    /// A multipart upload's parts get a CRC-32C each, if the store supports it.
+    package var asksForPartChecksums = false
 
     package init(
         key: ObjectKey,
@@ -287,7 +289,7 @@ extension StorageClient {
             var end = SendingGate.End.other
             defer { if let pass { self.sending.leave(pass, end) } }
             try await self.inspect(&request, &context)
-            request.computesMD5 = self.lacksChecksums.load(ordering: .relaxed)
+            request.computesMD5 = self.needsMD5(of: request)
             do throws(StorageError) {
                 let response = try await self.sendBody(&request, &context, progress)
                 end = .arrived
@@ -330,39 +332,6 @@ extension StorageClient {
     private func addDigest(to request: inout StorageRequest) async throws(StorageError) {
         guard !request.headers.contains(where: { $0.0 == "content-md5" }) else { return }
         request.headers.append(("content-md5", Base64.encode(try await digest(of: request))))
-    }
-
-    /// The service's CRC-64 of what it received decides.
-    ///
-    /// Where it sends none, the ETag decides if it is an MD5. Later bodies have their MD5 computed
-    /// while they are sent; only this body is read again for it.
-    private func verify(
-        _ sent: SentDigests,
-        _ head: ResponseHead,
-        _ wire: StorageRequest
-    ) async throws(StorageError) {
-        if dialect.computesChecksum, let received = dialect.checksum(head) {
-            guard received == sent.checksum else {
-                throw wire.failure(
-                    .integrity(.wrongChecksum(sent: sent.checksum, received: received)),
-                    head: head
-                )
-            }
-            return
-        }
-        lacksChecksums.store(true, ordering: .relaxed)
-        guard let received = head["etag"].flatMap({ ETag(wire: $0).md5Digest }),
-            !dialect.isEncrypted(head)
-        else { return }
-        var computed = sent.md5
-        if computed == nil { computed = try await self.digest(of: wire) }
-        let digest = hexadecimalText(computed ?? [])
-        guard received == digest else {
-            throw wire.failure(
-                .integrity(.wrongDigest(sent: digest, received: received)),
-                head: head
-            )
-        }
     }
 }
 

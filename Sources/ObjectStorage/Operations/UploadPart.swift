@@ -11,15 +11,18 @@ extension StorageClient {
         var wire = StorageRequest("UploadPart", .put, key)
         wire.query = [("partNumber", String(number.value)), ("uploadId", upload.text)]
         wire.body = body
+        try await addChecksum(to: &wire, of: upload)
         let request = wire
         return try await self.upload(request, onProgress: onProgress) {
             (sent, response) throws(StorageError) in
-            UploadedPart(
+            var part = UploadedPart(
                 number: number,
                 size: sent.length,
                 etag: try request.etag(response.head),
                 crc64: sent.checksum
             )
+            part.crc32c = request.partChecksum
+            return part
         }
     }
 }

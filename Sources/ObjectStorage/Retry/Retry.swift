@@ -59,7 +59,8 @@ extension StorageError {
             "QpsLimitExceeded":
             return .throttled(retryAfter: retryAfter)
         case "InvalidDigest": return .limited(retries: 1)
-        case "BadDigest", "XAmzContentSHA256Mismatch": return .limited(retries: 2)
+        case "BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch":
+            return .limited(retries: 2)
         case "RequestTimeout", "BadRequest", "StaleFile", "ConditionalRequestConflict",
             "OperationAborted", "InternalError":
             return .transient
@@ -114,7 +115,7 @@ extension IntegrityFailure {
         switch self {
         case .rangeIgnored: .limited(retries: 1)
         case .wrongContentRange, .wrongLength, .unexpectedEncoding: .limited(retries: 2)
-        case .wrongDigest, .wrongChecksum: .limited(retries: 2)
+        case .wrongDigest, .wrongPartChecksum, .wrongChecksum: .limited(retries: 2)
         case .objectChanged, .otherSize: .objectChanged
         case .sourceChanged: .never
         }

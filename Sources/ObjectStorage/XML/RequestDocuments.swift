@@ -1,15 +1,19 @@
 package import SyncModel
 
 /// The body of CompleteMultipartUpload; parts must ascend.
-package func encodeCompleteUpload(_ parts: [(number: PartNumber, etag: ETag)]) -> [UInt8] {
+package func encodeCompleteUpload(_ parts: [UploadedPart]) -> [UInt8] {
     var text = [UInt8]("<CompleteMultipartUpload>".utf8)
-    text.reserveCapacity(64 + parts.count * 96)
+    text.reserveCapacity(64 + parts.count * 144)
     for part in parts {
         text += "<Part><PartNumber>".utf8
         text += String(part.number.value).utf8
         text += "</PartNumber><ETag>\"".utf8
         appendEscaped(part.etag.text.utf8, to: &text)
-        text += "\"</ETag></Part>".utf8
+        text += "\"</ETag>".utf8
+        if let checksum = part.crc32c {
+            text += "<ChecksumCRC32C>\(checksumText(checksum))</ChecksumCRC32C>".utf8
+        }
+        text += "</Part>".utf8
     }
     text += "</CompleteMultipartUpload>".utf8
     return text

@@ -2,6 +2,8 @@
 enum XMLElement: String, Sendable, CaseIterable {
     case unknown = ""
     case assumeRoleWithWebIdentityResponse = "AssumeRoleWithWebIdentityResponse"
+    case checksumAlgorithm = "ChecksumAlgorithm"
+    case checksumCRC32C = "ChecksumCRC32C"
     case code = "Code"
     case commonPrefixes = "CommonPrefixes"
     case completeMultipartUploadResult = "CompleteMultipartUploadResult"

@@ -108,6 +108,7 @@ package struct StreamUpload: Sendable {
         )
         request.set(settings.properties)
         request.existenceIsUnknown = true
+        request.asksForPartChecksums = true
         return request
     }
 

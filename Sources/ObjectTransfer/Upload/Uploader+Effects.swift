@@ -73,6 +73,7 @@ extension Uploader {
         request.set(details.properties)
         request.existenceIsUnknown = details.existenceIsUnknown
         request.keepsMetadata = true
+        request.asksForPartChecksums = true
         return request
     }
 

@@ -23,6 +23,10 @@ extension Uploader {
             )
         } catch {
             if error.isNoSuchUpload { return .failed(.noSuchUpload) }
+            // The part's checksum was computed before it was sent.
+            if error.isWrongChecksum, (try? file.identity()) != source {
+                return .failed(.sourceChanged)
+            }
             let failure = ItemFailure(error)
             return .failed(failure == .sourceKeepsChanging ? .sourceChanged : .other(failure))
         }

@@ -21,6 +21,9 @@ extension FaultEffect {
             case "listing":
                 guard let fault = try fields.choice(name, ListingFault.self) else { continue }
                 result.append(.listing(fault))
+            case "checksums":
+                guard let fault = try fields.choice(name, ChecksumFault.self) else { continue }
+                result.append(.checksums(fault))
             default:
                 guard let inner = try fields.optionalFields(name) else { continue }
                 result += try compound(name, inner)

@@ -111,6 +111,11 @@ struct ActiveFaults: Sendable {
         return nil
     }
 
+    var checksums: ChecksumFault? {
+        for case .checksums(let fault) in effects { return fault }
+        return nil
+    }
+
     var stalls: Bool {
         effects.contains { if case .stallBody = $0 { true } else { false } }
     }

@@ -117,6 +117,14 @@ package enum ListingFault: String, Sendable, Hashable {
     case outsidePrefix
 }
 
+/// How a store treats the checksums that S3 keeps with objects.
+package enum ChecksumFault: String, Sendable, Hashable {
+    /// As if they were not in the request.
+    case ignored
+    /// They are kept and answered without being compared.
+    case believed
+}
+
 package enum FaultEffect: Sendable {
     /// Answers with an error document instead.
     case fail(FaultFailure)
@@ -150,6 +158,7 @@ package enum FaultEffect: Sendable {
     case abortUpload
     case ignoreRange
     case listing(ListingFault)
+    case checksums(ChecksumFault)
 }
 
 /// An error answer.

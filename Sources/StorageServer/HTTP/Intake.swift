@@ -37,7 +37,7 @@ final class Intake {
         do {
             if request.dialect == .s3 {
                 let signed = try core.authenticator.verifyS3(request, now: core.now)
-                payload = try PayloadCheck(request, signed)
+                payload = try PayloadCheck(request, signed, checksums: faults.checksums)
                 try checkBucket(core)
                 existedAtStart = try core.holdsObject(request)
             } else {

@@ -42,6 +42,7 @@ extension OperationContext {
     private struct ListedPart {
         let number: Int
         let etag: ETag
+        let checksum: Checksum?
     }
 
     /// The parts of the body; nil if the header asks for all.
@@ -66,7 +67,15 @@ extension OperationContext {
             else {
                 throw ServiceError.malformedXML("A part has no number or no ETag.")
             }
-            return ListedPart(number: Int(number), etag: ETag(wire: etag))
+            let algorithm = ChecksumAlgorithm.allCases.first {
+                part.first($0.elementName) != nil
+            }
+            let checksum = algorithm.flatMap { algorithm in
+                part.first(algorithm.elementName).map {
+                    Checksum(algorithm: algorithm, value: $0.text)
+                }
+            }
+            return ListedPart(number: Int(number), etag: ETag(wire: etag), checksum: checksum)
         }
         for (previous, next) in zip(parts, parts.dropFirst()) where next.number <= previous.number {
             throw ServiceError(
@@ -92,7 +101,8 @@ extension OperationContext {
             uniquingKeysWith: { first, _ in first }
         )
         return try listed.map { part in
-            guard let found = byNumber[part.number], found.etag == part.etag.text.uppercased()
+            guard let found = byNumber[part.number], found.etag == part.etag.text.uppercased(),
+                dialect == .oss || part.checksum == nil || part.checksum == found.checksum
             else {
                 throw ServiceError(
                     400,

@@ -23,6 +23,10 @@ extension OperationContext {
         )
         xml.element("MaxParts", String(limit))
         xml.element("IsTruncated", parts.count > limit ? "true" : "false")
+        if dialect == .s3, let plan = upload.checksumPlan {
+            xml.element("ChecksumAlgorithm", plan.algorithm.rawValue.uppercased())
+            xml.element("ChecksumType", plan.isComposite ? "COMPOSITE" : "FULL_OBJECT")
+        }
         for part in page {
             xml.group("Part") { xml in
                 xml.element("PartNumber", String(part.number))

@@ -36,7 +36,7 @@ extension OperationContext {
         let number = try partNumber()
         try checkContentMD5()
         let blob = try receivedBlob()
-        try storePart(number, blob, ec: "0042-00000104")
+        try storePart(number, blob, ec: "0042-00000104") { try checkPartChecksum($0) }
         return Answer(
             200,
             headers: [
@@ -74,7 +74,7 @@ extension OperationContext {
         try unsafe content.forEachChunk(of: range) { try unsafe writer.append($0) }
         let blob = writer.finish()
         do {
-            try storePart(number, blob, ec: "0042-00000311")
+            try storePart(number, blob, ec: "0042-00000311") { _ in }
         } catch {
             core.metadata.blobs.remove([blob.id])
             throw error
@@ -119,9 +119,15 @@ extension OperationContext {
         return Int(value)
     }
 
-    private func storePart(_ number: Int, _ blob: StoredBlob, ec: String) throws {
+    private func storePart(
+        _ number: Int,
+        _ blob: StoredBlob,
+        ec: String,
+        check: (UploadRecord) throws -> Void
+    ) throws {
         try core.metadata.transaction { transaction in
             let upload = try self.upload(transaction, ec: ec)
+            try check(upload)
             if upload.isSequential {
                 let last = try transaction.parts(upload.id, after: 0, limit: 10_000).last
                 guard number == (last?.number ?? 0) + 1 else {

@@ -46,9 +46,9 @@ extension OperationContext {
 
     /// What the beginning of an upload says of the checksums to come.
     func announcedChecksum() throws -> [(name: String, value: String)] {
-        guard dialect == .s3, let name = request.header("x-amz-checksum-algorithm") else {
-            return []
-        }
+        guard dialect == .s3, faults.checksums != .ignored,
+            let name = request.header("x-amz-checksum-algorithm")
+        else { return [] }
         guard let algorithm = ChecksumAlgorithm(name: name) else {
             throw ServiceError(
                 400,
@@ -69,6 +69,19 @@ extension OperationContext {
             ("x-amz-checksum-algorithm", name.uppercased()),
             ("x-amz-checksum-type", isFull ? "FULL_OBJECT" : "COMPOSITE"),
         ]
+    }
+
+    /// Refuses a part with another checksum than its upload announced.
+    func checkPartChecksum(_ upload: UploadRecord) throws(ServiceError) {
+        guard dialect == .s3, let plan = upload.checksumPlan else { return }
+        let found = checksum?.algorithm
+        guard found != plan.algorithm, found != nil || plan.isComposite else { return }
+        throw ServiceError(
+            400,
+            "InvalidRequest",
+            "Checksum Type mismatch occurred, expected checksum Type: "
+                + "\(plan.algorithm.rawValue), actual checksum Type: \(found?.rawValue ?? "null")"
+        )
     }
 
     /// The checksum of a completed upload; throws if the request says another.

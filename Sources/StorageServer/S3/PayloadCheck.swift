@@ -6,9 +6,15 @@ final class PayloadCheck {
     private var digest: (running: RunningDigest, expected: String)?
     private var chunks: ChunkedBody?
     private var checksum: RunningChecksum?
+    private let believesChecksums: Bool
 
-    init(_ request: Request, _ payload: SignedPayload) throws(ServiceError) {
+    init(
+        _ request: Request,
+        _ payload: SignedPayload,
+        checksums: ChecksumFault?
+    ) throws(ServiceError) {
         self.request = request
+        believesChecksums = checksums == .believed
         switch payload {
         case .unsigned: break
         case .digest(let expected): digest = (RunningDigest(.sha256), expected)
@@ -29,7 +35,7 @@ final class PayloadCheck {
                     + "allowed."
             )
         }
-        checksum = announced.first.map(RunningChecksum.init)
+        if checksums != .ignored { checksum = announced.first.map(RunningChecksum.init) }
     }
 
     func receive(
@@ -95,6 +101,7 @@ final class PayloadCheck {
                 "Value for \(name) header is invalid."
             )
         }
+        if believesChecksums { return Checksum(algorithm: checksum.algorithm, value: given) }
         let found = checksum.finish()
         guard found.value == given else {
             let kind = checksum.algorithm.rawValue.uppercased()
