@@ -72,7 +72,6 @@ struct JSONLineTests {
             return result
         }
         try check("init", source.path, workplace.remote)
-        try check("push", source.path, "--dry-run")
         try check("push", source.path, "--save-plan", source.path + ".plan")
         let push = try check("apply", source.path + ".plan")
         #expect(push.output.split(separator: "\n").count == push.events.count)

@@ -206,12 +206,22 @@ extension EngineRuns {
                 }
                 return
             }
+            // Half of the runs carry out what the dry run saved, which must be the same.
+            let isSaved = seed % 2 == 0
+            let path = world.fixture.directory("plan")
+            if isSaved { look.plan = .save(path: path, command: []) }
             let expected = await refusal { () throws(SyncError) in
                 try await engine.run(direction, options: look, onEvent: said.add)
             }
-            let refusal = await refusal { () throws(SyncError) in
-                try await engine.run(direction, options: options, onEvent: did.add)
+            var carryingOut = options
+            if isSaved, expected == nil {
+                carryingOut.plan = .apply(try SavedPlan(reading: path))
             }
+            let run = carryingOut
+            let refusal = await refusal { () throws(SyncError) in
+                try await engine.run(direction, options: run, onEvent: did.add)
+            }
+            #expect(did.summary?.notInPlan == 0, "seed \(seed), \(direction)")
             #expect(expected == refusal, "seed \(seed), \(direction)")
             #expect(refusal == nil || refusal == .refused, "seed \(seed), \(direction)")
             let dry = try #require(said.summary)
@@ -229,7 +239,31 @@ extension EngineRuns {
                 )
                 let wrong = Self.difference(Self.counts(dry), Self.counts(done))
                 #expect(wrong.isEmpty, "\(text): \(wrong)")
+                if isSaved { try await doesNothing(engine, direction, run, text) }
             }
+            compare(direction, status, dry, text)
+        }
+
+        /// A plan that is carried out again finds everything done.
+        private func doesNothing(
+            _ engine: MirrorEngine,
+            _ direction: SyncDirection,
+            _ options: RunOptions,
+            _ text: String
+        ) async throws {
+            let again = try await engine.run(direction, options: options, onEvent: { _ in })
+            #expect(
+                (again.transferred, again.renamed, again.deleted, again.failed) == (0, 0, 0, 0),
+                "\(text): the second time \(again)"
+            )
+        }
+
+        private func compare(
+            _ direction: SyncDirection,
+            _ status: StatusReport,
+            _ dry: RunSummary,
+            _ text: String
+        ) {
             let work =
                 switch direction {
                 case .pull: status.pull

@@ -85,7 +85,7 @@ final class AppliedPlan {
             add(item, decision)
         } else if line.isDeletion {
             if case .forget = item.decision { ready.append(item) } else { refuse(line) }
-        } else if item.decision.canBeDone {
+        } else if item.decision.canBe(\.isDone) {
             // Also a file that was written so lately that its content has to be compared once.
             add(item, item.decision.keeping(\.isDone, else: .skip(.notInPlan)))
         } else {
@@ -113,18 +113,13 @@ final class AppliedPlan {
 
     /// Leaves what the run would do beside the plan, but for what only the manifest learns.
     ///
-    /// A file that was written so lately that its content has to be compared is compared.
+    /// A file that has to be compared is, if it can turn out that nothing is to be done.
     private func leave(_ item: PlannedItem) {
-        switch item.decision {
-        case .nothing, .skip, .keepLocalChange, .refresh, .forget: ready.append(item)
-        case .download, .upload, .compare, .adopt, .makeDirectory, .uploadMarker, .deleteLocal,
-            .deleteRemote, .conflict, .downloadAfterDeletions:
-            let isOpen = item.decision.canBeDone
-            let other = Decision.nothing(.notInPlan)
-            add(item, isOpen ? item.decision.keeping(\.isDone, else: other) : other)
-            // By other rules, what is to be deleted may be excluded.
-            if item.entry.key == IgnoreFile.key, !isOpen { executor.ledger.countSkipped() }
-        }
+        let decision = item.decision.keeping(\.isQuiet, else: .nothing(.notInPlan))
+        let isOpen = item.decision.canBe(\.isQuiet)
+        add(item, isOpen ? decision : .nothing(.notInPlan))
+        // By other rules, what is to be deleted may be excluded.
+        if item.entry.key == IgnoreFile.key, !isOpen { executor.ledger.countSkipped() }
     }
 
     /// True if what was to be deleted is not there any more.
@@ -133,10 +128,18 @@ final class AppliedPlan {
     private func isGone(_ line: PlanLine) async throws -> Bool {
         guard line.isDeletion, let path = try? RelativePath(key: line.key) else { return false }
         let directory = context.directory
-        let isHere = try await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path) != .absent
+        if line.action == .deleteLocal {
+            let found = try await context.disk.run { () throws(LocalError) in
+                try directory.identity(of: path)
+            }
+            return switch found {
+            case .absent: true
+            // A directory can have come in the place of the file, or the reverse.
+            case .directory: !line.key.isDirectoryMarker
+            case .file: line.key.isDirectoryMarker
+            case .other: false
+            }
         }
-        if line.action == .deleteLocal { return !isHere }
         let filter = context.filter
         guard filter.excludes(line.key) || !filter.bounds.isEmpty || !filter.tags.isEmpty else {
             return true
@@ -151,12 +154,22 @@ final class AppliedPlan {
 }
 
 extension Decision {
-    /// True if there is nothing to do, or a comparison can end so.
-    fileprivate var canBeDone: Bool {
-        if case .compare(_, let same, let different) = self {
-            return same.canBeDone || different.canBeDone
+    /// True if nothing is done on either side, also where something is wrong with the key.
+    fileprivate var isQuiet: Bool {
+        switch self {
+        case .nothing, .skip, .keepLocalChange, .refresh, .forget: true
+        case .download, .upload, .compare, .adopt, .makeDirectory, .uploadMarker, .deleteLocal,
+            .deleteRemote, .conflict, .downloadAfterDeletions:
+            false
         }
-        return isDone
+    }
+
+    /// True if it is so, or a comparison can end so.
+    fileprivate func canBe(_ isSo: (Decision) -> Bool) -> Bool {
+        if case .compare(_, let same, let different) = self {
+            return same.canBe(isSo) || different.canBe(isSo)
+        }
+        return isSo(self)
     }
 }
 
