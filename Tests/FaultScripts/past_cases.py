@@ -1,4 +1,4 @@
-"""Rows F224 to F226: a versioned bucket as it was."""
+"""Rows F211 to F213: a versioned bucket as it was."""
 
 import os
 import time
@@ -38,7 +38,7 @@ THEN = {"2026/a.jpg": OLD, "2026/b.jpg": OLD, "kept": OLD}
 NOW = {"2026/b.jpg": NEW, "added": OTHER, "kept": OLD}
 
 
-@case("F224", "a folder that was deleted two nights ago comes back as it was, beside the mirror")
+@case("F211", "a folder that was deleted two nights ago comes back as it was, beside the mirror")
 def _(place):
     moment = versioned(place)
     place.in_step(place.pull())
@@ -56,7 +56,7 @@ def _(place):
     equal(place.get("2026/a.jpg"), OLD, "the object")
 
 
-@case("F225", "a directory of the past is not mixed with another time, or with files")
+@case("F212", "a directory of the past is not mixed with another time, or with files")
 def _(place):
     moment = versioned(place)
     place.in_step(place.pull("--as-of", moment))
@@ -71,7 +71,7 @@ def _(place):
     equal((result.status, place.tree()), (3, {"own": OTHER}), str(result))
 
 
-@case("F226", "a bucket without versions has no past, and ls shows those that there are")
+@case("F213", "a bucket without versions has no past, and ls shows those that there are")
 def _(place):
     own_server(place)
     place.put("a", OLD)

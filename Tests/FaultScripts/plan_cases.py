@@ -1,4 +1,4 @@
-"""Row F210: plans that are saved, and carried out later."""
+"""Row F206: plans that are saved, and carried out later."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def changed(place):
     os.remove(place.path("d/e"))
 
 
-@case("F210", "a plan changes nothing when it is saved, is done once, and then is done already")
+@case("F206", "a plan changes nothing when it is saved, is done once, and then is done already")
 def _(place):
     changed(place)
     saved = save(place, "push", "--delete")
@@ -72,7 +72,7 @@ def _(place):
     place.in_step(place.push("--delete"))
 
 
-@case("F210", "what changed since a plan was saved is named, and neither replaced nor deleted")
+@case("F206", "what changed since a plan was saved is named, and neither replaced nor deleted")
 def _(place):
     changed(place)
     save(place, "sync", "--delete")
@@ -88,7 +88,7 @@ def _(place):
     equal(place.tree().get("b"), b"here again", "the file")
 
 
-@case("F210", "an apply that fails in the middle is completed by the next one")
+@case("F206", "an apply that fails in the middle is completed by the next one")
 def _(place):
     changed(place)
     save(place, "push", "--delete")
@@ -104,7 +104,7 @@ def _(place):
     equal((place.get("b"), place.get("d/e")), (None, None), "deleted")
 
 
-@case("F210", "a plan that is cut, changed or for another mirror does nothing")
+@case("F206", "a plan that is cut, changed or for another mirror does nothing")
 def _(place):
     changed(place)
     save(place, "push", "--delete")

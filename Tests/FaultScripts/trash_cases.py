@@ -1,4 +1,4 @@
-"""Rows F220 to F223: the trash in the bucket, and what comes back from it."""
+"""Rows F207 to F210: the trash in the bucket, and what comes back from it."""
 
 import os
 
@@ -36,7 +36,7 @@ def command(place, name, *arguments):
     return place.start(name, place.directory, "--json", *arguments)
 
 
-@case("F220", "a push that is killed at any request loses neither version of an object")
+@case("F207", "a push that is killed at any request loses neither version of an object")
 def _(place):
     for moment in ("before", "after"):
         for number in range(1, 30):
@@ -59,7 +59,7 @@ def _(place):
         expect(number > 6, f"only {number} requests")
 
 
-@case("F221", "an object without a proven copy is neither deleted nor replaced")
+@case("F208", "an object without a proven copy is neither deleted nor replaced")
 def _(place):
     refused = {"fail": {"status": 403, "code": "AccessDenied"}}
     for scheme in ("oss", "s3"):
@@ -79,7 +79,7 @@ def _(place):
         equal(trash(place)["gone"][-1], OTHER, "the copy")
 
 
-@case("F221", "an object that changes in the moment of its copy is left to its writer")
+@case("F208", "an object that changes in the moment of its copy is left to its writer")
 def _(place):
     lost(place)
     os.remove(place.path("edited"))
@@ -93,7 +93,7 @@ def _(place):
     equal((place.get("gone"), place.get("edited")), (FRESH, None), "the objects")
 
 
-@case("F222", "a push is undone in the bucket, and never over a newer object")
+@case("F209", "a push is undone in the bucket, and never over a newer object")
 def _(place):
     lost(place)
     place.in_step(place.push(*KEEPING))
@@ -108,7 +108,7 @@ def _(place):
     equal(place.tree(), {"edited": NEW, "gone": OTHER, "kept": FRESH}, "the tree")
 
 
-@case("F222", "a file comes back from the trash in the bucket, where the one here has none")
+@case("F209", "a file comes back from the trash in the bucket, where the one here has none")
 def _(place):
     lost(place)
     place.in_step(place.push(*KEEPING))
@@ -123,7 +123,7 @@ def _(place):
     equal((emptied.status, trash(place)), (0, {}), str(emptied))
 
 
-@case("F223", "--backup-dir has copies beside the mirror, and no place that is part of it")
+@case("F210", "--backup-dir has copies beside the mirror, and no place that is part of it")
 def _(place):
     lost(place)
     mirror = f"oss://{BUCKET}/{place.prefix}"

@@ -1,4 +1,4 @@
-"""Rows F041 to F050, F053, F158, F159, F161 to F163, F204 and F240: uploads that do not go as asked."""
+"""Rows F041 to F050, F053, F158, F159, F161 to F163, F204 and F214: uploads that do not go as asked."""
 
 import os
 import re
@@ -499,7 +499,7 @@ def part_statuses(place, key):
     return [request["status"] for request in place.requests("UploadPart", key)]
 
 
-@case("F240", "parts are proven by MD5 where the store does not compare their checksums")
+@case("F214", "parts are proven by MD5 where the store does not compare their checksums")
 def _(place):
     place.scheme = "s3"
     # A wrong checksum is refused once, and then the answers' checksums count and not the MD5.
@@ -524,7 +524,7 @@ def _(place):
         equal(part_statuses(place, key)[:len(tried) + 1], tried + [200], f"{store}: the first parts")
 
 
-@case("F240", "a store that answers no checksum any more is asked for MD5 from then on")
+@case("F214", "a store that answers no checksum any more is asked for MD5 from then on")
 def _(place):
     place.scheme = "s3"
     content = ramp(16 * MIB, 9)
@@ -542,7 +542,7 @@ def _(place):
     equal(place.uploads(), 0, "uploads left open")
 
 
-@case("F240", "a checksum that differs has the part sent again, and then fails the file alone")
+@case("F214", "a checksum that differs has the part sent again, and then fails the file alone")
 def _(place):
     place.scheme = "s3"
     content = ramp(11 * MIB, 9)
