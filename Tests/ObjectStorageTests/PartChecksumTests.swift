@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStorage
 
 /// Parts that are proven by their CRC-32C, where the store compares it.
-@Suite("Checksums of parts", .timeLimit(.minutes(1)))
+@Suite("Checksums of parts", .timeLimit(.minutes(10)))
 struct PartChecksumTests {
     /// What the store does with the checksums of parts.
     private enum Store: Sendable, CaseIterable {
