@@ -25,8 +25,10 @@ package struct SystemCallError: Error, Sendable, Hashable {
     package var isWriteRefused: Bool { [EROFS, EACCES, EPERM].contains(errno) }
 
     package var message: String {
-        let subject = path.map { "'\($0)': " } ?? ""
-        return "\(subject)\(call) failed: \(errorText(errno)) (errno \(errno))"
+        let text = errorText(errno)
+        let reason = text.prefix(1).lowercased() + text.dropFirst()
+        guard let path else { return "\(reason) (\(call))" }
+        return "'\(path)': \(reason)"
     }
 }
 

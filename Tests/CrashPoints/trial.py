@@ -23,10 +23,10 @@ OTHER_BOOT = "ffffffff-0000-4000-8000-000000000002"
 # For each error: the classes of calls that can fail so, whether it lasts, and a word of its message.
 ERRORS = {
     "EIO": (",open,write,sync,truncate,allocate,name,remove,status,", (False, True),
-            "Input/output|I/O error"),
+            "Input/output|input/output|I/O error"),
     "ENOSPC": (",open,write,sync,allocate,name,", (False, True), "full|space"),
     "EDQUOT": (",open,write,sync,allocate,name,", (False, True), "quota"),
-    "EACCES": (",open,name,remove,status,", (False, True), "Permission denied"),
+    "EACCES": (",open,name,remove,status,", (False, True), "Permission denied|permission denied"),
     "EINTR": (",open,write,sync,truncate,allocate,", (False,), ""),
 }
 

@@ -49,15 +49,14 @@ struct JSONLineTests {
 
     /// Events that need a mishap.
     private static let rare: Set<String> = ["retry", "warning", "skipped"]
+    private static let refusal = """
+        [{"match": {"operation": "GetObject", "key": "mirror/f3"},
+          "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+        """
 
     @Test func `of every command are objects with documented fields`() throws {
         let documented = try Self.documented()
-        let workplace = try Workplace(
-            faults: """
-                [{"match": {"operation": "GetObject", "key": "mirror/f3"},
-                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
-                """
-        )
+        let workplace = try Workplace(faults: Self.refusal)
         let source = try workplace.makeDirectory("source")
         let target = try workplace.makeDirectory("target")
         for index in 0..<4 { try source.write("f\(index)", ramp(1_000, seed: index)) }
@@ -117,6 +116,7 @@ struct JSONLineTests {
         try check("presign", object)
         try workplace.beginUpload("mirror/unfinished")
         try check("uploads", workplace.remote)
+        try check("ls", "--versions", object)
         #expect(seen.isSubset(of: documented.keys))
         #expect(seen.isSuperset(of: Set(documented.keys).subtracting(Self.rare)))
     }

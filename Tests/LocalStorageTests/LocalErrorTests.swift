@@ -22,11 +22,11 @@ struct LocalErrorTests {
     static let examples: [Example] = [
         Example(
             error: .systemCall(SystemCallError(call: "openat", errno: EACCES, path: "f")),
-            message: "'f': openat failed: Permission denied (errno 13)"
+            message: "'f': permission denied"
         ),
         Example(
             error: .systemCall(SystemCallError(call: "syncfs", errno: EIO, path: nil)),
-            message: "syncfs failed: Input/output error (errno 5)"
+            message: "input/output error (syncfs)"
         ),
         Example(
             error: .missingDirectory(path: "/mnt/disk"),

@@ -27,6 +27,7 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .noMetadata, .trashDays, .partSize, .stateDirectory,
+            .checksum, .noMetadata, .trashDays, .trash, .backupDirectory, .partSize,
+            .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions
 }

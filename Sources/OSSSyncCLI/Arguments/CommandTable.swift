@@ -169,7 +169,7 @@ enum CommandTable {
         .maximumSize, .minimumAge, .maximumAge,
     ]
     /// Where objects are copied before they are deleted or replaced.
-    private static let keepingOptions: [Option] = [.trash, .backupDirectory]
+    static let keepingOptions: [Option] = [.trash, .backupDirectory]
     /// What objects are written with.
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =

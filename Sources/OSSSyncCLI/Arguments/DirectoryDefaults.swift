@@ -135,7 +135,11 @@ struct DirectoryDefaults: Sendable {
     /// The arguments with the defaults of what was not typed; patterns come before typed ones.
     ///
     /// The options and the section of `command` count, by default of the one that was typed.
-    func filling(_ typed: ParsedArguments, as command: CommandName? = nil) -> ParsedArguments {
+    func filling(
+        _ typed: ParsedArguments,
+        as command: CommandName? = nil,
+        except: [Option] = []
+    ) -> ParsedArguments {
         let command = command ?? typed.command
         let accepted = CommandTable.row(command)?.options ?? []
         var filled = ParsedArguments(
@@ -144,7 +148,11 @@ struct DirectoryDefaults: Sendable {
             values: [:],
             counts: [:]
         )
-        filled.add((common + own[command, default: []]).filter { accepted.contains($0.option) })
+        filled.add(
+            (common + own[command, default: []]).filter {
+                accepted.contains($0.option) && !except.contains($0.option)
+            }
+        )
         // The one typed overrides its opposite.
         if typed.has(.verbose) { filled.counts[.quiet] = nil }
         if typed.has(.quiet) { filled.counts[.verbose] = nil }

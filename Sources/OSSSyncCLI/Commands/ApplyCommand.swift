@@ -39,6 +39,9 @@ extension CommandContext {
         if let plan { return .apply(plan) }
         guard let file = arguments.values[.savePlan] else { return nil }
         if arguments.has(.rebind) { throw UsageError.contradiction("--save-plan", "--rebind") }
+        if arguments.values[.asOf] != nil {
+            throw UsageError.contradiction("--save-plan", "--as-of")
+        }
         let words = arguments.words(of: CommandTable.plannedOptions)
         let headers = arguments.headers.flatMap { ["--header", $0] }
         let remote = arguments.mirror.remote.map { [$0] } ?? []

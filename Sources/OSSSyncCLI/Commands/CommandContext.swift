@@ -15,6 +15,8 @@ struct CommandContext: Sendable {
     let typed: ParsedArguments
     /// What the directory's own configuration says; nil without one.
     let defaults: DirectoryDefaults?
+    /// Options of which no defaults count.
+    private let planned: [Option]
     /// The mirror that the command is about; nil without one.
     let place: MirrorPlace?
     /// What `apply` carries out; nil for every other command.
@@ -35,7 +37,9 @@ struct CommandContext: Sendable {
         let row = CommandTable.row(typed.command)
         place = try row.flatMap { $0.isOfMirror ? try MirrorPlace.find(typed, $0) : nil }
         defaults = try place.flatMap { try Self.defaults(of: $0, typed) }
-        let arguments = defaults?.filling(typed) ?? typed
+        // A plan has all that decides what is done, with the defaults of its time.
+        planned = plan == nil ? [] : CommandTable.plannedOptions
+        let arguments = defaults?.filling(typed, except: planned) ?? typed
         self.arguments = arguments
         output = try OutputOptions(arguments)
         var options = ConnectionOptions()
@@ -91,7 +95,7 @@ struct CommandContext: Sendable {
 
     /// The options that a run of this direction would have.
     func options(of direction: CommandName) throws(UsageError) -> RunOptions {
-        try RunOptions(defaults?.filling(typed, as: direction) ?? typed)
+        try RunOptions(defaults?.filling(typed, as: direction, except: planned) ?? typed)
     }
 
     func positional(_ index: Int) -> String? {

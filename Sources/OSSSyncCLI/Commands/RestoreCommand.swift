@@ -42,37 +42,45 @@ struct RestoreCommand: Sendable {
         return report.isComplete ? .success : .incomplete
     }
 
-    /// Restores from the trash here, and from the one in the bucket what that does not have; an
-    /// undo does so on both sides.
+    /// Restores each file from the trash that has the version, here or in the bucket.
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
         guard try local.hasRemoteTrash() else {
             return try await local.restore(request) { say($0) }
         }
         let mirror = try context.mirror()
+        if isUndo { return try await undo(request, local, mirror) }
+        let options = try context.options(of: .pull)
+        var report = try await mirror.restoreObjects(request, downloading: options) { say($0) }
+        var rest = request
+        rest.settledKeys = report.settledKeys
+        let found = try await local.restore(rest) { say($0) }
+        report.missing.removeAll { !found.missing.contains($0) }
+        var counted = found
+        counted.missing = []
+        report.add(counted)
+        return report
+    }
+
+    /// Restores what one run removed, on both sides.
+    private func undo(
+        _ request: RestoreRequest,
+        _ local: LocalMirror,
+        _ mirror: Mirror
+    ) async throws -> RestoreReport {
         var request = request
         if request.version == .lastRun {
             let here = try await local.lastRunInTrash()
             let there = try await mirror.lastRunInRemoteTrash()
             if let last = [here, there].compactMap({ $0 }).max(by: { $0 < $1 }) {
-                request.version = .run(last.number)
+                request.version = .runOf(number: last.number, began: last.time)
             }
         }
-        var report = RestoreReport()
-        var missing: [String] = []
-        for path in request.paths {
-            var part = request
-            part.paths = [path]
-            var found = try await local.restore(part) { say($0) }
-            if !found.missing.isEmpty || isUndo { missing.append(path) }
-            found.missing = []
-            report.add(found)
-        }
-        guard !missing.isEmpty else { return report }
-        request.paths = missing
-        let options = isUndo ? nil : try context.options(of: .pull)
-        var found = try await mirror.restoreObjects(request, downloading: options) { say($0) }
-        if isUndo, report != RestoreReport() { found.missing = [] }
+        var report = try await local.restore(request) { say($0) }
+        report.missing = []
+        let isFound = report != RestoreReport()
+        var found = try await mirror.restoreObjects(request, downloading: nil) { say($0) }
+        if isFound { found.missing = [] }
         report.add(found)
         return report
     }

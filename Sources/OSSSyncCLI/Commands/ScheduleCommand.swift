@@ -102,12 +102,17 @@ struct ScheduleCommand: Sendable {
         if context.typed.values[.filesFrom] == "-" {
             throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
         }
+        let words =
+            context.typed.words(of: CommandTable.scheduledOptions)
+            + context.typed.headers.flatMap { ["--header", $0] }
+        // Some options are of pushes only.
+        _ = try ArgumentParser.parse([direction.rawValue] + words)
         return Schedule(
             direction: direction,
             directory: absolutePath(try context.directory()),
             program: Self.program,
             stateDirectory: context.sources.options.stateDirectory.map(absolutePath),
-            options: context.typed.words(of: CommandTable.scheduledOptions)
+            options: words
         )
     }
 

@@ -86,7 +86,7 @@ package final class PastStore: ObjectStore {
         if let known = remembered.withLock({ $0[key] }) { return known }
         var latest = Latest(time: time)
         var marker: VersionMarker?
-        while latest.passed == nil {
+        repeat {
             let page = try await store.listVersions(
                 ListVersionsRequest(
                     prefix: key,
@@ -98,7 +98,7 @@ package final class PastStore: ObjectStore {
             for version in page.versions { try latest.add(version) }
             marker = page.next
             if marker == nil { latest.finish() }
-        }
+        } while latest.passed == nil && marker != nil
         guard let found = latest.found.first, found.key == key else {
             throw StorageError(
                 kind: .service(status: 404, code: "NoSuchKey"),
@@ -139,9 +139,8 @@ private struct Latest {
             key = version.key
         }
         guard let modified = version.lastModified, modified <= time else { return }
-        // Of one moment, the first one is the newest.
-        if let other = best?.lastModified, other >= modified { return }
-        best = version
+        // The newest comes first. Times do not tell: that of an upload in parts is its beginning.
+        if best == nil { best = version }
     }
 
     mutating func finish() {

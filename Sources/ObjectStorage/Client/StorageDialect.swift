@@ -37,6 +37,8 @@ package struct StorageDialect: Sendable, Hashable {
     /// True if an upload that must not replace an object is refused where it begins; false if only
     /// where it ends.
     package var refusesAtOnce: Bool { conditions == .forbidOverwrite }
+    /// True if versioned buckets ignore that a write must find no object: they make a new version.
+    package var versionsIgnoreConditions: Bool { conditions == .forbidOverwrite }
     /// The largest object that is copied by one request.
     package var maximumCopySize: Int64
     /// How the body of RestoreObject names its parts.

@@ -10,7 +10,8 @@ package struct ContainerCredentials: CredentialsProvider {
     private let tokenFile: String?
     private let http: CredentialsHTTP
 
-    package var name: String { "the container's credentials at \(address)" }
+    /// Without the address, whose path is a secret.
+    package let name = "the container's credentials"
 
     /// Nil if no variable names an address.
     package init?(environment: [String: String], http: @escaping CredentialsHTTP) {

@@ -5,7 +5,8 @@ extension StorageClient {
     /// Carries out a write that must find no object, or still the version `replaced`.
     ///
     /// A service that does not support conditions says so once; this client then writes without
-    /// them, after a HEAD request if the caller has not checked.
+    /// them, after a HEAD request if the caller has not checked. Where versioned buckets ignore
+    /// them, that request always comes first.
     func conditionally<Value>(
         _ wire: StorageRequest,
         forbidsOverwrite: Bool,
@@ -19,6 +20,7 @@ extension StorageClient {
             if mustLook { try await inspect(wire) }
             return try await perform(wire)
         }
+        if mustLook, dialect.versionsIgnoreConditions { try await inspect(wire) }
         var conditional = wire
         conditional.headers += conditions
         do throws(StorageError) {

@@ -86,12 +86,14 @@ package struct ObjectUpload: Sendable {
         get async throws(ItemFailure) { try await record.upload(settings.key)?.uploadID != nil }
     }
 
-    /// Asks before a large file is sent whose object is not to be replaced, where the store itself
-    /// would refuse it only at the end.
+    /// Asks before a file is sent whose object is not to be replaced, where the store itself may
+    /// not refuse it, or only at the end of a large file.
     private func check(_ size: Int64, _ context: TransferContext) async throws(ItemFailure) {
         let dialect = settings.store.dialect
-        guard settings.forbidsOverwrite, !dialect.refusesAtOnce,
-            size > max(services.partSize, dialect.minimumPartSize), try await !hasBegun
+        let isLarge = size > max(services.partSize, dialect.minimumPartSize)
+        guard settings.forbidsOverwrite,
+            dialect.versionsIgnoreConditions || isLarge && !dialect.refusesAtOnce,
+            try await !hasBegun
         else { return }
         try await Self.checkAbsent(settings.key, context)
     }

@@ -26,6 +26,8 @@ struct RunContext: Sendable {
     /// What the run is limited to.
     let paths: RunPaths
     let run: RunID
+    /// See ``MirrorSession/trashMark(_:)``.
+    let remoteTrashMark: String
     let clocks: RunClocks
     /// True if an earlier run met two keys that are one name on this disk: a new key's name is
     /// looked for before its content is fetched.
@@ -52,8 +54,8 @@ struct RunContext: Sendable {
     /// because a rebuilt manifest counts its runs from 1 again.
     var trashName: String { "\(clocks.stamp)-run-\(run.value)" }
 
-    /// The same in the bucket, where other machines may have a run of this number and time, too.
-    var remoteTrashName: String { trashName + "~" + environment.safeHostName }
+    /// The same in the bucket, where other mirrors may have a run of this number and time, too.
+    var remoteTrashName: String { trashName + remoteTrashMark }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
 

@@ -55,7 +55,8 @@ struct TrashedObjects: Sendable {
         guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let run = MirrorDirectory.TrashOfRun(name: [UInt8](rest[..<slash]))
         let key = ObjectKey(rest[slash...].dropFirst())
-        guard run.time != nil, !key.isEmpty else { return nil }
+        let hasMark = run.name.count { $0 == UInt8(ascii: "~") } >= 2
+        guard run.number != nil, hasMark, !key.isEmpty else { return nil }
         return Copy(object: object, run: run, key: key)
     }
 

@@ -51,6 +51,8 @@ public struct SavedPlan: Sendable, Hashable {
             self = try Self.read(path)
         } catch let problem as PlanProblem {
             throw problem.error(path)
+        } catch let error as LocalError {
+            throw SyncError(code: .configuration, message: error.message)
         } catch {
             throw SyncError(any: error)
         }

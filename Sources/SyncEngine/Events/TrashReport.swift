@@ -35,6 +35,9 @@ public enum TrashVersion: Sendable, Hashable {
     case lastRun
     /// The one that the run of this number removed.
     case run(Int64)
+    /// The one that this run removed: its number, which a rebuilt manifest counts anew, and when
+    /// it began, in seconds since 1970 UTC.
+    case runOf(number: Int64, began: Int64)
     /// The one that was there at this time, in seconds since 1970 UTC: the first that was removed
     /// since then.
     case at(Int64)
@@ -52,6 +55,8 @@ public struct RestoreRequest: Sendable, Hashable {
     public var replaces: Bool
     /// Only reports what would come back; false unless set.
     public var isDryRun = false
+    /// Keys that come from the other trash, as its report has them; none unless set.
+    public var settledKeys: Set<String> = []
 
     /// Makes a request.
     public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
@@ -108,6 +113,8 @@ public struct RestoreReport: Sendable, Hashable {
     public var failed = 0
     /// Paths of the request of which the trash has nothing, safe to print.
     public var missing: [String] = []
+    /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
+    public var settledKeys: Set<String> = []
 
     /// Makes an empty report.
     public init() {}
@@ -132,6 +139,7 @@ public struct RestoreReport: Sendable, Hashable {
         kept += other.kept
         failed += other.failed
         missing += other.missing
+        settledKeys.formUnion(other.settledKeys)
     }
 
     /// True if everything that was asked for is there.

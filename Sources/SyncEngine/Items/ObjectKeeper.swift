@@ -109,7 +109,6 @@ struct ObjectCopy: Sendable {
                 destination: copy,
                 forbidsOverwrite: true
             )
-            request.existenceIsUnknown = true
             request.properties.encryption = encryption
             return try await store.copy(request).etag
         }

@@ -84,13 +84,22 @@ final class AppliedPlan {
         if let decision = line.decision(on: item) {
             add(item, decision)
         } else if line.isDeletion {
-            if case .forget = item.decision { ready.append(item) } else { refuse(line) }
+            if case .forget = item.decision { return ready.append(item) }
+            guard isDone(line, item.entry) else { return refuse(line) }
+            context.tracker.count { $0.unchanged += 1 }
+            leave(item)
         } else if item.decision.canBe(\.isDone) {
             // Also a file that was written so lately that its content has to be compared once.
             add(item, item.decision.keeping(\.isDone, else: .skip(.notInPlan)))
         } else {
             refuse(line)
         }
+    }
+
+    /// True if what was to be deleted is gone, whatever has its name now.
+    private func isDone(_ line: PlanLine, _ entry: JoinedEntry) -> Bool {
+        guard line.action == .deleteLocal else { return entry.remote == nil }
+        return entry.local.map { $0.isDirectory != line.key.isDirectoryMarker } ?? true
     }
 
     private func add(_ item: PlannedItem, _ decision: Decision) {

@@ -40,8 +40,8 @@ extension MirrorEngine {
     package func emptyRemoteTrash(age: Int64) async throws(SyncError) -> TrashReport {
         let limit = limit(age)
         do {
-            let lock = try localSettings.open().lock()
-            defer { withExtendedLifetime(lock) {} }
+            let session = try await session(locks: true)
+            defer { withExtendedLifetime(session.lock) {} }
             return try await remoteTrash.delete(before: limit, pages: .max)
         } catch {
             throw SyncError(any: error)
@@ -51,8 +51,9 @@ extension MirrorEngine {
     /// When the last run of this machine began that left something, and its number.
     package func lastRunInRemoteTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
         do {
+            let mark = try await session(locks: false).trashMark(settings.environment)
             let last = try await remoteTrash.runs().last { run in
-                run.number != nil && run.name.suffix(host.utf8.count).elementsEqual(host.utf8)
+                run.number != nil && run.name.suffix(mark.utf8.count).elementsEqual(mark.utf8)
             }
             guard let last, let time = last.time, let number = last.number else { return nil }
             return (time.seconds, number)
@@ -76,19 +77,18 @@ extension MirrorEngine {
     ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
         let (paths, target) = try request.places()
         do {
-            let directory = try localSettings.open()
-            let lock = request.isDryRun ? nil : try directory.lock()
-            defer { withExtendedLifetime(lock) {} }
+            let session = try await session(locks: !request.isDryRun)
+            defer { withExtendedLifetime(session.lock) {} }
             let outcome = try await ObjectRestorer(
                 trash: remoteTrash,
-                directory: directory,
+                directory: session.directory,
                 disk: BlockingQueue(
                     label: "osssync.trash",
                     width: 1,
                     threads: settings.environment.threads
                 ),
                 request: request,
-                host: isUndo ? host : nil,
+                mark: isUndo ? session.trashMark(settings.environment) : nil,
                 bringsFiles: !isUndo,
                 onFile: onFile
             ).restore(paths, to: target)
@@ -98,8 +98,11 @@ extension MirrorEngine {
         }
     }
 
-    /// The end of the names of this machine's runs.
-    private var host: String { "~" + settings.environment.safeHostName }
+    /// The mirror, after the checks of every run: nothing is changed in the bucket for a directory
+    /// that is linked with another remote, or with the bucket as it was.
+    private func session(locks: Bool) async throws(SyncError) -> MirrorSession {
+        try await MirrorSession.open(settings, locks: locks, allowsRebinding: false)
+    }
 
     private var remoteTrash: TrashedObjects {
         let limiter = ConnectionLimiter(
@@ -109,17 +112,6 @@ extension MirrorEngine {
             sleep: settings.environment.sleep
         )
         return TrashedObjects(store: LimitedStore(settings.store, limiter), prefix: settings.prefix)
-    }
-
-    private var localSettings: LocalSettings {
-        var local = LocalSettings(
-            directory: settings.directory,
-            stateDirectory: settings.stateDirectory,
-            homeDirectory: settings.homeDirectory,
-            environment: settings.environment
-        )
-        local.systemCalls = settings.systemCalls
-        return local
     }
 
     private func limit(_ age: Int64) -> Timestamp {

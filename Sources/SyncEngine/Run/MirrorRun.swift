@@ -179,6 +179,7 @@ struct MirrorRun: Sendable {
             options: options,
             paths: paths,
             run: run,
+            remoteTrashMark: session.trashMark(settings.environment),
             clocks: RunClocks(settings.environment),
             looksForFoldedNames: session.hasFoldedNames,
             judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,

@@ -106,6 +106,7 @@ package struct MirrorTrash: Sendable {
                 directory: directory,
                 runs: runs,
                 version: request.version,
+                settledKeys: request.settledKeys,
                 replacing: request.replaces ? replacing : nil,
                 isDryRun: request.isDryRun,
                 interruption: interruption,
@@ -184,6 +185,16 @@ extension RestoreRequest {
 }
 
 extension TrashVersion {
+    /// True if of both runs, which may be meant, the first is rather.
+    func prefers(
+        _ run: MirrorDirectory.TrashOfRun,
+        to other: MirrorDirectory.TrashOfRun
+    ) -> Bool {
+        guard let time = run.time, let otherTime = other.time else { return false }
+        if case .at = self { return time <= otherTime }
+        return time >= otherTime
+    }
+
     /// The runs whose trash may be meant, the best last: what it has is in none after it.
     ///
     /// `runs` have the oldest first.
@@ -197,6 +208,8 @@ extension TrashVersion {
                 runs.filter { $0.number == last.number && $0.time == last.time }
             } ?? []
         case .run(let number): runs.filter { $0.number == number }
+        case .runOf(let number, let began):
+            runs.filter { $0.number == number && $0.time?.seconds == began }
         case .at(let seconds):
             runs.filter { $0.time.map { $0.seconds >= seconds } ?? false }.reversed()
         }
@@ -222,6 +235,7 @@ private struct Restorer {
     /// The oldest first.
     let runs: [MirrorDirectory.TrashOfRun]
     let version: TrashVersion
+    let settledKeys: Set<String>
     /// Whose trash takes what is in the way; nil if that stays.
     let replacing: String?
     let isDryRun: Bool
@@ -246,6 +260,10 @@ private struct Restorer {
                         return true
                     }
                     isFound = true
+                    let isSettled =
+                        !settledKeys.isEmpty
+                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    if isSettled { return true }
                     try restore(source, file, run, beneath: path, to: target, &report)
                     return true
                 }

@@ -14,8 +14,8 @@ struct ObjectRestorer: Sendable {
     let directory: MirrorDirectory
     let disk: BlockingQueue
     let request: RestoreRequest
-    /// The end of the names of the runs that are meant; nil for those of all machines.
-    let host: String?
+    /// The end of the names of the runs that are meant; nil for those of all mirrors.
+    let mark: String?
     /// True if the files are to be fetched: where one is, nothing is restored.
     let bringsFiles: Bool
     let onFile: @Sendable (RestoredFile) -> Void
@@ -31,9 +31,15 @@ struct ObjectRestorer: Sendable {
         to target: RelativePath?
     ) async throws -> Outcome {
         let runs = try await trash.runs().filter { run in
-            host.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
+            mark.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
         }
         let chosen = request.version.chosen(among: runs)
+        let directory = directory
+        let isUndo = !bringsFiles
+        let version = request.version
+        let local = try await disk.run { () throws(LocalError) in
+            isUndo ? [] : version.chosen(among: try directory.trashOfRuns())
+        }
         var outcome = Outcome()
         // Of each file the copy of the best run counts, which is the last one here.
         var done: Set<ObjectKey> = []
@@ -48,13 +54,39 @@ struct ObjectRestorer: Sendable {
                     }.filter { !done.contains($0.key) }
                     if !meant.isEmpty { isFound = true }
                     if chosen.count > 1 { done.formUnion(meant.map(\.key)) }
-                    try await restore(meant, beneath: path, to: target, &outcome)
+                    let best = try await withoutBetter(in: local, meant)
+                    for copy in best where bringsFiles {
+                        let key = String(decoding: copy.key.bytes, as: UTF8.self)
+                        outcome.report.settledKeys.insert(key)
+                    }
+                    try await restore(best, beneath: path, to: target, &outcome)
                     return true
                 }
             }
             if !isFound { outcome.report.missing.append(path?.display ?? ".") }
         }
         return outcome
+    }
+
+    /// The copies of which the trash of the directory has no version that is meant rather.
+    private func withoutBetter(
+        in local: [MirrorDirectory.TrashOfRun],
+        _ copies: [TrashedObjects.Copy]
+    ) async throws -> [TrashedObjects.Copy] {
+        guard !local.isEmpty else { return copies }
+        let (directory, version) = (directory, request.version)
+        return try await disk.run { () throws(LocalError) in
+            var best: [TrashedObjects.Copy] = []
+            for copy in copies {
+                guard let path = try? RelativePath(key: copy.key) else { continue }
+                var isBest = true
+                for run in local where version.prefers(run, to: copy.run) {
+                    if try directory.holds(path, in: run) { isBest = false }
+                }
+                if isBest { best.append(copy) }
+            }
+            return best
+        }
     }
 
     private func restore(
@@ -92,6 +124,8 @@ struct ObjectRestorer: Sendable {
         for (item, key) in results.withLock({ $0 }) {
             outcome.report.add(item)
             guard item.state == .restored || item.state == .unchanged else { continue }
+            // A directory's own path would fetch all that is in it; the next pull makes it.
+            if key.isDirectoryMarker { continue }
             outcome.paths.append(String(decoding: key.bytes, as: UTF8.self))
         }
     }

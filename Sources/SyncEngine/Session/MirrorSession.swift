@@ -34,6 +34,8 @@ struct MirrorSession: Sendable {
     /// Names of runs that ended before they had recorded all that they sent.
     let cutOffRuns: [String]
     let warnings: [String]
+    /// The name of the state, which no other mirror has.
+    let state: String
 
     /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
     /// `allowsRebinding`, another remote than the recorded one is taken as the new one.
@@ -152,7 +154,8 @@ struct MirrorSession: Sendable {
                 rulesProblem: rules.problem,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: cutOff,
-                warnings: warnings(outcome, remote)
+                warnings: warnings(outcome, remote),
+                state: finding.state
             )
         }
 
@@ -288,5 +291,13 @@ extension SystemCallError {
         isReadOnly
             ? "its file system is read-only. Mount it for writing"
             : "this user may not write there. Change its owner or mode"
+    }
+}
+
+extension MirrorSession {
+    /// What the names of this mirror's runs end with in the bucket: for people the machine, and
+    /// the beginning of the state's name.
+    func trashMark(_ environment: EngineEnvironment) -> String {
+        "~" + environment.safeHostName + "~" + state.prefix(8)
     }
 }

@@ -85,7 +85,7 @@ extension World {
             guard violations.isEmpty else { return }
         }
         for item in lastRun?.items ?? [] where item.state == .failed {
-            guard item.message?.contains("No space left") == true else { continue }
+            guard item.message?.contains("o space left") == true else { continue }
             report(.convergence, "'\(item.key)' has no room: \(item.message ?? "")")
         }
     }
