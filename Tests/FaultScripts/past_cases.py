@@ -87,3 +87,25 @@ def _(place):
               ("added", True, False), ("kept", True, False)]
     equal(found, wanted, f"the versions: {listed}")
     equal(sum(line["version_id"] == "null" for line in listed.all("version")), 1, "without an ID")
+
+
+@case("F212", "what is extra in a directory of the past is deleted there")
+def _(place):
+    moment = versioned(place)
+    place.in_step(place.pull("--as-of", moment))
+    place.write("junk", NEW)
+    place.in_step(place.pull("--as-of", moment, "--delete-extra"))
+    equal(place.tree(), THEN, "the tree")
+
+
+@case("F213", "put replaces nothing in a bucket with versions unless it is forced")
+def _(place):
+    versioned(place)
+    path = os.path.join(place.folder, "file")
+    with open(path, "wb") as file:
+        file.write(OTHER)
+    target = f"oss://{BUCKET}/{place.prefix}/kept"
+    equal(place.start("put", path, target, "--json").status, 3, "without --force")
+    equal(place.get("kept"), OLD, "the object")
+    equal(place.start("put", path, target, "--json", "--force").status, 0, "with --force")
+    equal(place.get("kept"), OTHER, "the object")

@@ -5,6 +5,7 @@ import os
 
 from case_table import case, equal, expect
 from scenes import FRESH, NEW, OLD, OTHER
+from trash_cases import trash
 
 
 def file(place):
@@ -137,3 +138,17 @@ def _(place):
     equal((inside.status, os.path.exists(place.path("x.plan"))), (2, False), f"inside: {inside}")
     equal((place.get("a"), place.get("b"), place.get("new")), (OLD, OTHER, None), "the objects")
     equal(apply(place).status, 0, "the plan as it was")
+
+
+@case("F206", "a plan keeps the trash of its run, and no default that was set later")
+def _(place):
+    changed(place)
+    save(place, "push", "--delete", "--trash", "remote")
+    with open(place.path(".osssync/config"), "a") as config:
+        config.write("\n[push]\nstorage-class = IA\nexclude = new\n")
+    equal(apply(place).status, 0, "applying")
+    equal(place.get("new"), FRESH, "the new object")
+    expect("IA" not in place.head("new").get("x-oss-storage-class", ""), f"{place.head('new')}")
+    equal(trash(place), {"a": [OLD], "b": [OTHER], "d/e": [OLD]}, "the copies")
+    missing = place.start("apply", "--json", os.path.join(place.home, "no.plan"))
+    equal(missing.status, 2, str(missing))

@@ -138,3 +138,36 @@ def _(place):
     equal(trash(place), {}, "the trash")
     both = place.push("--backup-dir", mirror + "-old", "--trash", "remote")
     equal(both.status, 2, str(both))
+
+
+@case("F209", "each file comes back from the trash that has its last version")
+def _(place):
+    for name in ("d/a", "d/b", "f"):
+        place.write(name, OLD)
+    place.in_step(place.push())
+    # Older versions of two files go to the trash here.
+    place.delete("f")
+    place.delete("d/a")
+    place.in_step(place.pull("--delete"))
+    place.write("f", NEW)
+    place.in_step(place.push())
+    os.remove(place.path("f"))
+    os.remove(place.path("d/b"))
+    place.in_step(place.push(*KEEPING))
+    back = command(place, "restore", "d", "f")
+    equal((back.status, back.last("restore")["restored"]), (0, 3), str(back))
+    equal(place.tree(), {"d/a": OLD, "d/b": OLD, "f": NEW}, "the tree")
+
+
+@case("F209", "the trash of a directory that is linked with another bucket stays")
+def _(place):
+    lost(place)
+    place.in_step(place.push(*KEEPING))
+    path = place.path(".osssync/config")
+    with open(path) as text:
+        content = text.read()
+    with open(path, "w") as text:
+        text.write(content.replace(place.prefix, place.prefix + "-other"))
+    for name, *arguments in (("trash", "--empty"), ("undo",), ("restore", "gone")):
+        equal(command(place, name, *arguments).status, 3, name)
+    equal(trash(place), {"edited": [OLD], "gone": [OTHER]}, "the copies")

@@ -191,8 +191,11 @@ extension TrashVersion {
         to other: MirrorDirectory.TrashOfRun
     ) -> Bool {
         guard let time = run.time, let otherTime = other.time else { return false }
-        if case .at = self { return time <= otherTime }
-        return time >= otherTime
+        // Several runs may begin within a second.
+        let one = (time, run.number ?? 0)
+        let another = (otherTime, other.number ?? 0)
+        if case .at = self { return one <= another }
+        return one >= another
     }
 
     /// The runs whose trash may be meant, the best last: what it has is in none after it.

@@ -110,11 +110,7 @@ struct MirrorSession: Sendable {
                 records: locks
             ).run()
             if locks { try remoteCheck.keep(remote, state: finding.state) }
-            let known = try await DirectoryIdentity.check(
-                finding,
-                directory,
-                manifest
-            )
+            let known = try await DirectoryIdentity.check(finding, directory, manifest)
             var isRebuilt = remote.isManifestLost
             if case .recreated = outcome { isRebuilt = true }
             if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }

@@ -701,6 +701,8 @@ _osssync() {
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
+                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -722,6 +724,10 @@ _osssync() {
                 '*--list[list the schedules of this user]' \
                 '*--test[start the run now, as the schedule does]' \
                 '*--format[what starts the run]:value:(systemd cron launchd)' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \

@@ -201,11 +201,13 @@ struct RemoteTrashTests {
 
     @Test func `what is older than the trash is kept goes at the end of a push`() async throws {
         try await loseFiles(fixture)
-        try await fixture.put(".osssync/trash/20200102T030405Z-run-1~h/a", Self.old)
-        try await fixture.put(".osssync/trash/29990102T030405Z-run-1~h/b", Self.old)
+        try await fixture.put(".osssync/trash/20200102T030405Z-run-1~h~m/a", Self.old)
+        try await fixture.put(".osssync/trash/29990102T030405Z-run-1~h~m/b", Self.old)
+        // Of no run.
         try await fixture.put(".osssync/trash/other", Self.old)
+        try await fixture.put(".osssync/trash/20200102T030405Z-photos/c", Self.old)
         _ = try await push()
-        #expect(try await trashed(fixture) == ["", "b", "edited", "gone"])
+        #expect(try await trashed(fixture) == ["", "b", "c", "edited", "gone"])
     }
 }
 
@@ -258,10 +260,10 @@ extension RemoteTrashTests {
         #expect(try await live() == ["edited", "kept"])
     }
 
-    @Test func `the copies of other machines are not undone`() async throws {
+    @Test func `the copies of other mirrors are not undone`() async throws {
         try await loseFiles(fixture)
         _ = try await push()
-        try await fixture.put(".osssync/trash/20260102T030405Z-run-2~other/theirs", Self.old)
+        try await fixture.put(".osssync/trash/20260102T030405Z-run-2~host~other/theirs", Self.old)
         let report = try await restore(".", isUndo: true, .run(2))
         #expect(report.restored == 1)
         #expect(try await restore("theirs").restored == 1)
