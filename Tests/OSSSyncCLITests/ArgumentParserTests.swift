@@ -207,6 +207,21 @@ struct ArgumentParserTests {
         let letters = OptionTable.rows.compactMap(\.short).filter { $0 != "h" }
         #expect(Set(letters).count == letters.count)
     }
+
+    @Test func `every option of a run is in a plan, or has no part in what is done`() {
+        let runs = [CommandName.pull, .push, .sync]
+        let ofRuns = runs.flatMap { CommandTable.row($0)?.options ?? [] }
+        let left = Set(ofRuns).subtracting(CommandTable.plannedOptions)
+            .subtracting(CommandTable.connectionOptions)
+        // Refused with --save-plan, or --files-from, whose paths the plan has.
+        let refused: Set<Option> = [.asOf, .rebind, .savePlan, .dryRun, .filesFrom]
+        #expect(
+            left.subtracting(refused) == [
+                .ifLocked, .jobs, .bandwidthLimit, .maximumTransfer, .maximumDuration, .progress,
+                .logFile, .metricsFile, .notifyURL, .notifyOn, .json, .quiet, .verbose, .help,
+            ]
+        )
+    }
 }
 
 extension Invocation {

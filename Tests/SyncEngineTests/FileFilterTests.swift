@@ -332,6 +332,13 @@ extension EngineRuns {
             #expect(try fixture.tree("a").keys.sorted() == ["kept.txt", "new.tmp"])
             #expect(try await fixture.objects() == ["kept.txt", "old.tmp"])
 
+            let log = EventLog()
+            try await fixture.run("b", .push, log) { options in
+                deleting(&options)
+                options.isDryRun = true
+            }
+            #expect(log.items.map(\.key) == ["old.tmp"])
+            #expect(log.items.first?.message?.hasPrefix("excluded by ") == true)
             let pushed = try await fixture.run("b", .push, EventLog(), deleting)
             #expect(pushed.deleted == 1)
             #expect(try await fixture.objects() == ["kept.txt"])

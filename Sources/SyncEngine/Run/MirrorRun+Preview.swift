@@ -173,9 +173,9 @@ private struct Preview {
             context.tracker.count { $0.adopted += 1 }
             report(.adopt, entry, size: remoteSize, nil)
         case .deleteLocal(let reason):
-            delete(.deleteLocal, entry, size: localSize, reason.message)
+            delete(.deleteLocal, entry, size: localSize, message(reason, entry))
         case .deleteRemote(let reason):
-            delete(.deleteRemote, entry, size: remoteSize, reason.message)
+            delete(.deleteRemote, entry, size: remoteSize, message(reason, entry))
         case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
             guard context.tracker.direction == .pull else {
                 return try await showUpload(entry, .changed)
@@ -194,6 +194,14 @@ private struct Preview {
         case .skip:
             await executor.carryOut(decision, entry)
         }
+    }
+
+    /// Why it is deleted: for what `--delete-excluded` deletes, the rule.
+    private func message(_ reason: DeletionReason, _ entry: JoinedEntry) -> String {
+        guard context.options.deletesExcluded, let ruling = context.filter.ruling(on: entry.key),
+            ruling.excludes
+        else { return reason.message }
+        return "excluded by \(ruling.rule)"
     }
 
     /// What follows from a conflict.
