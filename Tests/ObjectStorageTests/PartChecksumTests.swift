@@ -54,6 +54,7 @@ struct PartChecksumTests {
                     "<CompleteMultipartUploadResult><Key>k</Key><ETag>\"a-1\"</ETag>"
                     + "</CompleteMultipartUploadResult>"
                 return [.response("200 OK", body: [UInt8](document.utf8))]
+            case "DELETE": return [.response("204 No Content")]
             case "GET":
                 let document =
                     "<ListPartsResult><ChecksumAlgorithm>CRC32C</ChecksumAlgorithm>"
@@ -129,7 +130,10 @@ struct PartChecksumTests {
             [number == 1 ? Self.rightETag : Self.wrongETag, Self.answered]
         }
         try await begin(fixture)
-        #expect(try await send(fixture).crc32c == 0xE306_9283)
+        // The upload is begun again without them, and the store makes none of the whole.
+        let methods = fixture.server.requests.map(\.method)
+        #expect(methods == ["POST", "PUT", "DELETE", "POST"])
+        #expect(try await send(fixture).crc32c == nil)
         let error = await #expect(throws: StorageError.self) { try await send(fixture) }
         guard case .integrity(.wrongDigest) = error?.kind else {
             Issue.record("\(String(describing: error))")

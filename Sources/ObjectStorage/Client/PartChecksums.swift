@@ -4,8 +4,9 @@ internal import Synchronization
 /// Which uploads of S3 have a CRC-32C of each part, and whether that proves what arrived.
 ///
 /// 1. An upload is `added` if its beginning or the list of its parts says so.
-/// 2. Before the first part of the run, a wrong CRC-32C is tried (`beginTrial`): a store that
-///    refuses it compares. Some only repeat what they are told, which proves nothing.
+/// 2. In the first upload of the run, a wrong CRC-32C is tried (`beginTrial`): a store that refuses
+///    it compares. Some only repeat what they are told, which proves nothing; that upload is begun
+///    again without.
 /// 3. Until a trial has succeeded, and after any answer without the CRC-32C, MD5 is the proof.
 final class PartChecksums: Sendable {
     private enum Trust {
@@ -21,9 +22,6 @@ final class PartChecksums: Sendable {
     }
 
     private let state = Mutex(State())
-
-    /// True unless the store was found not to compare them.
-    var mayBeAsked: Bool { state.withLock { $0.trust != .refuted } }
 
     /// True if the store was seen to refuse a wrong one.
     var areProof: Bool { state.withLock { $0.trust == .proven } }
@@ -43,6 +41,9 @@ final class PartChecksums: Sendable {
             return true
         }
     }
+
+    /// The trial could not be made; another one may be.
+    func cancelTrial() { state.withLock { if $0.trust == .onTrial { $0.trust = .unknown } } }
 
     func endTrial(isProof: Bool) { state.withLock { $0.trust = isProof ? .proven : .refuted } }
 

@@ -84,7 +84,7 @@ extension StorageClient {
     ///
     /// A store that compares refuses it; one that does not gets the part itself right afterwards,
     /// under the same number.
-    private func tryWrongChecksum(in part: StorageRequest) async {
+    func tryWrongChecksum(in part: StorageRequest) async {
         var wire = part
         wire.body = .bytes([0])
         wire.headers.append((partChecksumHeader, checksumText(0)))

@@ -23,19 +23,39 @@ extension StorageClient {
                 return inspected
             }
         }
-        guard request.asksForPartChecksums, !dialect.computesChecksum, partChecksums.mayBeAsked
-        else { return try await begin(wire) }
+        guard request.asksForPartChecksums, !dialect.computesChecksum else {
+            return try await begin(wire)
+        }
+        let isTrial = partChecksums.beginTrial()
+        // Nothing is known yet of a store that another upload tries.
+        guard isTrial || partChecksums.areProof else { return try await begin(wire) }
         var asking = wire
         asking.headers.append((dialect.header("checksum-algorithm"), "CRC32C"))
         // Else the object would have no checksum of the whole, which Amazon gives it by default.
         asking.headers.append((dialect.header("checksum-type"), "FULL_OBJECT"))
+        let upload: UploadID
         do throws(StorageError) {
-            return try await begin(asking)
+            upload = try await begin(asking)
         } catch {
-            guard error.isChecksumUnsupported else { throw error }
+            guard error.isChecksumUnsupported else {
+                if isTrial { partChecksums.cancelTrial() }
+                throw error
+            }
             partChecksums.distrust()
             return try await begin(wire)
         }
+        guard isTrial else { return upload }
+        guard partChecksums.contains(upload) else {
+            partChecksums.distrust()
+            return upload
+        }
+        await tryWrongChecksum(in: partRequest(request.key, upload, PartNumber(index: 0)))
+        if partChecksums.areProof { return upload }
+        // The object would have a checksum of which nobody knows what the store computed it from.
+        // What is not aborted now, the end of the run or `osssync uploads --abort` finds.
+        try? await abortMultipartUpload(request.key, upload)
+        partChecksums.remove(upload)
+        return try await begin(wire)
     }
 
     private func begin(_ initiating: StorageRequest) async throws(StorageError) -> UploadID {

@@ -8,8 +8,7 @@ extension StorageClient {
         body: RequestBody,
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(StorageError) -> UploadedPart {
-        var wire = StorageRequest("UploadPart", .put, key)
-        wire.query = [("partNumber", String(number.value)), ("uploadId", upload.text)]
+        var wire = partRequest(key, upload, number)
         wire.body = body
         try await addChecksum(to: &wire, of: upload)
         let request = wire
@@ -24,5 +23,16 @@ extension StorageClient {
             part.crc32c = request.partChecksum
             return part
         }
+    }
+
+    /// The request for a part, without its body.
+    func partRequest(
+        _ key: ObjectKey,
+        _ upload: UploadID,
+        _ number: PartNumber
+    ) -> StorageRequest {
+        var wire = StorageRequest("UploadPart", .put, key)
+        wire.query = [("partNumber", String(number.value)), ("uploadId", upload.text)]
+        return wire
     }
 }

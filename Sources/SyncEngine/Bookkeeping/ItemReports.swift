@@ -112,12 +112,14 @@ struct ItemReports: Sendable {
     /// Reports what the walk could not take.
     ///
     /// Links, special files and osssync's own are never mirrored: they are counted at the end as
-    /// what only the directory has. Anything else that the walk could not read is missing from the
+    /// what only the directory has, but for the state of a mirror within this one, which is named. Anything else that the walk could not read is missing from the
     /// mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .symbolicLink, .special, .nestedMirror, .reservedName:
+        case .nestedMirror:
+            context.item(.skip, .skipped, key, size: 0, message: issue.message)
+        case .symbolicLink, .special, .reservedName:
             context.neverMirrored(key, message: issue.message)
         case .disappeared: break
         case .tagged(let tag):
