@@ -112,8 +112,8 @@ struct ItemReports: Sendable {
     /// Reports what the walk could not take.
     ///
     /// Links, special files and osssync's own are never mirrored: they are counted at the end as
-    /// what only the directory has, but for the state of a mirror within this one, which is named. Anything else that the walk could not read is missing from the
-    /// mirror.
+    /// what only the directory has. The state of a mirror within this one is named. Anything else
+    /// that the walk could not read is missing from the mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
