@@ -1,10 +1,5 @@
 internal import ObjectStorage
 
-/// True if the environment wants neither its own endpoints nor those of the aws tools' files.
-func ignoresAWSEndpoints(_ environment: [String: String]) -> Bool {
-    environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() == "true"
-}
-
 /// The files and variables of the aws tools.
 extension ConfigurationFiles {
     var awsProfile: String? {

@@ -54,11 +54,10 @@ struct RestoreCommand: Sendable {
         var report = try await mirror.restoreObjects(request, downloading: options) { say($0) }
         var rest = request
         rest.settledKeys = report.settledKeys
-        let found = try await local.restore(rest) { say($0) }
+        var found = try await local.restore(rest) { say($0) }
         report.missing.removeAll { !found.missing.contains($0) }
-        var counted = found
-        counted.missing = []
-        report.add(counted)
+        found.missing = []
+        report.add(found)
         return report
     }
 

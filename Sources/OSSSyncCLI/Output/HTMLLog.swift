@@ -64,7 +64,7 @@ struct HTMLLog: Sendable {
             """
     }
 
-    /// Text that is no markup, in elements and in quoted attributes.
+    /// Text that is not markup, in elements and in quoted attributes.
     static func escaped(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {

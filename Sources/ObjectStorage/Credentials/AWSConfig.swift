@@ -1,3 +1,8 @@
+/// True if the environment wants neither its own endpoints nor those of the aws tools' files.
+package func ignoresAWSEndpoints(_ environment: [String: String]) -> Bool {
+    environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() == "true"
+}
+
 /// `~/.aws/credentials` and `~/.aws/config`, as the aws tools and SDKs share them.
 package struct AWSConfig: Sendable {
     private let path: String

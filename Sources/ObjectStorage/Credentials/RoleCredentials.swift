@@ -91,15 +91,13 @@ package struct TokenFileCredentials: CredentialsProvider {
     private func ask(
         _ fields: [(String, String)]
     ) async throws(CredentialsError) -> (status: Int, body: [UInt8]) {
-        let form = (fields + settings.fields).map { name, value in
-            name + "=" + percentEncode(value.utf8, keepsSlash: false)
-        }
         let address =
             switch service {
             case .alibabaCloud: context.alibabaTokenService(region: settings.region)
             case .aws: try context.awsTokenService(region: settings.region)
             }
-        return try await context.post(form.joined(separator: "&"), to: address, source: name)
+        let form = formText(fields + settings.fields)
+        return try await context.post(form, to: address, source: name)
     }
 }
 
@@ -131,9 +129,7 @@ package struct AssumedRole: CredentialsProvider {
 
     /// The fields in the order in which they are signed.
     static func encoded(_ fields: [(String, String)]) -> String {
-        fields.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map { name, value in
-            name + "=" + percentEncode(value.utf8, keepsSlash: false)
-        }.joined(separator: "&")
+        formText(fields.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) })
     }
 
     /// The signature of Alibaba Cloud's RPC interface, version 1.0.
@@ -142,6 +138,13 @@ package struct AssumedRole: CredentialsProvider {
         let secret = [UInt8](key.accessKeySecret.revealedText.utf8) + [UInt8(ascii: "&")]
         return Base64.encode(Digest.hmacSHA1(key: secret, [UInt8](text.utf8)))
     }
+}
+
+/// The fields as the body of a form.
+private func formText(_ fields: [(String, String)]) -> String {
+    fields.map { name, value in
+        name + "=" + percentEncode(value.utf8, keepsSlash: false)
+    }.joined(separator: "&")
 }
 
 extension CredentialsContext {
@@ -158,7 +161,7 @@ extension CredentialsContext {
     ///
     /// - Throws: `invalid` for one that would send the token in plain over a network.
     func awsTokenService(region: String?) throws(CredentialsError) -> String {
-        let ignores = variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")?.lowercased() == "true"
+        let ignores = ignoresAWSEndpoints(environment)
         for name in ["AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"] where !ignores {
             guard var text = variable(name) else { continue }
             while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }

@@ -1,7 +1,7 @@
 /// Sends a small request and returns the answer; provided by the owner of the transport.
 ///
-/// It must not follow redirects nor use a proxy, must end after a few seconds, and must limit the
-/// body: 64 KiB suffice.
+/// It must not follow redirects, must end after a few seconds, and must limit the body: 64 KiB
+/// suffice. For services that are near, it must not use a proxy.
 package typealias CredentialsHTTP =
     @Sendable (
         _ url: String, _ method: HTTPMethod, _ headers: [(String, String)], _ body: [UInt8]

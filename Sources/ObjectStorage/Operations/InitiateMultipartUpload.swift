@@ -51,7 +51,7 @@ extension StorageClient {
         }
         await tryWrongChecksum(in: partRequest(request.key, upload, PartNumber(index: 0)))
         if partChecksums.areProof { return upload }
-        // The object would have a checksum of which nobody knows what the store computed it from.
+        // The store would give the object a checksum that proves nothing.
         // What is not aborted now, the end of the run or `osssync uploads --abort` finds.
         try? await abortMultipartUpload(request.key, upload)
         partChecksums.remove(upload)

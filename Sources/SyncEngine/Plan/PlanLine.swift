@@ -30,7 +30,7 @@ struct PlanLine: Sendable, Hashable {
         let line = [UInt8](line)
         guard line.starts(with: Self.start), line.last == Self.end,
             let keyEnd = line[Self.start.count...].firstIndex(of: Self.quote),
-            let key = percentDecoded(line[Self.start.count..<keyEnd]),
+            let key = percentDecode([UInt8](line[Self.start.count..<keyEnd])),
             line[keyEnd...].starts(with: Self.middle)
         else { return nil }
         let word = line[(keyEnd + Self.middle.count)...]
@@ -188,21 +188,4 @@ private func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
         (0x20...0x7E).contains(byte) && !special.contains(byte)
             ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
-}
-
-/// Nil if a `%` has no two digits after it.
-private func percentDecoded(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
-    var result: [UInt8] = []
-    var iterator = bytes.makeIterator()
-    while let byte = iterator.next() {
-        guard byte == UInt8(ascii: "%") else {
-            result.append(byte)
-            continue
-        }
-        guard let high = iterator.next(), let low = iterator.next(),
-            let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-        else { return nil }
-        result.append(value)
-    }
-    return result
 }

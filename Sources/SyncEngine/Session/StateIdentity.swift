@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import SyncModel
 
 /// Which state this is, and which remote it belongs to.
@@ -81,18 +82,6 @@ struct StateIdentity: Sendable, Hashable {
     }
 
     private static func unescaped(_ bytes: some Sequence<UInt8>) -> String? {
-        var result: [UInt8] = []
-        var iterator = bytes.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                result.append(byte)
-                continue
-            }
-            guard let high = iterator.next(), let low = iterator.next(),
-                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-            else { return nil }
-            result.append(value)
-        }
-        return String(decoding: result, as: UTF8.self)
+        percentDecode([UInt8](bytes)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
