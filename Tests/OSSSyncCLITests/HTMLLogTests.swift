@@ -76,7 +76,7 @@ struct HTMLLogTests {
     @Test func `it shows the days, the runs, their bytes, failures and the largest files`() throws {
         let text = page("name").text
         let found = try parsed(text)
-        #expect(text.components(separatedBy: "class=\"ok\"").count == 2)
+        #expect(text.components(separatedBy: "<td class=\"ok\"").count == 2)
         #expect(text.components(separatedBy: "<td class=\"bad\"").count == 3)
         #expect(text.contains("width:50%") && text.contains("width:100%"))
         for words in ["did not end", "incomplete", "complete", "upload", "4.9 KiB"] {

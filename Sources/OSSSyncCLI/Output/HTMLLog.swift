@@ -49,16 +49,18 @@ struct HTMLLog: Sendable {
             <h1>\(Self.escaped(directory))</h1>
             <p>\(Self.escaped(remote)), \(Self.local(now)) (\(CommandContext.zoneText))</p>
             <h2>Calendar</h2>
-            <p>Days with a complete run, days on which none was complete, and days without any.</p>
+            <p>Days <span class="ok">with a complete run</span>, days \
+            <span class="bad">on which none was complete</span>, and days without any.</p>
             <table class="days">\(calendar)</table>
             <h2>Runs</h2>
-            <table><tr><th>run</th><th>start</th><th></th><th>end</th><th>transferred</th>\
-            <th colspan="2">bytes</th><th>deleted</th><th>failed</th><th>message</th></tr>\
+            <table><tr><th class="n">run</th><th>start</th><th></th><th>end</th>\
+            <th class="n">transferred</th><th class="n">bytes</th><th></th>\
+            <th class="n">deleted</th><th class="n">failed</th><th>message</th></tr>\
             \(rows)</table>
             <h2>Failures</h2>
-            <table><tr><th>run</th><th>item</th><th>key</th><th>reason</th></tr>\(failed)</table>
+            \(failed)
             <h2>Largest files</h2>
-            <table><tr><th>size</th><th>key</th></tr>\(files)</table>
+            <table><tr><th class="n">size</th><th>key</th></tr>\(files)</table>
             </body></html>
 
             """
@@ -108,6 +110,11 @@ struct HTMLLog: Sendable {
             }
             months[months.count - 1].cells = cell + months[months.count - 1].cells
         }
+        if let first = Int(last.suffix(2)), first > 1, !months.isEmpty {
+            // The month in which it begins, so that its days stand below those of the others.
+            let before = "<td class=\"none\" colspan=\"\(first - 1)\"></td>"
+            months[months.count - 1].cells = before + months[months.count - 1].cells
+        }
         return months.map { "<tr><th>\($0.name)</th>\($0.cells)</tr>" }.joined()
     }
 
@@ -116,27 +123,31 @@ struct HTMLLog: Sendable {
         return runs.map { run in
             let width = Int(Double(run.bytes) / Double(most) * 100)
             let state = run.outcome == "complete" || run.outcome == Self.running ? "" : "bad"
-            return "<tr class=\"\(state)\"><td>\(run.number)</td>"
+            return "<tr class=\"\(state)\"><td class=\"n\">\(run.number)</td>"
                 + "<td>\(Self.local(run.started))</td><td>\(Self.escaped(run.direction))</td>"
-                + "<td>\(Self.escaped(run.outcome))</td><td>\(run.transferred)</td>"
-                + "<td>\(sizeText(run.bytes))</td>"
+                + "<td>\(Self.escaped(run.outcome))</td><td class=\"n\">\(run.transferred)</td>"
+                + "<td class=\"n\">\(sizeText(run.bytes))</td>"
                 + "<td class=\"bar\"><i style=\"width:\(width)%\"></i></td>"
-                + "<td>\(run.deleted)</td><td>\(run.failed)</td>"
+                + "<td class=\"n\">\(run.deleted)</td><td class=\"n\">\(run.failed)</td>"
                 + "<td>\(Self.escaped(run.message))</td></tr>\n"
         }.joined()
     }
 
     private var failed: String {
-        failures.map { item in
-            "<tr><td>\(item.run)</td><td>\(Self.escaped(item.action))</td>"
+        guard !failures.isEmpty else { return "<p>None.</p>" }
+        let rows = failures.map { item in
+            "<tr><td class=\"n\">\(item.run)</td><td>\(Self.escaped(item.action))</td>"
                 + "<td>\(Self.escaped(item.key))</td>"
                 + "<td>\(Self.escaped(item.reason))</td></tr>\n"
         }.joined()
+        return "<table><tr><th class=\"n\">run</th><th>item</th><th>key</th><th>reason</th></tr>"
+            + rows + "</table>"
     }
 
     private var files: String {
         largest.map { file in
-            "<tr><td>\(sizeText(file.size))</td><td>\(Self.escaped(file.key))</td></tr>\n"
+            "<tr><td class=\"n\">\(sizeText(file.size))</td>"
+                + "<td>\(Self.escaped(file.key))</td></tr>\n"
         }.joined()
     }
 
@@ -147,7 +158,8 @@ struct HTMLLog: Sendable {
         body{font:14px/1.4 system-ui,sans-serif;margin:2em;max-width:80em}
         table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;
         border-bottom:1px solid var(--line);overflow-wrap:anywhere}
-        .days td{border:1px solid var(--line);padding:.1em .3em}.ok{background:var(--ok)}
+        .n{text-align:right}.days td{border:1px solid var(--line);padding:.1em .3em}
+        .days .none{border-left:0}.ok{background:var(--ok)}
         .bad{background:var(--bad)}.bar{width:8em}
         .bar i{display:block;height:.7em;background:var(--bar)}
         """
