@@ -102,6 +102,16 @@ extension LimitedStore {
         }
     }
 
+    package func restore(
+        _ key: ObjectKey,
+        days: Int,
+        tier: String?
+    ) async throws(StorageError) {
+        try await limited("RestoreObject", key) { () throws(StorageError) in
+            try await store.restore(key, days: days, tier: tier)
+        }
+    }
+
     package func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
     {
         try await limited("DeleteMultipleObjects", nil) { () throws(StorageError) in

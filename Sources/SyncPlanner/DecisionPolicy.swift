@@ -22,6 +22,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// False where the directory is not as the last run left it: another content than the recorded
     /// one may be an older version, and counts as never recorded.
     package var knowsDirectory = true
+    /// False if directories and their markers are neither made nor deleted for their own sake.
+    package var keepsEmptyDirectories = true
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
 

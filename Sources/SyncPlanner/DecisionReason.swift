@@ -6,6 +6,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     case unchanged
     /// A directory with entries: its entries stand for it.
     case impliedDirectory
+    /// Directories are kept for the sake of what is in them only.
+    case emptyDirectory
     /// Only the directory has it and it was never synced: a pull leaves it alone.
     case onlyLocal
     /// Only the remote has it and it was never synced: a push leaves it alone.
@@ -28,7 +30,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
     /// A directory that has entries is there for their sake, whatever became of its marker.
     package func isDifference(of entry: JoinedEntry) -> Bool {
         switch self {
-        case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: return false
+        case .unchanged, .impliedDirectory, .emptyDirectory, .prefixItself, .reservedName, .hidden:
+            return false
         case .onlyLocal, .onlyRemote, .deletedLocally, .notInPlan: return true
         case .deletedRemotely:
             if case .directory(isEmpty: false)? = entry.local?.kind { return false }
@@ -40,6 +43,7 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         switch self {
         case .unchanged: "both sides are as recorded"
         case .impliedDirectory: "a directory with entries needs no marker"
+        case .emptyDirectory: "empty directories are left out by --no-empty-dirs"
         case .onlyLocal:
             "only the directory has it; a pull keeps it without --delete-extra"
         case .onlyRemote: "only the remote has it; a push keeps it without --delete-extra"

@@ -111,8 +111,8 @@ struct OperationTests {
         try tree.write("d/b", ramp(5))
         let both = workplace.folder.path + "/both"
         for (files, reason) in [
-            (["--log-file", "-"], "'--log-file': expected the path of a file"),
-            (["--metrics-file", "-"], "'--metrics-file': expected the path of a file"),
+            (["--log-file", "-"], "'--log-file': expected a path"),
+            (["--metrics-file", "-"], "'--metrics-file': expected a path"),
             (["--log-file", tree.path + "/log"], "a push would upload it"),
             (["--metrics-file", tree.path + "/d/../o.prom"], "a push would upload it"),
             (["--metrics-file", tree.path + "/d/b"], "a push would upload it"),

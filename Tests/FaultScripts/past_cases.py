@@ -56,6 +56,29 @@ def _(place):
     equal(place.get("2026/a.jpg"), OLD, "the object")
 
 
+@case("F211", "what was deleted and overwritten comes back from the versions of the bucket")
+def _(place):
+    moment = versioned(place)
+    place.in_step(place.pull())
+    found = place.start("restore", place.directory, "2026/a.jpg", "--json")
+    equal((found.status, place.tree()), (1, NOW), f"without a time: {found}")
+    found = place.start("restore", place.directory, "2026", "--at", moment, "--json")
+    equal(found.status, 1, f"another version is there: {found}")
+    equal({line["key"]: line["state"] for line in found.all("restored")},
+          {"2026/a.jpg": "restored", "2026/b.jpg": "kept"}, str(found))
+    equal(place.get("2026/a.jpg"), OLD, "the object")
+    equal(place.get("2026/b.jpg"), NEW, "the object that is there")
+    equal(place.tree(), {**NOW, "2026/a.jpg": OLD}, "the files")
+    beside = place.start("restore", place.directory, "2026/b.jpg", "--at", moment, "--to",
+                         "b-old.jpg", "--json")
+    equal(beside.status, 0, str(beside))
+    equal(place.tree(), {**NOW, "2026/a.jpg": OLD, "b-old.jpg": OLD}, "the file beside it")
+    missing = place.start("restore", place.directory, "nothing", "--at", moment, "--json")
+    equal(missing.status, 1, str(missing))
+    expect("'nothing' is not in the trash" in missing.errors, str(missing))
+    place.in_step(place.pull())
+
+
 @case("F212", "a directory of the past is not mixed with another time, or with files")
 def _(place):
     moment = versioned(place)

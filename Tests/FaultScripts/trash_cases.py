@@ -1,6 +1,8 @@
 """Rows F207 to F210: the trash in the bucket, and what comes back from it."""
 
 import os
+import shutil
+import tempfile
 
 from case_table import case, equal, expect
 from process_cases import killed_at
@@ -138,6 +140,33 @@ def _(place):
     equal(trash(place), {}, "the trash")
     both = place.push("--backup-dir", mirror + "-old", "--trash", "remote")
     equal(both.status, 2, str(both))
+
+
+@case("F210", "a pull with --backup-dir moves old files beside the mirror, and to no place in it")
+def _(place):
+    place.put("a", OLD)
+    place.put("gone", OLD)
+    place.in_step(place.pull())
+    place.put("a", NEW)
+    place.delete("gone")
+    mirror = place.directory
+    for wrong in (mirror, os.path.join(mirror, "old"), os.path.join(mirror, ".osssync", "old"),
+                  f"oss://{BUCKET}/old"):
+        result = place.pull("--delete", "--backup-dir", wrong)
+        equal((result.status, place.tree()), (2, {"a": OLD, "gone": OLD}), f"{wrong}: {result}")
+    other = tempfile.mkdtemp(dir="/dev/shm")
+    place.closers.append(lambda: shutil.rmtree(other))
+    if os.stat(other).st_dev != os.stat(mirror).st_dev:
+        result = place.pull("--delete", "--backup-dir", other)
+        equal((result.status, place.tree()), (2, {"a": OLD, "gone": OLD}), str(result))
+        expect("another file system" in result.errors, str(result))
+    beside = os.path.join(place.folder, "old")
+    place.in_step(place.pull("--delete", "--backup-dir", beside, "--trash-days", "0"))
+    equal(place.tree(), {"a": NEW}, "the mirror")
+    (run,) = os.listdir(beside)
+    for name in ("a", "gone"):
+        with open(os.path.join(beside, run, name), "rb") as file:
+            equal(file.read(), OLD, name)
 
 
 @case("F209", "each file comes back from the trash that has its last version")

@@ -214,11 +214,12 @@ struct ArgumentParserTests {
         let left = Set(ofRuns).subtracting(CommandTable.plannedOptions)
             .subtracting(CommandTable.connectionOptions)
         // Refused with --save-plan, or --files-from, whose paths the plan has.
-        let refused: Set<Option> = [.asOf, .rebind, .savePlan, .dryRun, .filesFrom]
+        let refused: Set<Option> = [.asOf, .rebind, .restore, .savePlan, .dryRun, .filesFrom]
         #expect(
             left.subtracting(refused) == [
                 .ifLocked, .jobs, .bandwidthLimit, .maximumTransfer, .maximumDuration, .progress,
-                .logFile, .metricsFile, .notifyURL, .notifyOn, .json, .quiet, .verbose, .help,
+                .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn, .json, .quiet,
+                .verbose, .help,
             ]
         )
     }

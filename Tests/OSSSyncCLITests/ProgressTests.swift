@@ -37,12 +37,15 @@ struct ProgressTests {
             title: "pull",
             progress: progress,
             rate: rate,
+            steadyRate: rate,
+            active: progress.active,
             activeRates: ["films/sea.mov": 4_194_304],
+            nameWidth: 50,
             elapsed: .seconds(95)
         )
     }
 
-    @Test(arguments: [40, 79, 119])
+    @Test(arguments: [40, 60, 100, 200])
     func `a wider terminal shows more`(width: Int) throws {
         let lines = view().bar(width: width, height: 24)
         try expectGolden(lines.map { $0 + "|\n" }.joined(), "bar-\(width).txt")
@@ -66,16 +69,56 @@ struct ProgressTests {
         var progress = Self.progress
         progress.isPlanComplete = false
         let expected =
-            "pull: 1.0 GiB of 2.0 GiB+, 10.0 MiB/s, 3/10+ items, 100 MiB resumed, 1:35 elapsed"
+            "pull: 1.0 GiB of 2.0 GiB+, 10.0 MiB/s, ETA --, 3/10+ items, 100 MiB resumed, "
+            + "1:35 elapsed"
         #expect(view(progress).plain == expected)
+    }
+
+    @Test func `while a plan grows the total is estimated by the keys that are recorded`() {
+        var progress = Self.progress
+        progress.isPlanComplete = false
+        (progress.keysCompared, progress.keysRecorded) = (250, 1_000)
+        let expected =
+            "pull: 1.0 GiB of ~8.0 GiB, 10.0 MiB/s, ETA --, 3/10+ items, 100 MiB resumed, "
+            + "250/~1000 compared, 1:35 elapsed"
+        #expect(view(progress).plain == expected)
+    }
+
+    @Test func `failures stay in view and a stalled transfer has no ETA`() {
+        var progress = Self.progress
+        progress.failed = 2
+        var view = view(progress)
+        view.steadyRate = nil
+        #expect(view.plain.contains(", ETA --, 3/10 items, 2 failed, "))
+        #expect(view.bar(width: 40, height: 5)[0].contains("2 failed"))
+    }
+
+    @Test func `columns stand still while figures change`() {
+        func percentColumn(_ bytes: Int64, _ rate: Double) -> Int? {
+            var progress = Self.progress
+            progress.active[0].bytesFinished = bytes
+            var view = view(progress)
+            view.activeRates["films/sea.mov"] = rate
+            let line = view.bar(width: 100, height: 5)[1]
+            return line.firstIndex(of: "%").map { line.distance(from: line.startIndex, to: $0) }
+        }
+        let columns = [(0, 1.0), (5 << 20, 9e6), (1 << 30, 5e9)].map(percentColumn)
+        #expect(Set(columns).count == 1 && columns[0] != nil)
+    }
+
+    @Test func `what has all its bytes is finishing`() {
+        var progress = Self.progress
+        progress.active[0].bytesFinished = progress.active[0].size
+        #expect(view(progress).bar(width: 100, height: 5)[1].hasSuffix("finishing   "))
     }
 
     @Test func `nothing measured is nothing claimed`() {
         #expect(
             view(rate: nil).plain
-                == "pull: 50%, 1.0 GiB of 2.0 GiB, 3/10 items, 100 MiB resumed, 1:35 elapsed"
+                == "pull: 50%, 1.0 GiB of 2.0 GiB, ETA --, 3/10 items, 100 MiB resumed, "
+                + "1:35 elapsed"
         )
-        #expect(!view(rate: 0).plain.contains("ETA"))
+        #expect(view(rate: 0).plain.contains("ETA --"))
     }
 
     @Test func `a run without bytes counts items`() {

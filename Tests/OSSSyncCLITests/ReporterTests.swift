@@ -188,11 +188,77 @@ struct ReporterTests {
             reporter.tick()
         }
         let expected = """
-            err|pull: 50%, 50 B of 100 B, 0 B/s, 1/2 items, 0:10 elapsed
-            err|pull: 50%, 50 B of 100 B, 0 B/s, 1/2 items, 0:20 elapsed
+            err|T pull: 50%, 50 B of 100 B, 0 B/s, ETA --, 1/2 items, 0:10 elapsed
+            err|T pull: 50%, 50 B of 100 B, 0 B/s, ETA --, 1/2 items, 0:20 elapsed
 
             """
         #expect(recording.text == expected)
+    }
+
+    @Test func `a transfer has a line once it has lasted a second`() throws {
+        let recording = Recording()
+        let reporter = Reporter(
+            options: try OutputOptions(.plainPull),
+            isDryRun: false,
+            screen: recording.screen(canDraw: true)
+        )
+        func report(_ key: String, at seconds: Double) {
+            recording.clock.withLock { $0 = .seconds(seconds) }
+            var progress = Self.progress
+            progress.active = [
+                ActiveTransfer(
+                    action: .download,
+                    key: key,
+                    size: 100,
+                    bytesFinished: 50,
+                    bytesResumed: 0
+                )
+            ]
+            recording.written.withLock { $0 = "" }
+            reporter.handle(.progress(progress))
+            reporter.tick()
+        }
+        report("a.jpg", at: 0)
+        report("a.jpg", at: 0.9)
+        #expect(!recording.text.contains("a.jpg"))
+        report("a.jpg", at: 1)
+        #expect(recording.text.contains("  < a.jpg   50%     100 B"))
+        report("b.jpg", at: 1.25)
+        #expect(!recording.text.contains("b.jpg"))
+    }
+
+    @Test func `JSON has no more progress than was asked for`() throws {
+        guard
+            case .run(let arguments) = try ArgumentParser.parse(
+                ["pull", "D", "--json", "--json-interval", "10s"]
+            )
+        else { return }
+        let recording = Recording()
+        let reporter = Reporter(
+            options: try OutputOptions(arguments),
+            isDryRun: false,
+            screen: recording.screen(canDraw: false)
+        )
+        for second in 0...25 {
+            recording.clock.withLock { $0 = .seconds(second) }
+            var progress = Self.progress
+            (progress.bytesFinished, progress.failed) = (Int64(second), 3)
+            reporter.handle(.progress(progress))
+        }
+        let lines = recording.text.split(separator: "\n").filter { $0.contains(#""progress""#) }
+        #expect(lines.count == 3)
+        let figures = #""failed":3,"rate":1,"eta":80,"elapsed":20"#
+        #expect(lines.last?.contains(figures) == true, "\(lines)")
+    }
+
+    @Test func `failures are red and warnings yellow where colours are wanted`() throws {
+        let failure = "\u{1B}[31mosssync: failed: download a.jpg: the reason (request R1)\u{1B}[0m"
+        let warning = "\u{1B}[33mosssync: warning: the clock is wrong\u{1B}[0m"
+        let text = try report(["--color", "always"])
+        #expect(text.contains(failure) && text.contains(warning))
+        #expect(text.contains("\u{1B}[31mnot done: "))
+        #expect(try !report(["--color", "auto"]).contains("\u{1B}"))
+        #expect(ColorChoice.auto.paint(true).isOn && !ColorChoice.never.paint(true).isOn)
     }
 
     @Test func `lines push the bar down and the end removes it`() throws {
@@ -207,7 +273,7 @@ struct ReporterTests {
         #expect(recording.text == "")
         reporter.handle(.progress(Self.progress))
         reporter.tick()
-        let fitting = "pull  [##########----------]  50%  50 B of 100 B  1/2 items"
+        let fitting = "pull   50%      50 B of 100 B      ETA --        1/2 items"
         #expect(recording.text == "err|\(fitting)\u{1B}[K\n")
         reporter.handle(.warning(message: "w"))
         reporter.tick()

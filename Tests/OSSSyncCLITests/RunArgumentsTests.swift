@@ -86,6 +86,23 @@ struct RunArgumentsTests {
         }
     }
 
+    @Test func `archived objects are restored for a week, or as many days as are given`() throws {
+        #expect(try options().restoreDays == nil)
+        #expect(try options("--restore").restoreDays == 7)
+        #expect(try options("--restore=3").restoreDays == 3)
+        for wrong in ["--restore=0", "--restore=366", "--restore=x"] {
+            #expect(throws: UsageError.self, "\(wrong)") { try options(wrong) }
+        }
+        #expect(throws: UsageError.contradiction("--restore", "--as-of")) {
+            try options("--restore", "--as-of", "2026-01-31")
+        }
+    }
+
+    @Test func `empty directories can be left out`() throws {
+        #expect(try options().keepsEmptyDirectories)
+        #expect(try !options("--no-empty-dirs").keepsEmptyDirectories)
+    }
+
     @Test func `deleting extra items includes deleting known ones`() throws {
         #expect(try options("--delete-extra").deletesKnown)
         #expect(try !options("--delete").deletesExtra)

@@ -184,6 +184,12 @@ extension HookedStore {
         }
     }
 
+    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
+        try await around("RestoreObject", key) { () throws(StorageError) in
+            try await store.restore(key, days: days, tier: tier)
+        }
+    }
+
     func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         try await around("GetSymlink", key) { () throws(StorageError) in
             try await store.symlinkTarget(key)

@@ -163,6 +163,18 @@ struct DirectoryDecisionTests {
         #expect(decide(cell.entry, policy(.sync, extra: true)) == cell.sync)
     }
 
+    @Test(arguments: table(deletingCells + extraCells))
+    fileprivate func `without empty directories nothing is made or deleted`(cell: Cell) {
+        for direction in SyncDirection.allCases {
+            var policy = policy(direction, extra: true)
+            policy.keepsEmptyDirectories = false
+            let isGone = cell.entry.local == nil && cell.entry.remote == nil
+            #expect(
+                decide(cell.entry, policy) == (isGone ? .forget : .nothing(.emptyDirectory))
+            )
+        }
+    }
+
     @Test(arguments: SyncDirection.allCases)
     func `a marker with content is skipped and never deleted`(direction: SyncDirection) {
         let remote = object(key, size: 3)

@@ -111,6 +111,7 @@ struct ReasonMessageTests {
             QuietReason.allCases.map(\.message) == [
                 "both sides are as recorded",
                 "a directory with entries needs no marker",
+                "empty directories are left out by --no-empty-dirs",
                 "only the directory has it; a pull keeps it without --delete-extra",
                 "only the remote has it; a push keeps it without --delete-extra",
                 "deleted in the remote; the file is kept without --delete",

@@ -1,4 +1,5 @@
 package import SyncModel
+internal import Synchronization
 
 /// The directories of the trash.
 enum TrashRun {
@@ -37,6 +38,31 @@ enum TrashRun {
 }
 
 extension MirrorDirectory {
+    /// Keeps what is removed and replaced in `path` from now on, and not in the trash.
+    ///
+    /// - Throws: `unsafeDirectory` for a place in the mirror, or where renames do not reach.
+    package func keepOldVersions(in path: String) throws(LocalError) {
+        let place = try Self.openRoot(path, createsIfMissing: true, calls: calls)
+        func refusal(_ reason: String) -> LocalError {
+            .unsafeDirectory(path: displayText(path.utf8), reason: reason)
+        }
+        guard try !place.isWithin(root) else {
+            throw refusal("old versions there would be mirrored; choose a place outside of DIR")
+        }
+        guard try place.status().isSameMount(as: root.status()) else {
+            throw refusal("it is on another file system than DIR; choose a place beside DIR")
+        }
+        backups.withLock { $0 = place }
+    }
+
+    /// Where old versions go.
+    var oldVersions: OpenDirectory {
+        get throws(LocalError) {
+            if let place = backups.withLock({ $0 }) { return place }
+            return try trash
+        }
+    }
+
     /// Deletes a file by moving it to the trash of `run`, if it is still what the plan saw.
     ///
     /// - Throws: `targetChanged` if it is not; it stays then.

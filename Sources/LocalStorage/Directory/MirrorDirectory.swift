@@ -16,8 +16,8 @@ internal import Darwin
 ///
 /// Every method blocks on the disk: run them on a ``BlockingQueue``. All are thread-safe.
 ///
-/// Not guaranteed: protection from programs that write at the same moment; each file is checked
-/// right before and right after its name changes.
+/// Not guaranteed: protection from programs that write meanwhile; each file is checked right before
+/// and right after its name changes.
 package final class MirrorDirectory: Sendable {
     /// As the user gave it, for messages.
     package let path: String
@@ -41,6 +41,7 @@ package final class MirrorDirectory: Sendable {
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
     let newNames = PartialNames()
+    let backups = Mutex<OpenDirectory?>(nil)
     private let failedToSynchronize = Atomic(false)
 
     private struct OpenedOnUse {
@@ -254,11 +255,8 @@ package final class MirrorDirectory: Sendable {
                 return try open()
             } catch {
                 guard error.errno == ENOENT, createsIfMissing else { throw error }
-                _ = try calls.makeDirectory(
-                    at: SystemCalls.workingDirectory,
-                    bytes,
-                    mode: 0o777
-                )
+                let working = SystemCalls.workingDirectory
+                _ = try calls.makeDirectory(at: working, bytes, mode: 0o777)
                 return try open()
             }
         } catch {

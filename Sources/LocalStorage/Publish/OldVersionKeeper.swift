@@ -178,7 +178,7 @@ struct OldVersionKeeper {
     /// gets a second tree.
     private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
         let name = TrashRun.directoryName(run: run, attempt: attempt)
-        let tree = try directory.trash.subdirectory(name, creatingWithMode: 0o700)
+        let tree = try directory.oldVersions.subdirectory(name, creatingWithMode: 0o700)
         guard let parent = path.parent else { return tree }
         do throws(LocalError) {
             return try tree.directory(beneath: parent, creatingWithMode: 0o700)

@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
@@ -76,9 +77,44 @@ extension Mirror {
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
+        try await restoreObjects(request, from: nil, downloading: options, onFile: onFile)
+    }
+
+    /// Copies back what a versioned bucket had at a time, where there is nothing now, and downloads
+    /// the files; as ``restoreObjects(_:downloading:onFile:)``.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back, and where; its version means nothing here.
+    ///   - time: In seconds since 1970 UTC.
+    ///   - options: Those of the pull that downloads it.
+    ///   - onFile: Called with each object from any thread.
+    /// - Returns: What came back; all paths are missing if the bucket keeps no versions.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    public func restoreVersions(
+        _ request: RestoreRequest,
+        at time: Int64,
+        downloading options: RunOptions,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        let client = try bucketClient()
+        guard try await client.keepsVersions() == true else {
+            var report = RestoreReport()
+            report.missing = request.paths
+            return report
+        }
+        let past = PastStore(client.store, at: Timestamp(seconds: time))
+        return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
+    }
+
+    private func restoreObjects(
+        _ request: RestoreRequest,
+        from past: PastStore?,
+        downloading options: RunOptions?,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
         let limit = RunOptions.standard.connectionLimit
         var (report, paths) = try await engine(connectionLimit: limit)
-            .restoreObjects(request, isUndo: options == nil, onFile: onFile)
+            .restoreObjects(request, isUndo: options == nil, from: past, onFile: onFile)
         guard var options, !request.isDryRun, !paths.isEmpty else { return report }
         (options.deletesKnown, options.deletesExtra) = (false, false)
         (options.deletesExcluded, options.filter) = (false, FileFilter())

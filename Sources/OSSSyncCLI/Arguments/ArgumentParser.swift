@@ -90,6 +90,10 @@ struct ArgumentParser {
             counts[row.option, default: 0] += 1
             return
         }
+        if case .optional = row.value {
+            values[row.option] = value ?? ""
+            return
+        }
         guard let value = value ?? rest.popFirst() else { throw .missingValue(name) }
         if case .choice(let words) = row.value, !words.contains(value) {
             throw .badValue(

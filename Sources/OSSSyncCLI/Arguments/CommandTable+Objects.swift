@@ -18,7 +18,8 @@ extension CommandTable {
         isOptional: false
     )
     private static let transferOptions: [Option] =
-        [.force, .jobs, .partSize, .progress, .stateDirectory] + commonOptions
+        [.force, .jobs, .partSize, .progress, .color, .jsonInterval, .stateDirectory]
+        + commonOptions
 
     /// Where both directions keep theirs.
     private static let records =

@@ -15,7 +15,7 @@ extension CommandTable {
         ],
         options: [
             .ifLocked, .jobs, .bandwidthLimit, .maximumTransfer, .maximumDuration, .progress,
-            .logFile, .metricsFile, .notifyURL, .notifyOn,
+            .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
         ] + commonOptions,
         examples: [
             ("osssync push --delete --save-plan photos.plan ~/Photos", "save what would be done"),
@@ -27,7 +27,8 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .noMetadata, .trashDays, .trash, .backupDirectory, .partSize,
+            .checksum, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .trash,
+            .backupDirectory, .partSize,
             .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions
 }

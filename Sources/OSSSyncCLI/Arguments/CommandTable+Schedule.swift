@@ -3,10 +3,10 @@ extension CommandTable {
     /// Options that a scheduled run gets as they were given: all but those that confirm one run,
     /// and those of its output.
     static let scheduledOptions: [Option] =
-        ([.force] + runOptions + keepingOptions + propertyOptions).filter { option in
+        ([.force, .restore] + runOptions + keepingOptions + propertyOptions).filter { option in
             ![
-                .dryRun, .savePlan, .rebind, .allowEmpty, .progress, .json, .quiet, .verbose,
-                .stateDirectory, .help,
+                .dryRun, .savePlan, .rebind, .allowEmpty, .progress, .color, .json, .jsonInterval,
+                .quiet, .verbose, .stateDirectory, .help,
             ].contains(option)
         }
 

@@ -176,7 +176,8 @@ enum CommandTable {
         [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
             .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
-            .maximumDuration, .filesFrom, .progress, .logFile, .metricsFile, .notifyURL, .notifyOn,
+            .maximumDuration, .filesFrom, .emptyDirectories, .noEmptyDirectories, .progress, .color,
+            .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
             .stateDirectory,
         ] + commonOptions
 
@@ -227,7 +228,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force, .asOf] + runOptions,
+        options: [.force, .asOf, .restore, .backupDirectory] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
@@ -285,7 +286,7 @@ enum CommandTable {
             "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
             pathsNote,
         ],
-        options: [.force] + runOptions + keepingOptions + propertyOptions,
+        options: [.force, .restore] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
             ("osssync sync --delete ~/Notes", "also transfer deletions"),

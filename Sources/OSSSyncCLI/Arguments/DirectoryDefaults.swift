@@ -91,8 +91,10 @@ struct DirectoryDefaults: Sendable {
                 throw problem("'\(name)' is 'yes' or 'no'")
             }
             known = Default(option: row.option, value: nil, isOn: isOn)
+        } else if case .optional = row.value, let isOn = words[entry.value.lowercased()] {
+            known = Default(option: row.option, value: isOn ? "" : nil, isOn: false)
         } else {
-            let isRelative = row.takesPath && entry.value.utf8.first != UInt8(ascii: "/")
+            let isRelative = row.isPath(entry.value) && entry.value.utf8.first != UInt8(ascii: "/")
             let value = isRelative ? directory + "/" + entry.value : entry.value
             known = Default(option: row.option, value: value, isOn: true)
         }
@@ -104,10 +106,10 @@ struct DirectoryDefaults: Sendable {
         return known
     }
 
-    private static let switches = [
-        "yes": true, "true": true, "on": true, "1": true,
-        "no": false, "false": false, "off": false, "0": false,
+    private static let words = [
+        "yes": true, "true": true, "on": true, "no": false, "false": false, "off": false,
     ]
+    private static let switches = words.merging(["1": true, "0": false]) { $1 }
 
     /// Refuses a value that the command line would refuse, too.
     private static func check(_ known: Default, _ row: OptionSpecification) throws(UsageError) {
@@ -156,6 +158,7 @@ struct DirectoryDefaults: Sendable {
         // The one typed overrides its opposite.
         if typed.has(.verbose) { filled.counts[.quiet] = nil }
         if typed.has(.quiet) { filled.counts[.verbose] = nil }
+        if typed.has(.emptyDirectories) { filled.counts[.noEmptyDirectories] = nil }
         filled.values.merge(typed.values) { $1 }
         filled.counts.merge(typed.counts) { $1 }
         filled.patterns += typed.patterns

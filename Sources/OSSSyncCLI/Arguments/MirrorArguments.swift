@@ -14,7 +14,7 @@ struct MirrorArguments: Sendable, Hashable {
         paths = positionals.filter { !Self.isRemote($0) }
     }
 
-    private static func isRemote(_ text: String) -> Bool {
+    static func isRemote(_ text: String) -> Bool {
         text.utf8.starts(with: "oss://".utf8) || text.utf8.starts(with: "s3://".utf8)
     }
 

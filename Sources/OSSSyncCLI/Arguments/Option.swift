@@ -32,6 +32,9 @@ enum Option: String, CaseIterable, Sendable {
     case versions
     case html
     case noMetadata = "no-metadata"
+    case emptyDirectories = "empty-dirs"
+    case noEmptyDirectories = "no-empty-dirs"
+    case restore
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"
@@ -41,7 +44,9 @@ enum Option: String, CaseIterable, Sendable {
     case notifyURL = "notify-url"
     case notifyOn = "notify-on"
     case progress
+    case color
     case json
+    case jsonInterval = "json-interval"
     case quiet
     case verbose
     case profile
@@ -100,6 +105,8 @@ enum OptionValue: Sendable, Hashable {
     case choice([String])
     /// Any text, shown in the help by this word.
     case text(String)
+    /// Nothing, or "=" and any text, shown in the help by this word.
+    case optional(String)
 }
 
 /// The heading under which the help shows an option.
@@ -143,6 +150,19 @@ struct OptionSpecification: Sendable {
     /// True if its value is the path of a file or directory.
     var takesPath: Bool { value == .text("FILE") || value == .text("PATH") }
 
+    /// True if this value of it is one.
+    func isPath(_ text: String) -> Bool {
+        takesPath || option == .backupDirectory && !MirrorArguments.isRemote(text)
+    }
+
+    /// True if its value is the next word.
+    var needsValue: Bool {
+        switch value {
+        case .none, .optional: false
+        case .choice, .text: true
+        }
+    }
+
     /// The words that its value can be; empty if it can be another text.
     var choices: [String] {
         if case .choice(let words) = value { return words }
@@ -157,6 +177,7 @@ struct OptionSpecification: Sendable {
         case .choice(let words): return beginning + name + " " + words.joined(separator: "|")
         case .text(let word):
             return beginning + name + " " + word
+        case .optional(let word): return beginning + name + "[=\(word)]"
         }
     }
 }

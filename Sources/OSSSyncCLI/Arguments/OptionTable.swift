@@ -97,6 +97,23 @@ enum OptionTable {
             "do not keep modification times and permissions in objects, and do not restore them"
         ),
         OptionSpecification(
+            .noEmptyDirectories,
+            .run,
+            "neither make nor delete empty directories and the objects that stand for them"
+        ),
+        OptionSpecification(
+            .emptyDirectories,
+            .run,
+            "keep empty directories, whatever DIR/.osssync/config says (default)"
+        ),
+        OptionSpecification(
+            .restore,
+            value: .optional("DAYS"),
+            .run,
+            "ask the store to restore archived objects for DAYS (default "
+                + "\(RunOptions.standardRestoreDays)); a later run downloads them"
+        ),
+        OptionSpecification(
             .summary,
             .output,
             "show sums: with status, of each directory at the top of DIR, or of PATH; with ls, of "
@@ -118,10 +135,11 @@ enum OptionTable {
         ),
         OptionSpecification(
             .backupDirectory,
-            value: .text("REMOTE"),
+            value: .text("PATH|REMOTE"),
             .run,
-            "copy objects to REMOTE, another prefix of the same bucket, before they are deleted or "
-                + "replaced; osssync never removes them"
+            "move files to PATH, outside of DIR on the same file system, before they are deleted "
+                + "or replaced, or copy objects to REMOTE, another prefix of the same bucket; "
+                + "osssync never removes them there"
         ),
     ]
 
@@ -174,7 +192,19 @@ enum OptionTable {
             "how to show progress: auto is a bar on a terminal and a line "
                 + "every 10 s elsewhere (default auto)"
         ),
+        OptionSpecification(
+            .color,
+            value: .choice(ColorChoice.allCases.map(\.rawValue)),
+            .output,
+            "when to use colours: auto is on a terminal, unless NO_COLOR is set (default auto)"
+        ),
         OptionSpecification(.json, .output, "write one JSON object a line to stdout"),
+        OptionSpecification(
+            .jsonInterval,
+            value: .text("TIME"),
+            .output,
+            "with --json, report the progress at most every TIME, such as 10s (default 1s)"
+        ),
         OptionSpecification(.quiet, short: "q", .output, "show only warnings and errors"),
         OptionSpecification(
             .verbose,

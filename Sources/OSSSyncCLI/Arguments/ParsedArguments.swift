@@ -26,7 +26,12 @@ struct ParsedArguments: Sendable, Hashable {
     func words(of options: [Option]) -> [String] {
         func words(_ option: Option, _ value: String) -> [String] {
             let row = OptionTable.row(named: option.rawValue)
-            return ["--" + option.rawValue, row?.takesPath == true ? absolutePath(value) : value]
+            if case .optional? = row?.value {
+                return ["--" + option.rawValue + (value.isEmpty ? "" : "=" + value)]
+            }
+            return [
+                "--" + option.rawValue, row?.isPath(value) == true ? absolutePath(value) : value,
+            ]
         }
         let plain = OptionTable.rows.map(\.option).filter(options.contains).flatMap { option in
             [String](repeating: "--" + option.rawValue, count: counts[option, default: 0])

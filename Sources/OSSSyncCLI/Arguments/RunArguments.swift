@@ -72,18 +72,30 @@ extension RunOptions {
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
         keepsFileMetadata = !arguments.has(.noMetadata)
+        keepsEmptyDirectories = !arguments.has(.noEmptyDirectories)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
     }
 
+    /// How long a restored copy can be read unless the user says so, in days.
+    static let standardRestoreDays = 7
+
     /// What is kept of what was there, and what a pull fetches of it.
     private mutating func setPast(_ arguments: ParsedArguments) throws(UsageError) {
+        restoreDays = try arguments.given(
+            .restore,
+            expected: "expected a number of days from 1 to 365, as --restore=3",
+            parse: { $0.isEmpty ? Self.standardRestoreDays : parseCount($0, in: 1...365) }
+        )
+        if restoreDays != nil, arguments.values[.asOf] != nil {
+            throw .contradiction("--restore", "--as-of")
+        }
         asOf = try arguments.given(
             .asOf,
             expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
             parse: { parseTime($0, now: WallClock.now().seconds) }
         )
         guard arguments.values[.trash] == "remote" else { return }
-        if arguments.values[.backupDirectory] != nil {
+        if let place = arguments.values[.backupDirectory], MirrorArguments.isRemote(place) {
             throw .contradiction("--trash remote", "--backup-dir")
         }
         guard trashDays > 0 else { throw .contradiction("--trash remote", "--trash-days 0") }
@@ -155,6 +167,9 @@ struct OutputOptions: Sendable, Hashable {
     var isQuiet: Bool
     /// 0, 1 or 2.
     var verbosity: Int
+    var color = ColorChoice.auto
+    /// The time between two reports of progress as JSON.
+    var jsonInterval = Duration.seconds(1)
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         if arguments.has(.quiet), arguments.has(.verbose) {
@@ -164,5 +179,12 @@ struct OutputOptions: Sendable, Hashable {
         isJSON = arguments.has(.json)
         isQuiet = arguments.has(.quiet)
         verbosity = min(2, arguments.counts[.verbose, default: 0])
+        color = arguments.values[.color].flatMap(ColorChoice.init) ?? .auto
+        jsonInterval =
+            try arguments.given(
+                .jsonInterval,
+                expected: "expected a time, such as 1s or 5m",
+                parse: parseDuration
+            ) ?? jsonInterval
     }
 }

@@ -42,6 +42,10 @@ extension CommandContext {
         if arguments.values[.asOf] != nil {
             throw UsageError.contradiction("--save-plan", "--as-of")
         }
+        // A plan has no lines for what waits.
+        if arguments.values[.restore] != nil {
+            throw UsageError.contradiction("--save-plan", "--restore")
+        }
         let words = arguments.words(of: CommandTable.plannedOptions)
         let headers = arguments.headers.flatMap { ["--header", $0] }
         let remote = arguments.mirror.remote.map { [$0] } ?? []

@@ -62,7 +62,7 @@ struct CommandContext: Sendable {
             options: output,
             isDryRun: arguments.has(.dryRun),
             singleTitle: isRun ? nil : arguments.command.rawValue,
-            screen: .standard()
+            screen: .standard(environment)
         )
         self.reporter = reporter
         var sources = ConfigurationSources(

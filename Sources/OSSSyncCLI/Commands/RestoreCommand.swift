@@ -23,7 +23,7 @@ struct RestoreCommand: Sendable {
         request.isDryRun = context.arguments.has(.dryRun)
         let report = try await restore(request, isUndo: isUndo)
         for path in report.missing {
-            let subject = isUndo ? "what that run removed" : "'\(path)'"
+            let subject = isUndo ? "what that run removed" : "'\(displayText(path))'"
             context.complain("\(subject) is not in the trash; 'osssync trash DIR' lists what is")
         }
         if context.output.isJSON {
@@ -46,7 +46,8 @@ struct RestoreCommand: Sendable {
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
         guard try local.hasRemoteTrash() else {
-            return try await local.restore(request) { say($0) }
+            let report = try await local.restore(request) { say($0) }
+            return try await adding(request, to: report)
         }
         let mirror = try context.mirror()
         if isUndo { return try await undo(request, local, mirror) }
@@ -58,6 +59,28 @@ struct RestoreCommand: Sendable {
         report.missing.removeAll { !found.missing.contains($0) }
         found.missing = []
         report.add(found)
+        return try await adding(request, to: report)
+    }
+
+    /// Adds what the bucket's versions have of what no trash has.
+    private func adding(
+        _ request: RestoreRequest,
+        to report: RestoreReport
+    ) async throws -> RestoreReport {
+        guard case .at(let time) = request.version, !report.missing.isEmpty else { return report }
+        var (request, report) = (request, report)
+        request.paths = report.missing
+        let options = try context.options(of: .pull)
+        do {
+            let mirror = try context.mirror()
+            let found = try await mirror.restoreVersions(request, at: time, downloading: options) {
+                say($0)
+            }
+            report.missing = []
+            report.add(found)
+        } catch let error as SyncError {
+            context.complain("the versions of the bucket were not searched: \(error.message)")
+        }
         return report
     }
 

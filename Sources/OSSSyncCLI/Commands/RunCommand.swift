@@ -48,7 +48,7 @@ struct RunCommand: Sendable {
         let mirror = try context.mirror()
         var options = options
         if let text = context.arguments.values[.backupDirectory] {
-            options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
+            try set(backup: text, of: mirror, &options)
         }
         let reporter = context.reporter
         reporter.startTicking()
@@ -57,6 +57,27 @@ struct RunCommand: Sendable {
             reporter.handle(event)
             record.handle(event)
             notification?.handle(event)
+        }
+    }
+
+    private func set(
+        backup text: String,
+        of mirror: Mirror,
+        _ options: inout RunOptions
+    ) throws {
+        func refusal(_ expected: String) -> UsageError {
+            .badValue(option: "--backup-dir", value: displayText(text), expected: expected)
+        }
+        if MirrorArguments.isRemote(text) {
+            guard direction != .pull else {
+                throw refusal("a pull changes files; specify a directory outside of DIR")
+            }
+            options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
+        } else {
+            guard direction != .push else {
+                throw refusal("a push changes objects; specify a prefix of the same bucket")
+            }
+            options.backupDirectory = absolutePath(text)
         }
     }
 

@@ -46,7 +46,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "    done",
             "    case $prev in",
         ]
-        for row in OptionTable.rows where row.value != .none {
+        for row in OptionTable.rows where row.needsValue {
             let names = ([row.name] + (row.short.map { ["-\($0)"] } ?? [])).joined(separator: "|")
             let action =
                 if !row.choices.isEmpty {
@@ -114,7 +114,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         var value = ""
         if !option.choices.isEmpty {
             value = ":value:(\(option.choices.joined(separator: " ")))"
-        } else if option.value != .none {
+        } else if option.needsValue {
             value = option.takesPath ? ":file:_files" : ":value: "
         }
         let names = [option.name] + (option.short.map { ["-\($0)"] } ?? [])
@@ -160,7 +160,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         line += " -l \(option.option.rawValue)"
         if !option.choices.isEmpty {
             line += " -x -a '\(option.choices.joined(separator: " "))'"
-        } else if option.value != .none {
+        } else if option.needsValue {
             line += option.takesPath ? " -r -F" : " -x"
         }
         return line + " -d " + fishQuoted(help(option, row))

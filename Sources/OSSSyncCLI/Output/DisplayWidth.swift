@@ -4,24 +4,45 @@ func displayWidth(_ text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + displayWidth($1) }
 }
 
-/// The end of the text in at most `width` columns, with `...` for what was cut: the end of a key is
-/// more specific than its beginning.
+/// The text in at most `width` columns, with `...` for what was cut out of its middle: a title is
+/// at the front, the number of a part and the extension at the end.
 func fitted(_ text: String, to width: Int) -> String {
     guard displayWidth(text) > width else { return text }
     guard width > 3 else { return String(repeating: ".", count: max(0, width)) }
-    var scalars: [Unicode.Scalar] = []
-    var taken = 3
-    for scalar in text.unicodeScalars.reversed() {
-        let next = displayWidth(scalar)
-        guard taken + next <= width else { break }
-        taken += next
-        scalars.append(scalar)
-    }
+    let scalars = text.unicodeScalars
+    let front = first(of: scalars, within: (width - 3) / 2)
+    let room = width - 3 - displayWidth(front)
+    var back = first(of: scalars.reversed(), within: room)
     // What combines with a character that was cut would combine with the last dot.
-    while let last = scalars.last, displayWidth(last) == 0 { scalars.removeLast() }
-    var result = "..."
-    result.unicodeScalars.append(contentsOf: scalars.reversed())
+    while let last = back.last, displayWidth(last) == 0 { back.removeLast() }
+    var result = String.UnicodeScalarView(front)
+    result.append(contentsOf: "...".unicodeScalars)
+    result.append(contentsOf: back.reversed())
+    return String(result)
+}
+
+/// The text with blanks after it, or before it, up to `width` columns.
+func padded(_ text: String, to width: Int, isNumber: Bool = false) -> String {
+    let blanks = String(repeating: " ", count: max(0, width - displayWidth(text)))
+    return isNumber ? blanks + text : text + blanks
+}
+
+private func first(
+    of scalars: some Sequence<Unicode.Scalar>,
+    within width: Int
+) -> [Unicode.Scalar] {
+    var taken = 0
+    var result: [Unicode.Scalar] = []
+    for scalar in scalars {
+        taken += displayWidth(scalar)
+        guard taken <= width else { break }
+        result.append(scalar)
+    }
     return result
+}
+
+private func displayWidth(_ scalars: [Unicode.Scalar]) -> Int {
+    scalars.reduce(0) { $0 + displayWidth($1) }
 }
 
 private func displayWidth(_ scalar: Unicode.Scalar) -> Int {

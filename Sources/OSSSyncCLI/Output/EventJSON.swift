@@ -49,7 +49,8 @@ enum EventJSON {
         return line
     }
 
-    static func progress(_ progress: RunProgress, time: String) -> JSONLine {
+    static func progress(_ view: ProgressView, time: String) -> JSONLine {
+        let progress = view.progress
         var line = line("progress", time: time)
         line.add("items", progress.itemsPlanned)
         line.add("items_finished", progress.itemsFinished)
@@ -57,6 +58,10 @@ enum EventJSON {
         line.add("bytes_finished", progress.bytesFinished)
         line.add("bytes_resumed", progress.bytesResumed)
         line.add("complete", progress.isPlanComplete)
+        line.add("failed", progress.failed)
+        if let rate = view.rate { line.add("rate", Int64(min(max(0, rate), 9e15))) }
+        if let left = view.remaining { line.add("eta", left.components.seconds) }
+        line.add("elapsed", view.elapsed / .seconds(1))
         line.add("active", progress.active.map(active))
         return line
     }

@@ -73,7 +73,8 @@ enum EventText {
     /// The lines of a summary.
     static func summary(
         _ summary: RunSummary,
-        isDryRun: Bool
+        isDryRun: Bool,
+        _ paint: Paint = Paint(isOn: false)
     ) -> [String] {
         let isStopped = summary.stopped != nil
         var done: [String] = []
@@ -113,7 +114,9 @@ enum EventText {
             let least = summary.isPlanComplete ? "" : "at least "
             open.append("\(least)\(summary.notTried) not tried")
         }
-        if !open.isEmpty { lines.append("not done: " + open.joined(separator: ", ")) }
+        if !open.isEmpty {
+            lines.append(paint.failure("not done: " + open.joined(separator: ", ")))
+        }
         if let limit = summary.reachedLimit {
             lines.append("stopped by --\(limit.rawValue); run the same command to continue")
         }

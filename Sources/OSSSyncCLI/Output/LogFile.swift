@@ -61,6 +61,8 @@ final class LogFile: Sendable {
         var screen = Screen.standard()
         screen.output = { self.append($0) }
         screen.errors = { self.append($0) }
+        // Each line has its time already.
+        screen.time = { "" }
         screen.canDraw = false
         return screen
     }

@@ -2,52 +2,88 @@ internal import OSSSync
 
 /// The texts of a running run: pure functions of its progress, of what was measured and of the
 /// terminal's size.
+///
+/// Each piece has as many columns as it may ever need, so that nothing moves while figures change.
 struct ProgressView: Sendable {
     /// What runs, in one word.
     var title: String
     var progress: RunProgress
+    /// Over the last seconds.
     var rate: Double?
+    /// Over half a minute, which one slow second does not change; nil while nothing moves.
+    var steadyRate: Double?
+    /// Those of `progress` that are worth a line.
+    var active: [ActiveTransfer]
     /// By key; keys without a measured rate are absent.
     var activeRates: [String: Double]
+    /// Columns of the widest name that had a line so far.
+    var nameWidth: Int
     var elapsed: Duration
     /// False for a command that has one item only.
     var showsItems = true
     /// Why requests wait; nil if they do not.
     var waiting: String?
+    var paint = Paint(isOn: false)
 
     /// The bar of the whole and a line for each active transfer, none wider than `width`, in
     /// at most `height` lines.
     func bar(width: Int, height: Int) -> [String] {
-        let active = progress.active.prefix(max(0, height - 1))
-        var lines = [wholeLine(width: width)] + active.map { activeLine($0, width: width) }
+        var lines = [wholeLine(width: width)]
         if let waiting, height > 1 {
-            lines = Array(lines.prefix(height - 1))
-            lines.insert(fitted("  waiting: " + waiting, to: width), at: 1)
+            lines.append(paint.warning(fitted("  waiting: " + waiting, to: width)))
         }
-        let hidden = progress.active.count - active.count
-        if hidden > 0, lines.count > 1 {
-            lines[lines.count - 1] = fitted("  and \(hidden + 1) more", to: width)
+        let room = max(0, height - lines.count)
+        lines += active.prefix(room).map { activeLine($0, width: width) }
+        if active.count > room, room > 0 {
+            lines[lines.count - 1] = fitted("  and \(active.count - room + 1) more", to: width)
         }
         return Array(lines.prefix(max(0, height)))
     }
 
     /// One line for a log.
     var plain: String {
-        "\(title): " + (pieces + (waiting.map { ["waiting: " + $0] } ?? [])).joined(separator: ", ")
+        let texts = pieces.sorted { $0.place < $1.place }.map { $0.text.drop { $0 == " " } }
+        return "\(title): "
+            + (texts + (waiting.map { ["waiting: \($0)"] } ?? [])).joined(separator: ", ")
+    }
+
+    /// The seconds that are left; nil while that cannot be told: the plan is not complete, or
+    /// nothing moves.
+    var remaining: Duration? {
+        guard progress.isPlanComplete else { return nil }
+        return Self.remaining(progress.bytesPlanned - progress.bytesFinished, at: steadyRate)
+    }
+}
+
+// MARK: - The whole
+
+extension ProgressView {
+    /// One figure of the line of the whole.
+    private struct Piece {
+        /// Its place in the line; the order of the pieces is that of their importance.
+        var place: Int
+        var text: String
+        /// The columns it may need.
+        var width = 0
+        var isNumber = false
+        var isFailure = false
     }
 
     private func wholeLine(width: Int) -> String {
         let head = title + "  "
-        var tail = pieces
-        func text() -> String { "  " + tail.joined(separator: "  ") }
-        func room() -> Int { width - head.count - text().count - 2 }
-        // A bar of ten marks is worth more than the less important pieces.
-        while (tail.count > 3 && room() < 10) || (tail.count > 1 && room() < 0) {
-            tail.removeLast()
+        var left = pieces
+        func needed() -> Int {
+            left.reduce(head.count - 2) { $0 + max($1.width, displayWidth($1.text)) + 2 }
         }
-        let marked = min(30, room())
-        let bar = marked >= 5 ? "[" + marks(marked) + "]" : ""
-        return fitted(head + bar + text(), to: width)
+        while left.count > 1, needed() > width { left.removeLast() }
+        let marked = min(30, width - needed() - 4)
+        var texts = left.sorted { $0.place < $1.place }.map { piece in
+            let text = padded(piece.text, to: piece.width, isNumber: piece.isNumber)
+            return piece.isFailure ? paint.failure(text) : text
+        }
+        if marked >= 5 { texts.insert("[" + marks(marked) + "]", at: 0) }
+        let line = head + texts.joined(separator: "  ")
+        return needed() > width ? fitted(head + left[0].text, to: width) : line
     }
 
     private func marks(_ count: Int) -> String {
@@ -57,39 +93,67 @@ struct ProgressView: Sendable {
 
     /// From 0 to 1 by bytes, by items where no bytes are to move; nil while nothing is planned.
     private var fraction: Double? {
-        if progress.bytesPlanned > 0 {
-            return bounded(Double(progress.bytesFinished) / Double(progress.bytesPlanned))
-        }
+        let expected = expectedBytes ?? progress.bytesPlanned
+        if expected > 0 { return bounded(Double(progress.bytesFinished) / Double(expected)) }
         guard progress.itemsPlanned > 0 else { return progress.isPlanComplete ? 1 : nil }
         return bounded(Double(progress.itemsFinished) / Double(progress.itemsPlanned))
+    }
+
+    /// What there will be to move, by the share of the recorded keys that the plan has passed; nil
+    /// where that says nothing.
+    private var expectedBytes: Int64? {
+        guard !progress.isPlanComplete, progress.keysCompared > 0,
+            progress.keysRecorded > progress.keysCompared
+        else { return nil }
+        let share = Double(progress.keysRecorded) / Double(progress.keysCompared)
+        return Int64(min(Double(progress.bytesPlanned) * share, 9e15))
     }
 
     private func bounded(_ value: Double) -> Double { min(1, max(0, value)) }
 
     /// The most important first.
-    private var pieces: [String] {
-        let more = progress.isPlanComplete ? "" : "+"
-        var result: [String] = []
-        if progress.isPlanComplete, let fraction { result.append(percentText(fraction)) }
-        result.append(
-            "\(sizeText(progress.bytesFinished)) of \(sizeText(progress.bytesPlanned))\(more)"
-        )
-        if let rate { result.append(rateText(rate)) }
-        if let remaining { result.append("ETA " + clockText(remaining)) }
+    private var pieces: [Piece] {
+        let isComplete = progress.isPlanComplete
+        let more = isComplete ? "" : "+"
+        var result: [Piece] = []
+        if isComplete, let fraction {
+            result.append(Piece(place: 0, text: percentText(fraction), width: 4, isNumber: true))
+        }
+        if progress.failed > 0 {
+            result.append(Piece(place: 5, text: "\(progress.failed) failed", isFailure: true))
+        }
+        let hasBytes = progress.bytesPlanned > 0
+        if hasBytes || !isComplete { result.append(remainingPiece) }
         if showsItems {
-            result.append("\(progress.itemsFinished)/\(progress.itemsPlanned)\(more) items")
+            let total = "\(progress.itemsPlanned)\(more) items"
+            let done = padded("\(progress.itemsFinished)", to: total.count - 6, isNumber: true)
+            result.append(Piece(place: 4, text: done + "/" + total))
+            if !isComplete, progress.keysCompared > 0 {
+                let of =
+                    progress.keysRecorded > progress.keysCompared
+                    ? "/~\(progress.keysRecorded)" : ""
+                result.append(Piece(place: 7, text: "\(progress.keysCompared)\(of) compared"))
+            }
+        }
+        if let rate {
+            result.append(Piece(place: 2, text: rateText(rate), width: 10, isNumber: true))
+        }
+        if hasBytes || !isComplete {
+            let total =
+                expectedBytes.map { "~" + sizeText($0) }
+                ?? sizeText(progress.bytesPlanned) + more
+            let text = padded(sizeText(progress.bytesFinished), to: 8, isNumber: true)
+            result.append(Piece(place: 1, text: text + " of " + total, width: 21))
         }
         if progress.bytesResumed > 0 {
-            result.append("\(sizeText(progress.bytesResumed)) resumed")
+            result.append(Piece(place: 6, text: "\(sizeText(progress.bytesResumed)) resumed"))
         }
-        result.append(clockText(elapsed) + " elapsed")
+        result.append(Piece(place: 8, text: clockText(elapsed) + " elapsed"))
         return result
     }
 
-    /// Nil while the plan is not complete or nothing moves: a guess would mislead.
-    private var remaining: Duration? {
-        guard progress.isPlanComplete else { return nil }
-        return Self.remaining(progress.bytesPlanned - progress.bytesFinished, at: rate)
+    private var remainingPiece: Piece {
+        Piece(place: 3, text: "ETA " + (remaining.map(clockText) ?? "--"), width: 12)
     }
 
     private static func remaining(_ bytes: Int64, at rate: Double?) -> Duration? {
@@ -101,31 +165,43 @@ struct ProgressView: Sendable {
         // Rounded down: 100 % means done.
         "\(Int((fraction * 100).rounded(.down)))%"
     }
+}
+
+// MARK: - One transfer
+
+extension ProgressView {
+    /// Columns that a name has at least before a figure is left out for its sake.
+    private static let leastNameWidth = 14
 
     private func activeLine(_ transfer: ActiveTransfer, width: Int) -> String {
         let fraction =
             transfer.size > 0 ? bounded(Double(transfer.bytesFinished) / Double(transfer.size)) : 0
         let rate = activeRates[transfer.key]
-        var tail = [percentText(fraction), "of " + sizeText(transfer.size)]
-        if let rate { tail.append(rateText(rate)) }
-        let rest = transfer.size - transfer.bytesFinished
-        if let remaining = Self.remaining(rest, at: rate) {
-            tail.append("ETA " + clockText(remaining))
-        }
-        if transfer.bytesResumed > 0 {
-            tail.append("\(sizeText(transfer.bytesResumed)) resumed")
-        }
+        let isWhole = transfer.size > 0 && transfer.bytesFinished >= transfer.size
+        let left = Self.remaining(transfer.size - transfer.bytesFinished, at: rate)
+        let end = isWhole ? "finishing" : "ETA " + (left.map(clockText) ?? "--")
+        // The most important first; an upload waits for its answer with all its bytes sent.
+        var pieces = [
+            Piece(place: 0, text: percentText(fraction), width: 4, isNumber: true),
+            Piece(place: 3, text: end, width: 12),
+            Piece(
+                place: 2,
+                text: isWhole ? "" : rate.map(rateText) ?? "",
+                width: 10,
+                isNumber: true
+            ),
+            Piece(place: 1, text: sizeText(transfer.size), width: 8, isNumber: true),
+        ]
         let head = transfer.action.arrow
-        var text = tail.joined(separator: "  ")
-        while tail.count > 1, head.count + text.count + 14 > width {
-            tail.removeLast()
-            text = tail.joined(separator: "  ")
-        }
-        let room = width - head.count - text.count - 2
+        let name = min(nameWidth, Self.leastNameWidth)
+        func needed() -> Int { pieces.reduce(head.count) { $0 + $1.width + 2 } }
+        while pieces.count > 1, needed() + name > width { pieces.removeLast() }
+        let room = min(nameWidth, width - needed())
         guard room >= 4 else { return fitted(head + transfer.key, to: width) }
-        let key = fitted(transfer.key, to: room)
-        let gap = String(repeating: " ", count: room - displayWidth(key) + 2)
-        return head + key + gap + text
+        let texts = pieces.sorted { $0.place < $1.place }
+            .map { padded($0.text, to: $0.width, isNumber: $0.isNumber) }
+        let names = padded(fitted(transfer.key, to: room), to: room)
+        return ([head + names] + texts).joined(separator: "  ")
     }
 }
 

@@ -2,13 +2,16 @@
 ///
 /// A value: the caller gives the time, so that tests need none.
 struct RateMeter: Sendable {
-    private static let window = Duration.seconds(8)
+    private let window: Duration
     /// At most one sample for each quarter of a second of the window.
     private static let spacing = Duration.milliseconds(250)
 
     private var samples: [(time: Duration, bytes: Int64)] = []
 
-    init() {}
+    /// Measures over the last 8 seconds, or another time.
+    init(over window: Duration = .seconds(8)) {
+        self.window = window
+    }
 
     /// Notes that `bytes` were there in all at `time`; time does not run backwards.
     ///
@@ -20,7 +23,7 @@ struct RateMeter: Sendable {
         } else {
             samples.append((time, bytes))
         }
-        while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }
+        while samples.count > 2, time - samples[1].time >= window { samples.removeFirst() }
     }
 
     /// Nil until there is something to measure.

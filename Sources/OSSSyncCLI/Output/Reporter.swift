@@ -19,7 +19,12 @@ final class Reporter: Sendable {
         var latest: RunProgress?
         var lastPlan: RunProgress?
         var whole = RateMeter()
-        var active: [String: RateMeter] = [:]
+        var steady = RateMeter(over: .seconds(30))
+        var active: [String: Activity] = [:]
+        /// Columns of the widest name that had a line so far.
+        var nameWidth = 0
+        /// When the last progress was written as JSON.
+        var lastJSON: Duration?
         /// Lines of the bar on the screen.
         var drawnLines = 0
         var lastPlainLine = Duration.zero
@@ -28,6 +33,12 @@ final class Reporter: Sendable {
         var retryEnd = Duration.zero
         var hasLostOutput = false
         var isFinished = false
+    }
+
+    /// One transfer under way.
+    private struct Activity {
+        var meter = RateMeter()
+        let since: Duration
     }
 
     private let options: OutputOptions
@@ -39,6 +50,8 @@ final class Reporter: Sendable {
 
     static let plainInterval = Duration.seconds(10)
     private static let frameInterval = DispatchTimeInterval.milliseconds(250)
+    /// A transfer that ends sooner has no line: it would live for a moment.
+    private static let shortest = Duration.seconds(1)
 
     /// - Parameters:
     ///   - options: How much is printed, and in which form.
@@ -110,20 +123,16 @@ final class Reporter: Sendable {
         let now = screen.monotonic()
         state.withLock { state in
             guard let latest = state.latest else { return }
-            state.whole.record(bytes: latest.bytesFinished - latest.bytesResumed, at: now)
-            for transfer in latest.active {
-                state.active[transfer.key, default: RateMeter()].record(
-                    bytes: transfer.bytesFinished,
-                    at: now
-                )
-            }
+            measure(latest, at: now, &state)
             switch progress {
             case .none: return
-            case .bar: draw(view(of: latest, state, now), &state)
+            case .bar: draw(view(of: latest, &state, now), &state)
             case .plain:
                 guard now - state.lastPlainLine >= Self.plainInterval else { return }
                 state.lastPlainLine = now
-                print(view(of: latest, state, now).plain + "\n", to: \.errors, &state)
+                let time = screen.time()
+                let text = view(of: latest, &state, now).plain
+                print((time.isEmpty ? "" : time + " ") + text + "\n", to: \.errors, &state)
             }
         }
     }
@@ -136,22 +145,50 @@ final class Reporter: Sendable {
         state.latest = progress
         let keys = Set(progress.active.map(\.key))
         state.active = state.active.filter { keys.contains($0.key) }
+        measure(progress, at: screen.monotonic(), &state)
     }
 
-    private func view(of latest: RunProgress, _ state: State, _ now: Duration) -> ProgressView {
+    private func measure(_ progress: RunProgress, at now: Duration, _ state: inout State) {
+        let moved = progress.bytesFinished - progress.bytesResumed
+        state.whole.record(bytes: moved, at: now)
+        state.steady.record(bytes: moved, at: now)
+        for transfer in progress.active {
+            state.active[transfer.key, default: Activity(since: now)].meter.record(
+                bytes: transfer.bytesFinished,
+                at: now
+            )
+        }
+    }
+
+    private func view(
+        of latest: RunProgress,
+        _ state: inout State,
+        _ now: Duration
+    ) -> ProgressView {
         let left = (state.retryEnd - now) / .seconds(1)
+        let rate = state.whole.bytesPerSecond
+        let active = latest.active.filter { transfer in
+            state.active[transfer.key].map { now - $0.since >= Self.shortest } ?? false
+        }
+        state.nameWidth = max(state.nameWidth, active.map { displayWidth($0.key) }.max() ?? 0)
         return ProgressView(
             title: state.title,
             progress: latest,
-            rate: state.whole.bytesPerSecond,
-            activeRates: state.active.compactMapValues(\.bytesPerSecond),
+            rate: rate,
+            steadyRate: rate.flatMap { $0 < 1 ? nil : state.steady.bytesPerSecond },
+            active: active,
+            activeRates: state.active.compactMapValues(\.meter.bytesPerSecond),
+            nameWidth: state.nameWidth,
             elapsed: now,
             showsItems: !isSingle,
             waiting: state.retry.flatMap { retry in
                 left > 0 ? EventText.waiting(retry, left) : nil
-            }
+            },
+            paint: errorPaint
         )
     }
+
+    private var errorPaint: Paint { options.color.paint(screen.hasColors.errors) }
 
     private func draw(_ view: ProgressView, _ state: inout State) {
         let size = screen.size()
@@ -190,7 +227,10 @@ final class Reporter: Sendable {
             print(text, to: \.errors, &state)
         case .item(let item):
             if let complaint = EventText.complaint(item) {
-                print("osssync: " + complaint + "\n", to: \.errors, &state)
+                let line = "osssync: " + complaint
+                let painted =
+                    item.state == .failed ? errorPaint.failure(line) : errorPaint.warning(line)
+                print(painted + "\n", to: \.errors, &state)
             } else if !options.isQuiet,
                 let text = EventText.item(item, verbosity: options.verbosity)
             {
@@ -201,7 +241,8 @@ final class Reporter: Sendable {
             guard options.verbosity >= 2 else { return }
             print(EventText.excluded(key, rule) + "\n", to: \.output, &state)
         case .warning(let message):
-            print("osssync: warning: " + message + "\n", to: \.errors, &state)
+            let line = "osssync: warning: " + message
+            print(errorPaint.warning(line) + "\n", to: \.errors, &state)
         case .retry(let retry):
             // The bar shows it; without a bar, a line is printed only while nothing moves at all.
             let isWaiting = retry.isOutage || retry.key == nil || state.latest == nil
@@ -215,7 +256,8 @@ final class Reporter: Sendable {
                 print("osssync: " + reason + "\n", to: \.errors, &state)
             }
             guard !options.isQuiet else { return }
-            let lines = EventText.summary(summary, isDryRun: isDryRun)
+            let paint = options.color.paint(screen.hasColors.output)
+            let lines = EventText.summary(summary, isDryRun: isDryRun, paint)
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
         }
     }
@@ -234,7 +276,11 @@ final class Reporter: Sendable {
             ]
         case .item(let item): return [EventJSON.item(item, time: time)]
         case .progress(let progress):
-            let line = EventJSON.progress(progress, time: time)
+            let now = screen.monotonic()
+            if let last = state.lastJSON, now - last < options.jsonInterval { return [] }
+            state.lastJSON = now
+            let view = view(of: progress, &state, now)
+            let line = EventJSON.progress(view, time: time)
             guard planDiffers(progress, state.lastPlan) else { return [line] }
             state.lastPlan = progress
             return [EventJSON.plan(progress, time: time), line]

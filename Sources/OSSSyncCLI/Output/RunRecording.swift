@@ -39,7 +39,7 @@ final class RunRecording: Sendable {
         reporter = log.map { log in
             var options = context.output
             (options.progress, options.isJSON, options.isQuiet) = (.plain, false, false)
-            options.verbosity = 1
+            (options.verbosity, options.color) = (1, .never)
             return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
         }
         let plan = context.arguments.values[.savePlan]
@@ -62,23 +62,25 @@ final class RunRecording: Sendable {
         _ arguments: ParsedArguments,
         _ context: CommandContext
     ) throws(UsageError) {
-        for option in [Option.logFile, .metricsFile, .savePlan, .html] {
-            guard let path = arguments.values[option] else { continue }
+        for option in [Option.logFile, .metricsFile, .savePlan, .html, .backupDirectory] {
+            guard let path = arguments.values[option], !MirrorArguments.isRemote(path) else {
+                continue
+            }
             func refusal(_ reason: String) -> UsageError {
                 let name = "--" + option.rawValue
                 return .badValue(option: name, value: displayText(path), expected: reason)
             }
-            if path == "-" { throw refusal("expected the path of a file") }
+            if path == "-" { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }
             let isState = file.utf8.split(separator: UInt8(ascii: "/")).dropLast().contains {
                 $0.elementsEqual(".osssync".utf8)
             }
             if isState || isBeneath(context.sources.options.stateDirectory, file) {
-                throw refusal("it is in a state directory; specify a file outside of it")
+                throw refusal("it is in a state directory; specify a place outside of it")
             }
             if let mirror = context.place?.directory, isBeneath(mirror, file) {
                 throw refusal(
-                    "it is in the mirror, and a push would upload it; specify a file outside of "
+                    "it is in the mirror, and a push would upload it; specify a place outside of "
                         + "'\(displayText(mirror))'"
                 )
             }

@@ -8,6 +8,8 @@ struct Screen: Sendable {
     var errors: @Sendable (String) -> Bool
     /// True if stderr is a terminal that can move its cursor.
     var canDraw: Bool
+    /// True if stdout and stderr are terminals that show colours, and the user wants them.
+    var hasColors: (output: Bool, errors: Bool) = (false, false)
     /// Columns and lines of the terminal, now.
     var size: @Sendable () -> (columns: Int, lines: Int)
     /// The time of day, as JSON lines show it.
@@ -16,13 +18,16 @@ struct Screen: Sendable {
     var monotonic: @Sendable () -> Duration
 
     /// The process's own outputs and clocks.
-    static func standard() -> Screen {
+    static func standard(_ environment: [String: String] = [:]) -> Screen {
         let start = ContinuousClock.now
-        let errors = OutputStream.standardError
+        let (output, errors) = (OutputStream.standardOutput, OutputStream.standardError)
+        let isDumb = environment["TERM"] == "dumb"
+        let colors = !isDumb && environment["NO_COLOR", default: ""].isEmpty
         return Screen(
-            output: { OutputStream.standardOutput.write($0) },
+            output: { output.write($0) },
             errors: { errors.write($0) },
-            canDraw: errors.isTerminal,
+            canDraw: errors.isTerminal && !isDumb,
+            hasColors: (output.isTerminal && colors, errors.isTerminal && colors),
             size: { errors.size },
             time: { WallClock.text() },
             monotonic: { ContinuousClock.now - start }

@@ -67,6 +67,10 @@ package protocol ObjectStore: Sendable {
     /// Deletes at most 1,000 objects and returns those that are not known to be deleted.
     func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
 
+    /// Asks for a readable copy of an archived object, for so many days; one that is being made is
+    /// as good as asked for. Without a tier the store takes its standard one.
+    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError)
+
     /// The key that a link object leads to.
     func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey
 }

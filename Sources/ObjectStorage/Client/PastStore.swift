@@ -81,8 +81,10 @@ package final class PastStore: ObjectStore {
         }
     }
 
+    /// The ID of the version that a key had.
+    ///
     /// - Throws: As for an object that does not exist.
-    private func version(of key: ObjectKey) async throws(StorageError) -> VersionID {
+    package func version(of key: ObjectKey) async throws(StorageError) -> VersionID {
         if let known = remembered.withLock({ $0[key] }) { return known }
         var latest = Latest(time: time)
         var marker: VersionMarker?
@@ -220,6 +222,14 @@ extension PastStore {
         _ request: PartCopyRequest
     ) async throws(StorageError) -> UploadedPart {
         throw refusal("UploadPartCopy", request.destination)
+    }
+
+    package func restore(
+        _ key: ObjectKey,
+        days: Int,
+        tier: String?
+    ) async throws(StorageError) {
+        throw refusal("RestoreObject", key)
     }
 
     package func delete(

@@ -19,6 +19,8 @@ package struct StorageDialect: Sendable, Hashable {
     package let computesChecksum: Bool
     /// Asks for other checksums that the service may have.
     let checksumMode: (name: String, value: String)?
+    /// Asks for what a listing leaves out unless asked: whether archived objects were restored.
+    let listingAttributes: (name: String, value: String)?
     /// True if a request over plain http carries the digest of its body.
     let signsPayload: Bool
     let conditions: WriteConditionStyle
@@ -58,6 +60,7 @@ package struct StorageDialect: Sendable, Hashable {
             checksumHeader: "x-oss-hash-crc64ecma",
             computesChecksum: true,
             checksumMode: nil,
+            listingAttributes: nil,
             signsPayload: false,
             conditions: .forbidOverwrite,
             copySourcePrefix: "/",
@@ -86,6 +89,9 @@ package struct StorageDialect: Sendable, Hashable {
             checksumHeader: "x-amz-meta-" + checksumMetadataName,
             computesChecksum: false,
             checksumMode: ("x-amz-checksum-mode", "ENABLED"),
+            // Others have no such classes, and some refuse headers that they do not know.
+            listingAttributes: provider == .aws
+                ? ("x-amz-optional-object-attributes", "RestoreStatus") : nil,
             signsPayload: true,
             conditions: .preconditions,
             copySourcePrefix: "",

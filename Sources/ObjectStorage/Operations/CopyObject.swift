@@ -5,6 +5,8 @@ package struct CopyRequest: Sendable {
     package var source: ObjectKey
     /// The version that is meant; any other is an error.
     package var sourceETag: ETag?
+    /// The version that is copied; nil for the current one.
+    package var sourceVersion: VersionID?
     package var destination: ObjectKey
     /// Nil: that of the source; else it replaces the source's.
     package var userMetadata: [(name: String, value: String)]?
@@ -39,7 +41,7 @@ package struct CopyRequest: Sendable {
 extension StorageClient {
     package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
         var wire = StorageRequest("CopyObject", .put, request.destination)
-        wire.headers = sourceHeaders(request.source, request.sourceETag)
+        wire.headers = sourceHeaders(request.source, request.sourceETag, request.sourceVersion)
         if let metadata = request.userMetadata {
             wire.headers.append((dialect.header("metadata-directive"), "REPLACE"))
             var made = PutRequest(
@@ -83,10 +85,17 @@ extension StorageClient {
     }
 
     /// Names the source of a copy and, if known, its version.
-    func sourceHeaders(_ source: ObjectKey, _ etag: ETag?) -> [(String, String)] {
-        let path =
+    func sourceHeaders(
+        _ source: ObjectKey,
+        _ etag: ETag?,
+        _ version: VersionID?
+    ) -> [(String, String)] {
+        var path =
             dialect.copySourcePrefix + configuration.bucket + "/"
             + percentEncode(source.bytes, keepsSlash: true)
+        if let version {
+            path += "?versionId=" + percentEncode([UInt8](version.text.utf8), keepsSlash: false)
+        }
         var headers = [(dialect.header("copy-source"), path)]
         if let etag { headers.append((dialect.header("copy-source-if-match"), etag.quoted)) }
         return headers

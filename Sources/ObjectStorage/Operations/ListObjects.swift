@@ -60,6 +60,7 @@ extension StorageClient {
         wire.query.append(("max-keys", String(request.maximumKeys)))
         // Without it a key with a control character makes the whole page unreadable.
         wire.query.append(("encoding-type", "url"))
+        if let attributes = dialect.listingAttributes { wire.headers.append(attributes) }
         let listing = wire
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)

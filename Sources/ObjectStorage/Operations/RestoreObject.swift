@@ -1,8 +1,6 @@
 package import SyncModel
 
 extension StorageClient {
-    /// Asks for a readable copy of an archived object; one that is being made is as good as asked
-    /// for.
     package func restore(
         _ key: ObjectKey,
         days: Int,

@@ -6,6 +6,8 @@ package import SyncModel
 package struct PartCopyRequest: Sendable {
     package var source: ObjectKey
     package var sourceETag: ETag?
+    /// The version that is copied; nil for the current one.
+    package var sourceVersion: VersionID?
     package var sourceRange: ByteRange
     package var destination: ObjectKey
     package var upload: UploadID
@@ -39,7 +41,7 @@ extension StorageClient {
         guard !request.sourceRange.isEmpty else {
             throw wire.failure(.invalidRequest("a part has at least a byte"))
         }
-        wire.headers = sourceHeaders(request.source, request.sourceETag)
+        wire.headers = sourceHeaders(request.source, request.sourceETag, request.sourceVersion)
         wire.headers.append((dialect.header("copy-source-range"), request.sourceRange.headerValue))
         wire.isSlow = true
         let copying = wire

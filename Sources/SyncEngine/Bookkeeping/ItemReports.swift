@@ -104,7 +104,9 @@ struct ItemReports: Sendable {
             case .deletedLocally: summary.deletedHere += 1
             case .deletedRemotely: summary.deletedThere += 1
             case .notInPlan: summary.notInPlan += 1
-            case .unchanged, .impliedDirectory, .prefixItself, .reservedName, .hidden: break
+            case .unchanged, .impliedDirectory, .emptyDirectory, .prefixItself, .reservedName,
+                .hidden:
+                break
             }
         }
     }

@@ -267,7 +267,7 @@ struct DeletionPass: Sendable {
     ) async -> (isSettled: Bool, parent: RelativePath?) {
         let directory = context.directory
         let trashName = context.trashName
-        let keepsInTrash = context.options.trashDays > 0
+        let keepsInTrash = context.options.keepsRemoved
         // What failed has perhaps left its directory empty, too.
         var parent: RelativePath?
         do {

@@ -9,6 +9,8 @@ package final class ProgressTracker: Sendable {
     private struct State {
         var summary: RunSummary
         var isPlanComplete = false
+        var keysCompared = 0
+        var keysRecorded = 0
         var itemsPlanned = 0
         var itemsFinished = 0
         var bytesPlanned: Int64 = 0
@@ -37,6 +39,16 @@ package final class ProgressTracker: Sendable {
         }
     }
 
+    /// So many keys are recorded, of which the plan has passed none yet.
+    package func planBegins(keysRecorded: Int) {
+        state.withLock { $0.keysRecorded = keysRecorded }
+    }
+
+    /// The plan has passed so many more keys.
+    package func compared(_ keys: Int) {
+        state.withLock { $0.keysCompared += keys }
+    }
+
     package func planIsComplete() {
         state.withLock { $0.isPlanComplete = true }
     }
@@ -54,8 +66,10 @@ package final class ProgressTracker: Sendable {
         return transfer
     }
 
-    /// The transfer ended, well or not; its traffic counts in both cases.
-    package func end(_ transfer: TransferCounter) {
+    /// The transfer ended; its traffic counts in any case.
+    ///
+    /// What a failed one was to move is no longer expected.
+    package func end(_ transfer: TransferCounter, isFailed: Bool = false) {
         state.withLock { state in
             guard state.active.removeValue(forKey: ObjectIdentifier(transfer)) != nil else {
                 return
@@ -63,7 +77,11 @@ package final class ProgressTracker: Sendable {
             state.summary.bytes += transfer.bytesMoved
             state.summary.bytesResumed += transfer.bytesResumed
             state.itemsFinished += 1
-            state.bytesFinished = state.bytesFinished.addingClamped(transfer.size)
+            if isFailed {
+                state.bytesPlanned = max(0, state.bytesPlanned - transfer.size)
+            } else {
+                state.bytesFinished = state.bytesFinished.addingClamped(transfer.size)
+            }
         }
     }
 
@@ -103,7 +121,7 @@ package final class ProgressTracker: Sendable {
             let active = state.active.values.sorted { $0.number < $1.number }.map(\.transfer)
             let moving = active.reduce(Int64(0)) { $0.addingClamped($1.bytesDone) }
             let resumed = active.reduce(Int64(0)) { $0.addingClamped($1.bytesResumed) }
-            return RunProgress(
+            var progress = RunProgress(
                 isPlanComplete: state.isPlanComplete,
                 itemsPlanned: state.itemsPlanned,
                 itemsFinished: state.itemsFinished,
@@ -120,6 +138,10 @@ package final class ProgressTracker: Sendable {
                     )
                 }
             )
+            progress.failed = state.summary.failed
+            progress.keysCompared = state.keysCompared
+            progress.keysRecorded = state.keysRecorded
+            return progress
         }
     }
 }

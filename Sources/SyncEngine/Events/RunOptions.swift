@@ -32,6 +32,11 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// If the copy cannot be made and proven, the item fails and its object stays.
     public var remoteTrash = RemoteTrash.none
+    /// The path of a directory on the mirror's file system, outside of it, to which a pull or sync
+    /// moves files before it deletes or replaces them; nil: the trash, and only what is deleted.
+    ///
+    /// It is never emptied.
+    public var backupDirectory: String?
     /// What to skip, in addition to the mirror's `.osssyncignore`; nothing unless set.
     public var filter = FileFilter()
     /// Deletes what the filter hides on the side that is changed, if it is recorded and unchanged.
@@ -65,6 +70,15 @@ public struct RunOptions: Sendable, Hashable {
     public var maximumTransfer: Int64?
     /// Stops the run after this time; nil: no limit.
     public var maximumDuration: Duration?
+    /// Asks the store to restore archived objects that are to be fetched, for so many days; nil:
+    /// they are only reported.
+    ///
+    /// A restored object is fetched by the run that finds it so.
+    public var restoreDays: Int?
+    /// Makes directories for markers, and markers for empty directories; true unless set.
+    ///
+    /// Otherwise, neither is made or deleted.
+    public var keepsEmptyDirectories = true
     /// Pull: the versioned bucket as it was then, in seconds since 1970 UTC; nil: as it is.
     ///
     /// Such a directory is a mirror of that time only.
@@ -75,6 +89,9 @@ public struct RunOptions: Sendable, Hashable {
     public var plan: PlanUse?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
+
+    /// True if files that are removed are kept.
+    var keepsRemoved: Bool { trashDays > 0 || backupDirectory != nil }
 
     /// The plan that the run is limited to; nil for any other run.
     var appliedPlan: SavedPlan? {

@@ -97,6 +97,12 @@ public struct RunProgress: Sendable, Hashable {
     public var bytesFinished: Int64
     /// Bytes that checkpoints spared.
     public var bytesResumed: Int64
+    /// Items that failed so far; their bytes are no longer among those to move.
+    public var failed = 0
+    /// Keys that were compared so far.
+    public var keysCompared = 0
+    /// Keys that the manifest has, which tells how far the plan is; 0 for a first run.
+    public var keysRecorded = 0
     /// The transfers under way, the longest running first; at most 16.
     public var active: [ActiveTransfer]
 

@@ -111,7 +111,7 @@ public struct RestoreReport: Sendable, Hashable {
     public var kept = 0
     /// Files that could not be restored.
     public var failed = 0
-    /// Paths of the request of which the trash has nothing, safe to print.
+    /// Paths of the request of which there is nothing.
     public var missing: [String] = []
     /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
     public var settledKeys: Set<String> = []

@@ -40,6 +40,9 @@ struct Dispatcher {
         case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
             // It is asked for, which the plan does not wait for.
             try await queue?.push(ItemExecutor.Work(entry: entry, decision: decision), .small)
+        case .skip(.needsRestore(_, isOngoing: false)) where context.options.restoreDays != nil:
+            let work = ItemExecutor.Work(entry: entry, decision: decision)
+            try await queue?.push(work, .small)
         case .keepLocalChange, .skip:
             await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:

@@ -137,7 +137,7 @@ extension ItemExecutor {
             )
             return nil
         } catch {
-            context.tracker.end(transfer)
+            context.tracker.end(transfer, isFailed: true)
             return error
         }
     }

@@ -58,7 +58,7 @@ extension ItemExecutor {
         do throws(ItemFailure) {
             fetched = Fetched(download: try await downloader.run(object), transfer: transfer)
         } catch {
-            context.tracker.end(transfer)
+            context.tracker.end(transfer, isFailed: true)
             return fail(.download, entry.key, size: object.size, error)
         }
         do {
@@ -89,7 +89,7 @@ extension ItemExecutor {
                 await carryOut(different, entry)
             }
         } catch {
-            context.tracker.end(transfer)
+            context.tracker.end(transfer, isFailed: true)
             fail(.adopt, entry.key, size: object.size, ItemFailure(any: error))
         }
     }

@@ -35,7 +35,8 @@ extension ItemExecutor {
             return fail(.upload, entry.key, size: file.size, failure)
         }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
-        defer { context.tracker.end(transfer) }
+        var isFailed = false
+        defer { context.tracker.end(transfer, isFailed: isFailed) }
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
             let uploader = Uploader(
@@ -59,6 +60,7 @@ extension ItemExecutor {
                     transfer.startOver()
                     continue
                 }
+                isFailed = true
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }

@@ -93,6 +93,8 @@ struct ItemExecutor: Sendable {
             reportDamage(entry, reason)
         case .skip(.shadowedByDirectory) where await adoptMarker(entry):
             break
+        case .skip(.needsRestore(let storageClass, isOngoing: false)):
+            await askToRestore(entry, storageClass)
         case .skip(let reason) where reason.holdsNothingBack:
             skipWithoutDoubt(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .skip(let reason) where reason.isOfName:
@@ -106,11 +108,39 @@ struct ItemExecutor: Sendable {
         }
     }
 
+    /// Asks for a copy of an archived object that can be read, where the run's options say so.
+    ///
+    /// Making it takes the store minutes to days; a later run sees in its listing that it is there.
+    private func askToRestore(_ entry: JoinedEntry, _ storageClass: StorageClass) async {
+        guard let object = entry.remote else { return }
+        let archived = SkipReason.needsRestore(storageClass, isOngoing: false)
+        guard let days = context.options.restoreDays else {
+            return skip(entry.key, size: object.size, message: archived.message)
+        }
+        if !context.options.isDryRun {
+            do throws(StorageError) {
+                let key = context.objectKey(entry.key)
+                try await context.store.restore(key, days: days, tier: nil)
+            } catch {
+                return fail(.download, entry.key, size: object.size, ItemFailure(error))
+            }
+        }
+        let request = context.options.isDryRun ? "would be asked for" : "was asked for"
+        skip(
+            entry.key,
+            size: object.size,
+            message: "the object is archived (\(displayText(storageClass.name.utf8))); a copy for "
+                + "\(days == 1 ? "1 day" : "\(days) days") \(request), and a later run downloads "
+                + "it"
+        )
+    }
+
     /// What becomes of a local version that is as recorded.
     ///
     /// In the moment of the run it may change and keep its size and its times: then its content
     /// says whether it may go.
     private func replacing(_ entry: JoinedEntry, _ reason: DownloadReason) -> BackupPolicy {
+        if context.options.backupDirectory != nil { return .moveToTrash(run: context.trashName) }
         guard reason == .changed, let file = entry.local?.identity,
             let checksum = entry.base?.crc64,
             RecordedTime.mayHide(
@@ -125,7 +155,7 @@ struct ItemExecutor: Sendable {
     /// What becomes of a local version that the user gave up.
     private func discarding() -> BackupPolicy {
         ledger.keepOwnTrash()
-        return context.options.trashDays > 0 ? .moveToTrash(run: context.trashName) : .replace
+        return context.options.keepsRemoved ? .moveToTrash(run: context.trashName) : .replace
     }
 }
 

@@ -98,6 +98,8 @@ struct ObjectCopy: Sendable {
     let source: ObjectKey
     let etag: ETag
     let size: Int64
+    /// Nil for the current version of the source.
+    var version: VersionID?
     let encryption: ObjectProperties.Encryption?
 
     /// Makes the object, if the key has none.
@@ -110,9 +112,10 @@ struct ObjectCopy: Sendable {
                 forbidsOverwrite: true
             )
             request.properties.encryption = encryption
+            request.sourceVersion = version
             return try await store.copy(request).etag
         }
-        let original = try await store.head(source, versionID: nil)
+        let original = try await store.head(source, versionID: version)
         var request = PutRequest(
             key: copy,
             contentType: original.contentType,
@@ -123,8 +126,9 @@ struct ObjectCopy: Sendable {
         request.encryption = encryption
         let upload = try await store.initiateMultipartUpload(request)
         do throws(StorageError) {
-            return try await PartCopies(store: store, source: source, etag: etag, size: size)
-                .make(copy, upload, accessControl: nil).etag
+            var copies = PartCopies(store: store, source: source, etag: etag, size: size)
+            copies.version = version
+            return try await copies.make(copy, upload, accessControl: nil).etag
         } catch {
             let store = store
             await finishing {
@@ -144,6 +148,8 @@ struct PartCopies: Sendable {
     let source: ObjectKey
     let etag: ETag
     let size: Int64
+    /// Nil for the current version of the source.
+    var version: VersionID?
 
     /// Nil if the object is larger than parts can be.
     var layout: PartLayout? {
@@ -165,18 +171,16 @@ struct PartCopies: Sendable {
         }
         var parts: [UploadedPart] = []
         for index in 0..<layout.partCount {
-            parts.append(
-                try await store.uploadPartCopy(
-                    PartCopyRequest(
-                        source: source,
-                        sourceETag: etag,
-                        sourceRange: layout.range(ofPartAt: index),
-                        destination: key,
-                        upload: upload,
-                        number: PartNumber(index: index)
-                    )
-                )
+            var request = PartCopyRequest(
+                source: source,
+                sourceETag: etag,
+                sourceRange: layout.range(ofPartAt: index),
+                destination: key,
+                upload: upload,
+                number: PartNumber(index: index)
             )
+            request.sourceVersion = version
+            parts.append(try await store.uploadPartCopy(request))
         }
         var request = CompleteRequest(
             key: key,

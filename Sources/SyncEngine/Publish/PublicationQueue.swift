@@ -261,13 +261,13 @@ actor PublicationQueue {
     }
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {
-        end(item)
+        end(item, isFailed: true)
         onFailure(item.key, item.action, failure)
     }
 
-    private func end(_ item: PendingPublication) {
+    private func end(_ item: PendingPublication, isFailed: Bool = false) {
         if let transfer = item.transfer {
-            context.tracker.end(transfer)
+            context.tracker.end(transfer, isFailed: isFailed)
         } else {
             context.tracker.finishedItem(bytes: item.object.size)
         }

@@ -1,5 +1,5 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 package import ObjectTransfer
 internal import SyncModel
 
@@ -67,12 +67,14 @@ extension MirrorEngine {
     /// - Parameters:
     ///   - request: What comes back.
     ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
+    ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
     /// - Throws: `SyncError`; `locked` while another run is active.
     package func restoreObjects(
         _ request: RestoreRequest,
         isUndo: Bool,
+        from past: PastStore?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
         let (paths, target) = try request.places()
@@ -90,6 +92,7 @@ extension MirrorEngine {
                 request: request,
                 mark: isUndo ? session.trashMark(settings.environment) : nil,
                 bringsFiles: !isUndo,
+                past: past,
                 onFile: onFile
             ).restore(paths, to: target)
             return (outcome.report, outcome.paths)

@@ -45,6 +45,13 @@ package struct MirrorEngine: Sendable {
         } else if settings.stateDirectory != nil {
             await session.manifest.goOnUnnumbered()
         }
+        if let path = options.backupDirectory, !options.isDryRun {
+            do throws(LocalError) {
+                try session.directory.keepOldVersions(in: path)
+            } catch {
+                throw SyncError(code: .configuration, message: error.message, underlying: error)
+            }
+        }
         var run = try MirrorRun(
             settings: settings,
             session: session,
@@ -160,5 +167,6 @@ extension DecisionPolicy {
             judgesInodes: true,
             maximumKeyLength: Self.longestKey - prefix.bytes.count
         )
+        keepsEmptyDirectories = options.keepsEmptyDirectories
     }
 }

@@ -82,6 +82,8 @@ extension MirrorRun {
         let scope = scope(judgesInodes: policy.judgesInodes) { key in
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }
+        let tracker = parts.context.tracker
+        tracker.planBegins(keysRecorded: rows.count)
         var plan = RunPlan(policy, issues)
         let chosen = options.appliedPlan.map { AppliedPlan($0, executor) }
         func give(_ item: PlannedItem) async throws {
@@ -101,8 +103,12 @@ extension MirrorRun {
                 return try await chosen.passes(key)
             },
             skips: { scope.surelyTakes($0) && chosen?.hasNoLine(of: $0) ?? true },
-            onUnchanged: { count in parts.context.tracker.count { $0.unchanged += count } },
+            onUnchanged: { count in
+                tracker.compared(count)
+                tracker.count { $0.unchanged += count }
+            },
             onEntry: { entry in
+                tracker.compared(1)
                 plan.add(entry)
                 while let item = plan.next() { try await give(item) }
                 issues.planReached(entry.key)
@@ -112,7 +118,7 @@ extension MirrorRun {
         while let item = plan.next() { try await give(item) }
         let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
         for item in rest { try await body(item) }
-        parts.context.tracker.count { summary in
+        tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount
             summary.onlyLocal += issues.notMirroredCount

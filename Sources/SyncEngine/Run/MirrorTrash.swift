@@ -271,7 +271,9 @@ private struct Restorer {
                     return true
                 }
             }
-            if !isFound { report.missing.append(path?.display ?? ".") }
+            if !isFound {
+                report.missing.append(path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
+            }
         }
         if !isDryRun { try directory.synchronize() }
         return report

@@ -4,7 +4,8 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
-/// Copies objects back from a mirror's trash in the bucket, under the keys that they had.
+/// Copies objects back under the keys that they had: from a mirror's trash in the bucket, or from
+/// the versions that the bucket keeps.
 ///
 /// An object that is there stays, whatever it is: only where there is none, one is made.
 struct ObjectRestorer: Sendable {
@@ -18,6 +19,8 @@ struct ObjectRestorer: Sendable {
     let mark: String?
     /// True if the files are to be fetched: where one is, nothing is restored.
     let bringsFiles: Bool
+    /// The bucket as it was, whose versions are restored; nil to restore from the trash.
+    var past: PastStore?
     let onFile: @Sendable (RestoredFile) -> Void
 
     /// What became of the objects, and the paths of those that are there now.
@@ -30,6 +33,7 @@ struct ObjectRestorer: Sendable {
         _ paths: [RelativePath?],
         to target: RelativePath?
     ) async throws -> Outcome {
+        if let past { return try await restore(paths, to: target, from: past) }
         let runs = try await trash.runs().filter { run in
             mark.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
         }
@@ -63,7 +67,43 @@ struct ObjectRestorer: Sendable {
                     return true
                 }
             }
-            if !isFound { outcome.report.missing.append(path?.display ?? ".") }
+            if !isFound {
+                outcome.report.missing.append(
+                    path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
+                )
+            }
+        }
+        return outcome
+    }
+
+    /// Restores what the bucket had at and beneath the paths.
+    private func restore(
+        _ paths: [RelativePath?],
+        to target: RelativePath?,
+        from past: PastStore
+    ) async throws -> Outcome {
+        var outcome = Outcome()
+        for path in paths {
+            var isFound = false
+            let beginning = ObjectKey(trash.prefix.bytes + (path?.bytes ?? []))
+            var page = ListRequest(prefix: beginning)
+            repeat {
+                let listed = try await past.list(page)
+                let meant = listed.objects.compactMap { object -> TrashedObjects.Copy? in
+                    let key = ObjectKey(object.key.bytes.dropFirst(trash.prefix.bytes.count))
+                    let isMeant = path.map { key == $0.key || key.hasPrefix($0.beneath) } ?? true
+                    guard isMeant, RelativePath.isSafe(key) else { return nil }
+                    return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
+                }
+                if !meant.isEmpty { isFound = true }
+                try await restore(meant, beneath: path, to: target, &outcome)
+                page.token = listed.next
+            } while page.token != nil
+            if !isFound {
+                outcome.report.missing.append(
+                    path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
+                )
+            }
         }
         return outcome
     }
@@ -167,6 +207,7 @@ struct ObjectRestorer: Sendable {
             source: copy.object.key,
             etag: copy.object.etag,
             size: copy.object.size,
+            version: try await past?.version(of: copy.object.key),
             encryption: nil
         )
         do throws(StorageError) {
@@ -188,6 +229,7 @@ struct ObjectRestorer: Sendable {
         guard found.size == copy.object.size else { return false }
         if found.etag == copy.object.etag { return true }
         guard trash.store.dialect.computesChecksum, let checksum = found.crc64 else { return false }
-        return try await trash.store.head(copy.object.key, versionID: nil).crc64 == checksum
+        let version = try await past?.version(of: copy.object.key)
+        return try await trash.store.head(copy.object.key, versionID: version).crc64 == checksum
     }
 }

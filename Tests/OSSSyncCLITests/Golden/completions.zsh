@@ -73,7 +73,11 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -93,7 +97,9 @@ _osssync() {
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -134,9 +140,11 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -159,7 +167,9 @@ _osssync() {
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -200,9 +210,12 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -225,7 +238,9 @@ _osssync() {
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -260,7 +275,9 @@ _osssync() {
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -404,7 +421,9 @@ _osssync() {
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -439,7 +458,9 @@ _osssync() {
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
@@ -700,9 +721,12 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \

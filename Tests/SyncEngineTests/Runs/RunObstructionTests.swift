@@ -116,6 +116,29 @@ extension EngineRuns {
             #expect(fixture.content("b/g") == nil)
         }
 
+        @Test(arguments: [(StorageDialect.oss, "Archive"), (.s3(.aws), "GLACIER")])
+        func `archived objects are asked for, and fetched once they are there`(
+            dialect: StorageDialect,
+            archive: String
+        ) async throws {
+            let fixture = try MirrorFixture(dialect: dialect)
+            try await fixture.put("cold", ramp(300), storageClass: StorageClass(name: archive))
+            let log = EventLog()
+            let dry = try await fixture.run("a", .pull, log) {
+                ($0.restoreDays, $0.isDryRun) = (2, true)
+            }
+            #expect(dry.skipped == 1 && !fixture.operations.contains("RestoreObject"))
+            #expect(log.skipped("cold")?.contains("for 2 days would be asked for") == true)
+            let first = try await fixture.run("a", .pull) { $0.restoreDays = 2 }
+            #expect(first.skipped == 1 && first.failed == 0 && !first.isInStep)
+            #expect(fixture.operations.count { $0 == "RestoreObject" } == 1)
+            #expect(fixture.content("a/cold") == nil)
+            let second = try await fixture.run("a", .pull) { $0.restoreDays = 2 }
+            #expect(second.isInStep, "\(second)")
+            #expect(fixture.operations.count { $0 == "RestoreObject" } == 1)
+            #expect(fixture.content("a/cold") == ramp(300))
+        }
+
         @Test func `a file that changes meanwhile is no sign of folded names`() async throws {
             let fixture = try await mirrors(["f"])
             try await fixture.put("f", ramp(200))

@@ -107,6 +107,39 @@ struct TrashTests {
         #expect(fixture.content("a/f") == Data("one".utf8))
     }
 
+    @Test func `what a pull replaces and deletes goes to a directory beside the mirror`()
+        async throws
+    {
+        try await fixture.put("d/edited", Data("old".utf8))
+        try await fixture.put("d/gone", Data("gone".utf8))
+        try await fixture.run("a", .pull)
+        try await fixture.put("d/edited", Data("new".utf8))
+        try await fixture.deleteObject("d/gone")
+        let backups = fixture.directory("backups")
+        for inside in ["a", "a/backups"] {
+            await #expect {
+                try await fixture.run("a", .pull) {
+                    $0.backupDirectory = fixture.directory(inside)
+                }
+            } throws: { error in
+                (error as? SyncError)?.code == .configuration
+            }
+        }
+        try FileManager.default.removeItem(atPath: fixture.directory("a/backups"))
+        let pull = try await fixture.run("a", .pull) {
+            ($0.deletesKnown, $0.backupDirectory, $0.trashDays) = (true, backups, 0)
+        }
+        #expect(pull.deleted == 1 && pull.transferred == 1)
+        #expect(fixture.content("a/d/edited") == Data("new".utf8))
+        #expect(fixture.content("a/d/gone") == nil)
+        let runs = try FileManager.default.contentsOfDirectory(atPath: backups)
+        #expect(runs.count == 1)
+        let run = try #require(runs.first)
+        #expect(fixture.content("backups/\(run)/d/edited") == Data("old".utf8))
+        #expect(fixture.content("backups/\(run)/d/gone") == Data("gone".utf8))
+        #expect(try await listed().isEmpty)
+    }
+
     @Test func `a version is chosen by its run or its time`() async throws {
         try await fixture.put("f", Data("now".utf8))
         try await fixture.run("a", .pull)
