@@ -96,6 +96,40 @@ struct ScheduleTests {
         #expect(again.diagnostics.contains("has no schedule for push"))
     }
 
+    @Test func `what the run will lack is said when it is installed`() throws {
+        let keys = try schedule("--push", "--every", "1h", "--install")
+        #expect(keys.status == 0)
+        let warning = "warning: without the environment of this shell, the run would fail: no cred"
+        #expect(keys.diagnostics.contains(warning), "\(keys.diagnostics)")
+        let home = Tree(workplace.folder.appendingPathComponent("home"))
+        try home.write(
+            ".config/osssync/config",
+            Data("[default]\naccess-key-id = a\naccess-key-secret = b\n".utf8)
+        )
+        let file = home.path + "/.config/osssync/config"
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        #expect(try schedule("--push", "--every", "1h", "--install").diagnostics.isEmpty)
+        let other = try workplace.makeDirectory("other")
+        let line = ["schedule", "--push", "--every", "1h", "--install", other.path]
+        let unlinked = try workplace.start(line, environment: path).finish()
+        #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
+    }
+
+    @Test func `units that cannot be started are not left behind`() throws {
+        let bin = try workplace.makeDirectory("failing")
+        try bin.write("systemctl", Data("#!/bin/sh\nexit 1\n".utf8))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: bin.path + "/systemctl"
+        )
+        let failed = try workplace.start(
+            ["schedule", "--push", "--every", "1h", "--install", tree.path],
+            environment: ["PATH": bin.path + ":/usr/bin:/bin"]
+        ).finish()
+        #expect(failed.status == 5)
+        #expect(try units().isEmpty)
+    }
+
     @Test func `a line of cron is installed, run and removed beside others`() throws {
         let table = workplace.folder.path + "/table"
         try "5 4 * * * other\n".write(toFile: table, atomically: false, encoding: .utf8)

@@ -88,6 +88,10 @@ def _(place):
         result = place.run(command, *options)
         equal((result.status, place.tree()), (3, THEN), f"{command} {options}: {result}")
         expect(f"--as-of {moment}" in result.errors, str(result))
+    for command in ("status", "verify", "log", "explain"):
+        path = ["kept"] if command == "explain" else []
+        looked = place.start(command, place.directory, *path)
+        equal(looked.status, 0, f"{command} of it: {looked}")
     place.directory = os.path.join(place.folder, "own")
     place.write("own", OTHER)
     result = place.pull("--as-of", moment)

@@ -67,6 +67,22 @@ public struct Doctor: Sendable {
         }
     }
 
+    /// What keeps a run of the directory from beginning that has only these sources, without asking
+    /// the bucket; none if it would begin.
+    public func problems() async -> [Finding] {
+        do throws(SyncError) {
+            let mirror = try Mirror(
+                directory: directory ?? ".",
+                remote: nil,
+                allowsRebinding: false,
+                sources: sources
+            )
+            return [await Self.credentials(mirror.credentials).finding].filter { $0.state == .bad }
+        } catch {
+            return [Finding(subject: "configuration", state: .bad, message: error.message)]
+        }
+    }
+
     /// The last complete runs, and the one that is active.
     private func runs(_ mirror: Mirror) async -> [Finding] {
         func finding(_ state: Finding.State, _ message: String) -> Finding {

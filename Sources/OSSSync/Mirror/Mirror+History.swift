@@ -5,7 +5,7 @@ extension Mirror {
     ///
     /// - Throws: `SyncError`.
     public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
-        try await engine(connectionLimit: 1).pastRuns(limit: limit)
+        try await inspecting(connectionLimit: 1).pastRuns(limit: limit)
     }
 
     /// The largest files that the manifest records, the largest first; reads all of it.
@@ -14,14 +14,14 @@ extension Mirror {
     /// - Returns: Their keys, safe to print, and sizes in bytes.
     /// - Throws: `SyncError`.
     public func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)] {
-        try await engine(connectionLimit: 1).largestFiles(count)
+        try await inspecting(connectionLimit: 1).largestFiles(count)
     }
 
     /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: Int64], running: PastRun?
     ) {
-        try await engine(connectionLimit: 1).history()
+        try await inspecting(connectionLimit: 1).history()
     }
 
     /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
@@ -37,6 +37,6 @@ extension Mirror {
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
     ) async throws(SyncError) -> PastRun? {
-        try await engine(connectionLimit: 1).pastItems(ofRun: number, onItem: onItem)
+        try await inspecting(connectionLimit: 1).pastItems(ofRun: number, onItem: onItem)
     }
 }

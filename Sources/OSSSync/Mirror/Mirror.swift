@@ -290,7 +290,7 @@ public struct Mirror: Sendable {
         of directions: [SyncDirection: RunOptions],
         onDetail: (@Sendable (StatusDetail) -> Void)? = nil
     ) async throws(SyncError) -> StatusReport {
-        try await engine(connectionLimit: options.connectionLimit)
+        try await inspecting(connectionLimit: options.connectionLimit)
             .status(options: options, of: directions, onDetail: onDetail)
     }
 
@@ -307,14 +307,14 @@ public struct Mirror: Sendable {
         path: String,
         of directions: [SyncDirection: RunOptions]
     ) async throws(SyncError) -> Explanation {
-        try await engine(connectionLimit: 1).explain(path: path, of: directions)
+        try await inspecting(connectionLimit: 1).explain(path: path, of: directions)
     }
 
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
     ///
     /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
     public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
-        try await engine(connectionLimit: 1).cancelTransfers(path: path)
+        try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
     }
 
     /// Reads recorded files and compares their content with the manifest.
@@ -333,7 +333,7 @@ public struct Mirror: Sendable {
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) async throws(SyncError) -> VerifyReport {
-        try await engine(connectionLimit: RunOptions.standard.connectionLimit)
+        try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
             .verify(options, onFinding: onFinding)
     }
 
@@ -344,6 +344,18 @@ public struct Mirror: Sendable {
 
     /// What requests would be signed with now.
     var credentials: any CredentialsProvider { connection.credentials }
+
+    /// The engine for what changes nothing in the bucket: of a directory that has the bucket as it
+    /// was, that one.
+    func inspecting(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
+        let local = LocalSettings(
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: sources?.homeDirectory,
+            environment: SystemClocks.engine(hostName: deviceName)
+        )
+        return try engine(connectionLimit: connectionLimit, asOf: local.recordedTime())
+    }
 
     func engine(
         connectionLimit: Int,

@@ -47,7 +47,8 @@ enum CommandRunner {
         case .log: try await LogCommand(context: context).run()
         case .doctor: await DoctorCommand(context: context).run()
         case .schedule:
-            try ScheduleCommand(context: context, environment: context.sources.environment).run()
+            try await ScheduleCommand(context: context, environment: context.sources.environment)
+                .run()
         case .completions: try CompletionsCommand(context: context).run()
         // The first is the run of its plan.
         case .apply, .help: .success

@@ -16,7 +16,7 @@ struct ScheduleCommand: Sendable {
     ]
     private static let actions: [Option] = [.install, .remove, .list, .test]
 
-    func run() throws -> ExitCode {
+    func run() async throws -> ExitCode {
         let action = try onlyOne(of: Self.actions)
         let format = format
         let installer = ScheduleInstaller(
@@ -38,13 +38,22 @@ struct ScheduleCommand: Sendable {
             let time = try time()
             let (message, warnings) = try installer.install(checked(schedule, format), time)
             say(message + "; it starts \(time.text) (\(zone))")
-            for warning in warnings { context.complain("warning: " + warning) }
+            for warning in warnings + (await problems()) { context.complain("warning: " + warning) }
         default:
             let time = try time()
             show(try checked(schedule, format), time, format)
             if !context.output.isQuiet { context.complain("it starts \(time.text) (\(zone))") }
         }
         return .success
+    }
+
+    /// Why the run would fail where it is started: timers do not have this shell's environment.
+    private func problems() async -> [String] {
+        var sources = context.sources
+        sources.environment = sources.environment.filter { ["HOME", "PATH"].contains($0.key) }
+        return await Doctor(directory: context.place?.directory, sources: sources).problems().map {
+            "without the environment of this shell, the run would fail: \($0.message)"
+        }
     }
 
     private func list(_ lines: [String], _ format: ScheduleFormat) {

@@ -21,10 +21,18 @@ struct ScheduleInstaller: Sendable {
         case .systemd:
             let units = SystemdUnits(schedule: schedule, time: time)
             let folder = try folder()
-            try write(units.service, folder + units.serviceName)
-            try write(units.timer, folder + units.timerName)
-            try run("systemctl --user daemon-reload")
-            try run("systemctl --user enable --now \(units.timerName)")
+            let files = [units.serviceName, units.timerName].map { folder + $0 }
+            let new = files.filter { !isThere($0) }
+            do throws(SyncError) {
+                try write(units.service, files[0])
+                try write(units.timer, files[1])
+                try run("systemctl --user daemon-reload")
+                try run("systemctl --user enable --now \(units.timerName)")
+            } catch {
+                // A timer that was not started would start at the next login.
+                for file in new { _ = unsafe unlink(file) }
+                throw error
+            }
             return (
                 "installed \(units.timerName) in \(displayText(folder))",
                 [Self.lingerWarning]

@@ -48,6 +48,16 @@ package struct LocalSettings: Sendable {
         }
     }
 
+    /// The time of the bucket that the directory has, in seconds since 1970 UTC; nil for a mirror
+    /// of the bucket as it is, and where that cannot be read.
+    package func recordedTime() -> Int64? {
+        guard let directory = try? open(),
+            case .identity(let identity)? = try? StateIdentity.kept(in: directory),
+            let time = RemoteIdentity.time(identity.remote.dialect)
+        else { return nil }
+        return Timestamp(extendedText: time)?.seconds
+    }
+
     /// A path that a user typed, relative to the directory: without "./" before and "/" behind.
     static func path(_ text: String) throws(SyncError) -> RelativePath {
         var bytes = [UInt8](text.utf8)[...]

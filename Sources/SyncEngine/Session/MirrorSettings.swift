@@ -5,7 +5,7 @@ package import SyncModel
 
 /// Which remote a manifest was made with; another one is refused.
 package struct RemoteIdentity: Sendable, Hashable {
-    static let past = " as of "
+    private static let past = " as of "
 
     /// `oss` or `s3`; with the time behind ``past``, for a bucket as it was.
     package let dialect: String
@@ -29,6 +29,12 @@ package struct RemoteIdentity: Sendable, Hashable {
         self.endpointHost = endpointHost
         self.bucket = bucket
         self.prefix = prefix
+    }
+
+    /// The time of a bucket as it was, as ``dialect`` has it.
+    static func time(_ dialect: String) -> Substring? {
+        guard let start = dialect.utf8.firstIndex(ofBytes: past.utf8) else { return nil }
+        return dialect[start...].dropFirst(past.count)
     }
 }
 

@@ -65,7 +65,7 @@ struct RemoteCheck {
         // No option makes one of the other.
         if let other = changed.first(where: { $0.name == Setting.dialect }),
             let known = recorded[other.name],
-            Self.time(known) != nil || Self.time(other.value) != nil
+            RemoteIdentity.time(known) != nil || RemoteIdentity.time(other.value) != nil
         {
             throw refusal(ofTime: known)
         }
@@ -73,7 +73,7 @@ struct RemoteCheck {
             throw refusal(first.name, recorded[first.name] ?? "")
         }
         let isNew = !isKnown && kept == .absent
-        if isNew, Self.time(settings.identity.dialect) != nil { try requireEmpty() }
+        if isNew, RemoteIdentity.time(settings.identity.dialect) != nil { try requireEmpty() }
         let state =
             recorded[Setting.state] ?? settings.environment.randomName(Self.stateLength)
         let finding = Finding(
@@ -123,13 +123,6 @@ struct RemoteCheck {
         )
     }
 
-    /// The time of a bucket as it was, as the identity has it.
-    private static func time(_ dialect: String) -> Substring? {
-        let text = dialect.utf8
-        guard let start = text.firstIndex(ofBytes: RemoteIdentity.past.utf8) else { return nil }
-        return dialect[start...].dropFirst(RemoteIdentity.past.count)
-    }
-
     private func requireEmpty() throws(SyncError) {
         let hasFiles = try MirrorLink.hasFiles(
             directory: settings.directory,
@@ -148,7 +141,7 @@ struct RemoteCheck {
     private func refusal(ofTime recorded: String) -> SyncError {
         let shown = displayText(settings.directory.utf8)
         let advice: String
-        if let time = Self.time(recorded) {
+        if let time = RemoteIdentity.time(recorded) {
             advice =
                 "has the bucket as of \(time); use --as-of \(time) for it, and another directory "
                 + "for any other time"
