@@ -73,6 +73,17 @@ def _(place):
                          "b-old.jpg", "--json")
     equal(beside.status, 0, str(beside))
     equal(place.tree(), {**NOW, "2026/a.jpg": OLD, "b-old.jpg": OLD}, "the file beside it")
+    # What the trash here has may have been made later, or be a part of what was there.
+    place.write("2026/c.jpg", OTHER)
+    place.in_step(place.push())
+    place.delete("2026/c.jpg")
+    place.delete("2026/b.jpg")
+    place.in_step(place.pull("--delete"))
+    found = place.start("restore", place.directory, "2026", "--at", moment, "--json")
+    equal(found.status, 0, str(found))
+    equal({line["key"]: line["state"] for line in found.all("restored")},
+          {"2026/a.jpg": "unchanged", "2026/b.jpg": "restored"}, str(found))
+    equal(place.get("2026/b.jpg"), OLD, "the object of then")
     missing = place.start("restore", place.directory, "nothing", "--at", moment, "--json")
     equal(missing.status, 1, str(missing))
     expect("'nothing' is not in the trash" in missing.errors, str(missing))

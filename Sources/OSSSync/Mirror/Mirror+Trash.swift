@@ -80,6 +80,13 @@ extension Mirror {
         try await restoreObjects(request, from: nil, downloading: options, onFile: onFile)
     }
 
+    /// True if the bucket keeps versions of its objects, by the first 1,000 beneath the remote.
+    ///
+    /// - Throws: `SyncError`.
+    public func keepsVersions() async throws(SyncError) -> Bool {
+        try await bucketClient().keepsVersions() == true
+    }
+
     /// Copies back what a versioned bucket had at a time, where there is nothing now, and downloads
     /// the files; as ``restoreObjects(_:downloading:onFile:)``.
     ///
@@ -88,7 +95,7 @@ extension Mirror {
     ///   - time: In seconds since 1970 UTC.
     ///   - options: Those of the pull that downloads it.
     ///   - onFile: Called with each object from any thread.
-    /// - Returns: What came back; all paths are missing if the bucket keeps no versions.
+    /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
     public func restoreVersions(
         _ request: RestoreRequest,
@@ -96,13 +103,7 @@ extension Mirror {
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        let client = try bucketClient()
-        guard try await client.keepsVersions() == true else {
-            var report = RestoreReport()
-            report.missing = request.paths
-            return report
-        }
-        let past = PastStore(client.store, at: Timestamp(seconds: time))
+        let past = PastStore(try bucketClient().store, at: Timestamp(seconds: time))
         return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
     }
 
@@ -121,7 +122,12 @@ extension Mirror {
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
         options.replacesLocalChanges = false
         options.paths = paths
-        let summary = try await run(.pull, options: options) { _ in }
+        let summary = try await run(.pull, options: options) { event in
+            guard case .item(let item) = event, [.failed, .skipped].contains(item.state),
+                let message = item.message
+            else { return }
+            onFile(RestoredFile(notDownloaded: item, message))
+        }
         report.failed += summary.failed + summary.skipped + summary.conflicts
         return report
     }

@@ -159,6 +159,17 @@ struct DirectoryDefaults: Sendable {
         if typed.has(.verbose) { filled.counts[.quiet] = nil }
         if typed.has(.quiet) { filled.counts[.verbose] = nil }
         if typed.has(.emptyDirectories) { filled.counts[.noEmptyDirectories] = nil }
+        if typed.values[.asOf] != nil || typed.values[.savePlan] != nil {
+            filled.values[.restore] = nil
+        }
+        if typed.values[.backupDirectory].map(MirrorArguments.isRemote) == true {
+            filled.values[.trash] = nil
+        }
+        if typed.values[.trash] == "remote",
+            filled.values[.backupDirectory].map(MirrorArguments.isRemote) == true
+        {
+            filled.values[.backupDirectory] = nil
+        }
         filled.values.merge(typed.values) { $1 }
         filled.counts.merge(typed.counts) { $1 }
         filled.patterns += typed.patterns
@@ -172,6 +183,9 @@ extension ParsedArguments {
         for known in defaults {
             guard let value = known.value else {
                 counts[known.option] = known.isOn ? 1 : nil
+                if known.option == .emptyDirectories {
+                    counts[.noEmptyDirectories] = known.isOn ? nil : 1
+                }
                 continue
             }
             if let pattern = FilterArgument(known.option, value) {

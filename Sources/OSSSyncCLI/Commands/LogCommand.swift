@@ -153,7 +153,8 @@ extension HTMLLog.Run {
             bytes: run.end?.bytes ?? 0,
             deleted: run.end?.deleted ?? 0,
             failed: run.end?.failed ?? 0,
-            message: (run.paths + [run.end?.message ?? ""]).joined(separator: " ")
+            message: [EventText.limit(run.paths), run.end?.message].compactMap(\.self)
+                .joined(separator: "; ")
         )
     }
 }

@@ -45,9 +45,13 @@ struct RestoreCommand: Sendable {
     /// Restores each file from the trash that has the version, here or in the bucket.
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
+        if !isUndo, case .at(let time) = request.version,
+            let report = try await restoreVersions(request, at: time, local)
+        {
+            return report
+        }
         guard try local.hasRemoteTrash() else {
-            let report = try await local.restore(request) { say($0) }
-            return try await adding(request, to: report)
+            return try await local.restore(request) { say($0) }
         }
         let mirror = try context.mirror()
         if isUndo { return try await undo(request, local, mirror) }
@@ -59,28 +63,35 @@ struct RestoreCommand: Sendable {
         report.missing.removeAll { !found.missing.contains($0) }
         found.missing = []
         report.add(found)
-        return try await adding(request, to: report)
+        return report
     }
 
-    /// Adds what the bucket's versions have of what no trash has.
-    private func adding(
+    /// Restores what was there at a time from a bucket with versions: what the trash here has that
+    /// did not change since then, and all else from the versions; nil if the bucket keeps none.
+    private func restoreVersions(
         _ request: RestoreRequest,
-        to report: RestoreReport
-    ) async throws -> RestoreReport {
-        guard case .at(let time) = request.version, !report.missing.isEmpty else { return report }
-        var (request, report) = (request, report)
-        request.paths = report.missing
-        let options = try context.options(of: .pull)
+        at time: Int64,
+        _ local: LocalMirror
+    ) async throws -> RestoreReport? {
+        let mirror: Mirror
         do {
-            let mirror = try context.mirror()
-            let found = try await mirror.restoreVersions(request, at: time, downloading: options) {
-                say($0)
-            }
-            report.missing = []
-            report.add(found)
-        } catch let error as SyncError {
+            mirror = try context.mirror()
+            guard try await mirror.keepsVersions() else { return nil }
+        } catch let error as SyncError where error.code != .cancelled {
             context.complain("the versions of the bucket were not searched: \(error.message)")
+            return nil
         }
+        var request = request
+        request.latestChange = time
+        var report = try await local.restore(request) { say($0) }
+        request.settledKeys = report.settledKeys
+        let options = try context.options(of: .pull)
+        var found = try await mirror.restoreVersions(request, at: time, downloading: options) {
+            say($0)
+        }
+        report.missing.removeAll { !found.missing.contains($0) }
+        found.missing = []
+        report.add(found)
         return report
     }
 

@@ -68,13 +68,18 @@ struct RunCommand: Sendable {
         func refusal(_ expected: String) -> UsageError {
             .badValue(option: "--backup-dir", value: displayText(text), expected: expected)
         }
+        // A default of the directory may be for the other direction.
+        let isTyped = context.typed.values[.backupDirectory] != nil
+        guard !text.isEmpty else { throw refusal("expected a directory, or a prefix") }
         if MirrorArguments.isRemote(text) {
             guard direction != .pull else {
+                guard isTyped else { return }
                 throw refusal("a pull changes files; specify a directory outside of DIR")
             }
             options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
         } else {
             guard direction != .push else {
+                guard isTyped else { return }
                 throw refusal("a push changes objects; specify a prefix of the same bucket")
             }
             options.backupDirectory = absolutePath(text)

@@ -53,11 +53,11 @@ struct HTMLLog: Sendable {
             <span class="bad">on which none was complete</span>, and days without any.</p>
             <table class="days">\(calendar)</table>
             <h2>Runs</h2>
-            <table><tr><th class="n">run</th><th>start</th><th></th><th>end</th>\
+            <table><tr><th class="n">run</th><th>start</th><th></th><th>outcome</th>\
             <th class="n">transferred</th><th class="n">bytes</th><th></th>\
             <th class="n">deleted</th><th class="n">failed</th><th>message</th></tr>\
             \(rows)</table>
-            <h2>Failures</h2>
+            <h2>Failed items</h2>
             \(failed)
             <h2>Largest files</h2>
             <table><tr><th class="n">size</th><th>key</th></tr>\(files)</table>
@@ -129,7 +129,7 @@ struct HTMLLog: Sendable {
                 + "<td class=\"n\">\(sizeText(run.bytes))</td>"
                 + "<td class=\"bar\"><i style=\"width:\(width)%\"></i></td>"
                 + "<td class=\"n\">\(run.deleted)</td><td class=\"n\">\(run.failed)</td>"
-                + "<td>\(Self.escaped(run.message))</td></tr>\n"
+                + "<td class=\"text\">\(Self.escaped(run.message))</td></tr>\n"
         }.joined()
     }
 
@@ -137,8 +137,8 @@ struct HTMLLog: Sendable {
         guard !failures.isEmpty else { return "<p>None.</p>" }
         let rows = failures.map { item in
             "<tr><td class=\"n\">\(item.run)</td><td>\(Self.escaped(item.action))</td>"
-                + "<td>\(Self.escaped(item.key))</td>"
-                + "<td>\(Self.escaped(item.reason))</td></tr>\n"
+                + "<td class=\"text\">\(Self.escaped(item.key))</td>"
+                + "<td class=\"text\">\(Self.escaped(item.reason))</td></tr>\n"
         }.joined()
         return "<table><tr><th class=\"n\">run</th><th>item</th><th>key</th><th>reason</th></tr>"
             + rows + "</table>"
@@ -147,7 +147,7 @@ struct HTMLLog: Sendable {
     private var files: String {
         largest.map { file in
             "<tr><td class=\"n\">\(sizeText(file.size))</td>"
-                + "<td>\(Self.escaped(file.key))</td></tr>\n"
+                + "<td class=\"text\">\(Self.escaped(file.key))</td></tr>\n"
         }.joined()
     }
 
@@ -157,7 +157,7 @@ struct HTMLLog: Sendable {
         :root{--ok:#2c6e3c;--bad:#8a3a33;--bar:#4a78b0;--line:#444}}
         body{font:14px/1.4 system-ui,sans-serif;margin:2em;max-width:80em}
         table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;
-        border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+        border-bottom:1px solid var(--line)}.text{overflow-wrap:anywhere;min-width:12em}
         .n{text-align:right}.days td{border:1px solid var(--line);padding:.1em .3em}
         .days .none{border-left:0}.ok{background:var(--ok)}
         .bad{background:var(--bad)}.bar{width:8em}

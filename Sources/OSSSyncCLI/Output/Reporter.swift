@@ -277,7 +277,11 @@ final class Reporter: Sendable {
         case .item(let item): return [EventJSON.item(item, time: time)]
         case .progress(let progress):
             let now = screen.monotonic()
-            if let last = state.lastJSON, now - last < options.jsonInterval { return [] }
+            // That a plan is complete is said once, and always.
+            let completes = progress.isPlanComplete && state.lastPlan?.isPlanComplete != true
+            if let last = state.lastJSON, now - last < options.jsonInterval, !completes {
+                return []
+            }
             state.lastJSON = now
             let view = view(of: progress, &state, now)
             let line = EventJSON.progress(view, time: time)

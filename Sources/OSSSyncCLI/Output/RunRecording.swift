@@ -72,11 +72,18 @@ final class RunRecording: Sendable {
             }
             if path == "-" { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }
-            let isState = file.utf8.split(separator: UInt8(ascii: "/")).dropLast().contains {
+            let isDirectory = option == .backupDirectory
+            let names = file.utf8.split(separator: UInt8(ascii: "/"))
+            let isState = names.dropLast(isDirectory ? 0 : 1).contains {
                 $0.elementsEqual(".osssync".utf8)
             }
             if isState || isBeneath(context.sources.options.stateDirectory, file) {
                 throw refusal("it is in a state directory; specify a place outside of it")
+            }
+            if isDirectory, let other = MirrorPlace.mirror(holding: file) {
+                throw refusal(
+                    "it is in the mirror '\(displayText(other))'; specify a place outside"
+                )
             }
             if let mirror = context.place?.directory, isBeneath(mirror, file) {
                 throw refusal(

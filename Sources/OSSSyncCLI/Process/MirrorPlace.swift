@@ -120,6 +120,9 @@ struct MirrorPlace: Sendable, Hashable {
         }
     }
 
+    /// The mirror at or above a path; nil if there is none.
+    static func mirror(holding path: String) -> String? { mirror(holding: path, linkFile)?.root }
+
     /// The path without links, of which the last parts need not exist.
     static func realPath(_ path: String) -> String? {
         var rest = absolutePath(path).split(separator: "/")

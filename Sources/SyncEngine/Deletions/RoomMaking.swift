@@ -31,12 +31,14 @@ struct RoomMaking: Sendable {
             while let free = await freeBytes(), free < object.size, let oldest = trash.popFirst() {
                 await remove(oldest)
             }
+            context.tracker.planned(bytes: object.size)
             var failure = await executor.transfer(item.entry, object, path, item.backup)
             // A quota, or a shortage that has passed, is no reason to give the trash up.
             while case .diskFull? = failure, let free = await freeBytes(), free < object.size,
                 let oldest = trash.popFirst()
             {
                 await remove(oldest)
+                context.tracker.planned(bytes: object.size)
                 failure = await executor.transfer(item.entry, object, path, item.backup)
             }
             guard let failure else { continue }

@@ -85,6 +85,14 @@ package final class ProgressTracker: Sendable {
         }
     }
 
+    /// An item of `bytes` failed before its transfer began.
+    package func abandonedItem(bytes: Int64) {
+        state.withLock { state in
+            state.itemsFinished += 1
+            state.bytesPlanned = max(0, state.bytesPlanned - bytes)
+        }
+    }
+
     /// An item of `bytes` ended without a transfer of its own.
     package func finishedItem(bytes: Int64) {
         state.withLock { state in

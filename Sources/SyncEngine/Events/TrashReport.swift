@@ -55,8 +55,10 @@ public struct RestoreRequest: Sendable, Hashable {
     public var replaces: Bool
     /// Only reports what would come back; false unless set.
     public var isDryRun = false
-    /// Keys that come from the other trash, as its report has them; none unless set.
+    /// Keys that come from elsewhere, as the report of that has them; none unless set.
     public var settledKeys: Set<String> = []
+    /// Leaves out files that were changed after this time, in seconds since 1970 UTC; nil: none.
+    public var latestChange: Int64?
 
     /// Makes a request.
     public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
@@ -113,7 +115,7 @@ public struct RestoreReport: Sendable, Hashable {
     public var failed = 0
     /// Paths of the request of which there is nothing.
     public var missing: [String] = []
-    /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
+    /// Keys of which the version that was meant was found, whatever became of it.
     public var settledKeys: Set<String> = []
 
     /// Makes an empty report.
@@ -144,4 +146,12 @@ public struct RestoreReport: Sendable, Hashable {
 
     /// True if everything that was asked for is there.
     public var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }
+}
+
+extension RestoredFile {
+    /// An object that is there again, and whose file is not.
+    package init(notDownloaded item: ItemEvent, _ reason: String) {
+        self.init(key: item.key, target: item.key, size: item.size, state: .failed)
+        message = "it is in the bucket, and was not downloaded: \(reason)"
+    }
 }

@@ -41,9 +41,11 @@ extension ItemExecutor {
         if context.looksForFoldedNames, entry.local == nil,
             let collision = await nameCollision(path)
         {
+            context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(collision))
         }
         if entry.local == nil, await isDirectory(path) {
+            context.tracker.abandonedItem(bytes: object.size)
             return await carryOut(.skip(.shadowedByDirectory), entry)
         }
         if entry.key != IgnoreFile.key, entry.base == nil, entry.local == nil,

@@ -32,6 +32,7 @@ extension ItemExecutor {
         } catch {
             // Its object is gone: another writer's doing, as if it had changed.
             let failure = error == .vanished ? .alreadyExists : error
+            context.tracker.abandonedItem(bytes: file.size)
             return fail(.upload, entry.key, size: file.size, failure)
         }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)

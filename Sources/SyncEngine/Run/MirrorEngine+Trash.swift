@@ -84,6 +84,7 @@ extension MirrorEngine {
             let outcome = try await ObjectRestorer(
                 trash: remoteTrash,
                 directory: session.directory,
+                manifest: session.manifest,
                 disk: BlockingQueue(
                     label: "osssync.trash",
                     width: 1,

@@ -107,6 +107,7 @@ package struct MirrorTrash: Sendable {
                 runs: runs,
                 version: request.version,
                 settledKeys: request.settledKeys,
+                latestChange: request.latestChange,
                 replacing: request.replaces ? replacing : nil,
                 isDryRun: request.isDryRun,
                 interruption: interruption,
@@ -239,6 +240,7 @@ private struct Restorer {
     let runs: [MirrorDirectory.TrashOfRun]
     let version: TrashVersion
     let settledKeys: Set<String>
+    let latestChange: Int64?
     /// Whose trash takes what is in the way; nil if that stays.
     let replacing: String?
     let isDryRun: Bool
@@ -262,11 +264,11 @@ private struct Restorer {
                     for other in better where try directory.holds(source, in: other) {
                         return true
                     }
+                    if let latestChange, file.modified.seconds > latestChange { return true }
                     isFound = true
-                    let isSettled =
-                        !settledKeys.isEmpty
-                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
-                    if isSettled { return true }
+                    let text = String(decoding: key.bytes, as: UTF8.self)
+                    if settledKeys.contains(text) { return true }
+                    if latestChange != nil { report.settledKeys.insert(text) }
                     try restore(source, file, run, beneath: path, to: target, &report)
                     return true
                 }

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -13,6 +14,7 @@ struct ObjectRestorer: Sendable {
 
     let trash: TrashedObjects
     let directory: MirrorDirectory
+    let manifest: ManifestStore
     let disk: BlockingQueue
     let request: RestoreRequest
     /// The end of the names of the runs that are meant; nil for those of all mirrors.
@@ -96,7 +98,10 @@ struct ObjectRestorer: Sendable {
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
-                try await restore(meant, beneath: path, to: target, &outcome)
+                let open = meant.filter { copy in
+                    !request.settledKeys.contains(String(decoding: copy.key.bytes, as: UTF8.self))
+                }
+                try await restore(open, beneath: path, to: target, &outcome)
                 page.token = listed.next
             } while page.token != nil
             if !isFound {
@@ -186,22 +191,57 @@ struct ObjectRestorer: Sendable {
         _ copy: TrashedObjects.Copy,
         to key: ObjectKey
     ) async throws -> RestoredFile.State {
-        let path = try RelativePath(key: key)
-        let directory = directory
-        if bringsFiles, !key.isDirectoryMarker {
-            let found = try await disk.run { () throws(LocalError) in
-                try directory.identity(of: path)
-            }
-            guard found == .absent else { return .kept }
-        }
+        let here = bringsFiles && !key.isDirectoryMarker ? try await local(key) : .absent
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
+        var found: ObjectMetadata?
         do throws(StorageError) {
-            let found = try await trash.store.head(whole, versionID: nil)
-            return try await isSame(found, copy) ? .unchanged : .kept
+            found = try await trash.store.head(whole, versionID: nil)
         } catch {
             guard error.isNotFound else { throw error }
         }
+        if let found {
+            guard try await isSame(found, copy) else { return .kept }
+            if here == .absent { return bringsFiles ? .restored : .unchanged }
+            let isMirrored = try await isMirrored(here, key, found.etag)
+            return isMirrored ? .unchanged : .kept
+        }
+        guard here == .absent else { return .kept }
         guard !request.isDryRun else { return .restored }
+        return try await make(copy, at: whole)
+    }
+
+    /// What is in the directory; an error if no file can be there.
+    private func local(_ key: ObjectKey) async throws -> LocalState {
+        let (path, directory) = (try RelativePath(key: key), directory)
+        return try await disk.run { () throws(LocalError) in
+            var above = path.parent
+            while let parent = above {
+                switch try directory.identity(of: parent) {
+                case .file, .other: throw .parentIsFile(parent)
+                case .directory: above = nil
+                case .absent: above = parent.parent
+                }
+            }
+            return try directory.identity(of: path)
+        }
+    }
+
+    /// True for a file that is as the last run left it, with the content of that object.
+    private func isMirrored(
+        _ here: LocalState,
+        _ key: ObjectKey,
+        _ etag: ETag?
+    ) async throws -> Bool {
+        guard case .file(let file) = here, let row = try await manifest.entry(key) else {
+            return false
+        }
+        return row.etag == etag && row.size == file.size && row.localModified == file.modified
+    }
+
+    private func make(
+        _ copy: TrashedObjects.Copy,
+        at whole: ObjectKey
+    ) async throws -> RestoredFile.State {
         let copying = ObjectCopy(
             store: trash.store,
             source: copy.object.key,
