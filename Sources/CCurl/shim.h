@@ -51,6 +51,11 @@ static inline CURLcode osssync_curl_get_pointer(CURL *handle, CURLINFO info, cha
 static inline CURLMcode osssync_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
+static inline CURLMcode osssync_curl_multi_set_socket_function(
+    CURLM *multi, curl_socket_callback value, void *pointer) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, pointer);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value) : code;
+}
 /// The `data` union of a `CURLMsg` for `CURLMSG_DONE`.
 static inline CURLcode osssync_curl_message_result(const CURLMsg *message) {
     return message->data.result;

@@ -3,6 +3,10 @@
 /// Parameters are bound in the order of the columns; a cursor names the last key it has seen, so
 /// that a page costs the same wherever it is.
 enum Query: String, CaseIterable, Sendable {
+    /// By the length, which most statements have alone: hashing the text itself, which is long,
+    /// takes longer than binding the values of a row.
+    func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
+
     // MARK: - The store itself
 
     case begin = "BEGIN IMMEDIATE"

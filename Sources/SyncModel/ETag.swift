@@ -19,9 +19,9 @@ package struct ETag: Sendable, Hashable {
             self.text = text
             return
         }
-        let bytes = [UInt8](text.utf8)
-        if bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
-            self.text = String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self)
+        let bytes = text.utf8
+        if bytes.count >= 2, bytes.last == UInt8(ascii: "\"") {
+            self.text = String(Substring(bytes.dropFirst().dropLast()))
         } else {
             self.text = text
         }

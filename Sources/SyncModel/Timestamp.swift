@@ -193,11 +193,11 @@ extension Timestamp {
     /// else.
     package init?(httpText text: some StringProtocol) {
         let bytes = [UInt8](text.utf8)
-        let months = "JanFebMarAprMayJunJulAugSepOctNovDec".utf8
+        let months = Self.months
         guard bytes.count == 29, bytes[3] == UInt8(ascii: ","),
             bytes[25...].elementsEqual(" GMT".utf8),
-            let month = (0..<12).first(where: { index in
-                months.dropFirst(index * 3).prefix(3).elementsEqual(bytes[8..<11])
+            let month = (0..<12).first(where: { month in
+                (0..<3).allSatisfy { months[month * 3 + $0] == bytes[8 + $0] }
             }),
             let day = parseDecimal(bytes[5..<7]), let year = parseDecimal(bytes[12..<16]),
             let hour = parseDecimal(bytes[17..<19]), let minute = parseDecimal(bytes[20..<22]),
@@ -213,6 +213,8 @@ extension Timestamp {
         else { return nil }
         self = civil.timestamp
     }
+
+    private static let months = [UInt8]("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
 }
 
 extension CivilTime {

@@ -104,6 +104,44 @@ struct TransportTests {
         }
     }
 
+    @Test func `many long headers are sent, and few after them`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let transport = try transport()
+        let headers = (0..<60).map { number in
+            (name: "x-oss-meta-\(number)", value: String(repeating: "v", count: number * 10))
+        }
+        for count in [60, 1, 0, 30] {
+            let sent = headers.prefix(count)
+            _ = try await transport.send(request(server, headers: Array(sent)))
+            let seen = server.requests.last?.headers.filter { $0.name.hasPrefix("x-oss-") } ?? []
+            #expect(seen.map(\.name) == sent.map(\.name))
+            #expect(seen.map(\.value) == sent.map(\.value))
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func `small and large bodies follow each other`() async throws {
+        let sizes = [10, 300_000, 10, 1 << 20, 32 << 10, (32 << 10) + 1, 0]
+        let server = ScriptedServer { request, _ in
+            [.response("200 OK", body: ramp(Int(request.target.dropFirst()) ?? 0))]
+        }
+        defer { server.stop() }
+        let transport = try transport()
+        for size in sizes {
+            // An answer may be longer than what was expected.
+            for expected in [nil, 0, Int64(size)] {
+                var asked = request(server, target: "/\(size)")
+                asked.answerLength = expected
+                #expect(try await transport.send(asked).body == ramp(size))
+            }
+            let sent = RequestBody.bytes(ramp(size))
+            _ = try await transport.send(request(server, .put, target: "/0", body: sent))
+            #expect(server.requests.last?.body == ramp(size))
+        }
+        #expect(server.connectionCount == 1)
+    }
+
     @Test func `an empty body has a length`() async throws {
         let server = ScriptedServer { _, _ in [.response("200 OK")] }
         defer { server.stop() }

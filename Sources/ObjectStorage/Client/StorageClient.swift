@@ -129,6 +129,7 @@ extension StorageClient {
                 + [(name: "User-Agent", value: configuration.userAgent)],
             body: request.body,
             computesMD5: request.computesMD5,
+            answerLength: request.answerLength,
             stallLimits: stallLimits(for: request),
             isReplayable: request.isRepeatable,
             needsFreshConnection: context.needsFreshConnection,

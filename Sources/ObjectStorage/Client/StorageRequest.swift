@@ -16,6 +16,8 @@ struct StorageRequest: Sendable {
     var replaced: ReplacedVersion?
     /// False: not sent again once it may have reached the server.
     var isRepeatable = true
+    /// What the body of a good answer has at most; nil if that is not known.
+    var answerLength: Int64?
     /// The answer may take minutes.
     var isSlow = false
     /// A 304 is an answer, not a mistake.
@@ -26,6 +28,10 @@ struct StorageRequest: Sendable {
         self.operation = operation
         self.method = method
         self.key = key
+        switch method {
+        case .put, .head, .delete: answerLength = 0
+        case .get, .post: break
+        }
     }
 
     /// Throws for what can't be put on the wire as it is.
@@ -52,8 +58,8 @@ struct StorageRequest: Sendable {
         }
         for (name, value) in headers {
             // A line end in a value would begin another header.
-            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }),
-                name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") })
+            guard holds(value, only: { $0 >= 0x20 && $0 < 0x7F }),
+                holds(name, only: { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") })
             else {
                 throw failure(
                     .invalidRequest("the header \(displayText(name.utf8)) must be printable ASCII")
@@ -61,6 +67,12 @@ struct StorageRequest: Sendable {
             }
         }
     }
+}
+
+/// True if all bytes of `text` are such ones; in place, as each header of each request is asked.
+private func holds(_ text: String, only isAllowed: (UInt8) -> Bool) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in unsafe bytes.allSatisfy(isAllowed) }
 }
 
 extension ObjectKey {

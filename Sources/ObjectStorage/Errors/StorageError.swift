@@ -69,7 +69,10 @@ package struct StorageError: Error, Sendable, Hashable {
 
 /// The ID of a request, safe to show: it comes from the service, or from a proxy in between.
 func shownRequestID(_ text: String) -> String {
-    String(displayText(text.utf8.prefix(512)).unicodeScalars.prefix(128))
+    // As nearly all are, and each answer has one.
+    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x5C }
+    if isPlain, text.utf8.count <= 128 { return text }
+    return String(displayText(text.utf8.prefix(512)).unicodeScalars.prefix(128))
 }
 
 /// What is wrong with a response whose bytes arrived.

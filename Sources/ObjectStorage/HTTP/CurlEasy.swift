@@ -40,11 +40,11 @@ package struct TransportSettings: Sendable {
 @safe final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    private var headerList: UnsafeMutablePointer<curl_slist>?
-    /// One header at a time, with a NUL at its end.
-    private var line: [UInt8] = []
+    private let headers = CurlHeaders()
     /// What the options are set for that requests of one method have in common; nil if for none.
     private var method: HTTPMethod?
+    /// The sizes of libcurl's buffers for the answer and for the body; 0 if they are not set.
+    private var bufferSizes = (answer: 0, body: 0)
 
     init?() {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -58,7 +58,6 @@ package struct TransportSettings: Sendable {
 
     deinit {
         unsafe curl_easy_cleanup(handle)
-        unsafe curl_slist_free_all(headerList)
         unsafe errorText.deallocate()
     }
 
@@ -79,6 +78,7 @@ package struct TransportSettings: Sendable {
         try set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
         try set(CURLOPT_URL, text: request.url)
         try prepareLength(request)
+        try prepareBuffers(request)
         try prepareHeaders(request)
         unsafe try setContext(Unmanaged.passUnretained(context).toOpaque())
     }
@@ -90,18 +90,13 @@ package struct TransportSettings: Sendable {
         guard isReusable, unsafe (try? setContext(nil)) != nil,
             unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, nil) == CURLE_OK
         else { return reset() }
-        dropHeaders()
+        unsafe errorText[0] = 0
     }
 
     private func reset() {
         unsafe curl_easy_reset(handle)
         method = nil
-        dropHeaders()
-    }
-
-    private func dropHeaders() {
-        unsafe curl_slist_free_all(headerList)
-        unsafe headerList = nil
+        bufferSizes = (0, 0)
         unsafe errorText[0] = 0
     }
 
@@ -124,8 +119,6 @@ package struct TransportSettings: Sendable {
         try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, settings.connectTimeout.milliseconds))
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         try set(CURLOPT_TCP_NODELAY, 1)
-        try setBuffer(CURLOPT_BUFFERSIZE)
-        try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE)
     }
 
     private func prepareMethod(_ request: HTTPRequest) throws(TransportError) {
@@ -152,40 +145,26 @@ package struct TransportSettings: Sendable {
         try check(code, "CURLOPT_INFILESIZE_LARGE")
     }
 
-    private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
-        // No pause before a body, and no encoding of one.
-        try append(header: "Expect", ":", "")
-        try append(header: "Accept-Encoding", ":", "")
-        for (name, value) in request.headers {
-            try append(header: name, value.isEmpty ? ";" : ": ", value)
-        }
-        let code = unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, headerList)
-        try check(code, "CURLOPT_HTTPHEADER")
+    /// Large buffers for large bodies only: libcurl allocates them for each request.
+    private func prepareBuffers(_ request: HTTPRequest) throws(TransportError) {
+        let answer = Self.bufferSize(for: request.answerLength)
+        if answer != bufferSizes.answer { try setBuffer(CURLOPT_BUFFERSIZE, answer) }
+        let body = Self.bufferSize(for: request.body.length)
+        if body != bufferSizes.body { try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE, body) }
+        bufferSizes = (answer, body)
     }
 
-    private func append(
-        header name: String,
-        _ separator: StaticString,
-        _ value: String
-    ) throws(TransportError) {
-        line.removeAll(keepingCapacity: true)
-        line += name.utf8
-        unsafe line += UnsafeBufferPointer(
-            start: separator.utf8Start,
-            count: separator.utf8CodeUnitCount
-        )
-        line += value.utf8
-        line.append(0)
-        let longer = unsafe line.withUnsafeBytes { line in
-            unsafe curl_slist_append(
-                headerList,
-                line.bindMemory(to: CChar.self).baseAddress
-            )
-        }
-        guard let longer = unsafe longer else {
-            throw .localIO(errno: ENOMEM, call: "curl_slist_append")
-        }
-        unsafe headerList = longer
+    private static func bufferSize(for length: Int64?) -> Int {
+        let small = 32 << 10
+        return length.map { $0 <= small } ?? false ? small : 512 << 10
+    }
+
+    private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
+        // No pause before a body.
+        let hasBody = request.method == .put || request.method == .post
+        let list = unsafe headers.list(request.headers, forbidsExpect: hasBody)
+        let code = unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, list)
+        try check(code, "CURLOPT_HTTPHEADER")
     }
 
     /// What the callbacks get.
@@ -232,10 +211,9 @@ extension CurlEasy {
         try check(unsafe osssync_curl_set_long(handle, option, value), "\(option.rawValue)")
     }
 
-    /// A handle whose last host was not found still has its buffers, of this very size, and takes
-    /// no others.
-    private func setBuffer(_ option: CURLoption) throws(TransportError) {
-        let code = unsafe osssync_curl_set_long(handle, option, 512 << 10)
+    /// A handle whose last host was not found still has its buffers and takes no others.
+    private func setBuffer(_ option: CURLoption, _ size: Int) throws(TransportError) {
+        let code = unsafe osssync_curl_set_long(handle, option, size)
         try check(code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code, "\(option.rawValue)")
     }
 

@@ -9,6 +9,8 @@ package struct HTTPRequest: Sendable {
     package var body: RequestBody
     /// The MD5 of the body is computed beside its CRC-64, which takes several times as long.
     package var computesMD5 = false
+    /// What the body of a good answer has at most; nil if that is not known.
+    package var answerLength: Int64?
     package var stallLimits: StallLimits
     /// False: the transport must not send the request a second time on its own when a reused
     /// connection turns out to be dead.

@@ -1,5 +1,11 @@
 internal import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// The status line and the headers of a response.
 ///
 /// The text stays in one block: of some fifteen headers a request reads a few.
@@ -86,12 +92,16 @@ package struct ResponseHead: Sendable {
     }
 
     private func holds(_ word: String, at start: Int) -> Bool {
-        var index = start
-        for byte in word.utf8 {
-            if text[index] != byte { return false }
-            index += 1
+        var word = word
+        return unsafe text.withUnsafeBytes { text in
+            let found = unsafe UnsafeRawBufferPointer(rebasing: text[start...])
+            return word.withUTF8 { word in
+                guard let first = found.baseAddress, let second = word.baseAddress,
+                    word.count <= found.count
+                else { return word.isEmpty }
+                return unsafe memcmp(first, second, word.count) == 0
+            }
         }
-        return true
     }
 
     private func string(_ place: Range<Int>) -> String {
@@ -125,53 +135,83 @@ struct ResponseHeadParser {
             throw .malformedResponse(reason: "its head is too long")
         }
         guard !isFinished else { return nil }
+        return unsafe try line.withUnsafeBufferPointer { (line) throws(TransportError) in
+            unsafe try read(line)
+        }
+    }
+
+    private mutating func read(
+        _ line: UnsafeBufferPointer<UInt8>
+    ) throws(TransportError) -> ResponseHead? {
         var end = line.count
-        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
-        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        var colon = end
+        if end > 0, unsafe line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, unsafe line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        // Without a branch for each byte.
+        var controls: UInt8 = 0
         for index in 0..<end {
-            let byte = line[index]
-            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else {
-                throw .malformedResponse(reason: "its head has control characters")
-            }
-            if byte == UInt8(ascii: ":"), colon == end { colon = index }
+            let byte = unsafe line[index]
+            let isLow: UInt8 = byte < 0x20 ? 1 : 0
+            let isTab: UInt8 = byte == 0x09 ? 1 : 0
+            let isDelete: UInt8 = byte == 0x7F ? 1 : 0
+            controls |= isLow & ~isTab | isDelete
+        }
+        guard controls == 0 else {
+            throw .malformedResponse(reason: "its head has control characters")
         }
         guard head.status > 0 else {
-            head.status = try Self.status(of: line, end)
+            head.status = unsafe try Self.status(of: line, end)
             return nil
         }
         guard end > 0 else { return try finish() }
-        guard colon > 0, colon < end, isName(line, colon) else {
+        // A name has no blanks.
+        var colon = 0
+        while colon < end, unsafe line[colon] > 0x20, unsafe line[colon] != UInt8(ascii: ":") {
+            colon += 1
+        }
+        guard colon > 0, colon < end, unsafe line[colon] == UInt8(ascii: ":") else {
             throw .malformedResponse(reason: "a header has no name")
         }
-        append(line, end, colon: colon)
+        unsafe append(line, end, colon: colon)
         return nil
     }
 
-    private func isName(_ line: Span<UInt8>, _ end: Int) -> Bool {
-        for index in 0..<end where line[index] <= 0x20 { return false }
-        return true
-    }
-
-    private static func status(of line: Span<UInt8>, _ end: Int) throws(TransportError) -> Int {
-        let line = (0..<end).map { line[$0] }
-        let fields = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard fields.count >= 2, fields[0].starts(with: "HTTP/".utf8), fields[1].count == 3,
-            let status = parseDecimal(fields[1]), status >= 100
+    /// The number of `HTTP/1.1 200 OK`; the words after it are optional.
+    private static func status(
+        of line: UnsafeBufferPointer<UInt8>,
+        _ end: Int
+    ) throws(TransportError) -> Int {
+        let line = unsafe UnsafeBufferPointer(rebasing: line[..<end])
+        guard let blank = unsafe line.firstIndex(of: 0x20), unsafe line.starts(with: "HTTP/".utf8)
         else { throw .malformedResponse(reason: "it has no HTTP status line") }
+        let number = unsafe line[(blank + 1)...].prefix { $0 != 0x20 }
+        guard unsafe number.count == 3, let status = unsafe parseDecimal(number), status >= 100
+        else {
+            throw .malformedResponse(reason: "it has no HTTP status line")
+        }
         return Int(status)
     }
 
-    private mutating func append(_ line: Span<UInt8>, _ lineEnd: Int, colon: Int) {
+    private mutating func append(
+        _ line: UnsafeBufferPointer<UInt8>,
+        _ lineEnd: Int,
+        colon: Int
+    ) {
         var start = colon + 1
         var end = lineEnd
-        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        while start < end, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+        while start < end, unsafe Self.isBlank(line[start]) { start += 1 }
+        while start < end, unsafe Self.isBlank(line[end - 1]) { end -= 1 }
         let place = head.text.count
-        for index in 0..<colon { head.text.append(asciiLowercase(line[index])) }
-        for index in start..<end { head.text.append(line[index]) }
+        unsafe head.text.append(contentsOf: UnsafeBufferPointer(rebasing: line[..<colon]))
+        unsafe head.text.withUnsafeMutableBufferPointer { text in
+            for index in place..<text.count {
+                unsafe text[index] = asciiLowercase(text[index])
+            }
+        }
+        unsafe head.text.append(contentsOf: UnsafeBufferPointer(rebasing: line[start..<end]))
         head.fields.append(.init(start: place, nameLength: colon, valueLength: end - start))
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private mutating func finish() throws(TransportError) -> ResponseHead? {
         if head.status < 200 {
@@ -187,9 +227,12 @@ struct ResponseHeadParser {
 
 extension ResponseHead {
     fileprivate func requireOneLength() throws(TransportError) {
-        var first: String?
-        for (name, value) in headers(after: "content-length") where name.isEmpty {
-            guard parseDecimal(value.utf8) != nil else {
+        let name = "content-length"
+        var first: ArraySlice<UInt8>?
+        for field in fields
+        where field.nameLength == name.utf8.count && holds(name, at: field.start) {
+            let value = text[field.value]
+            guard parseDecimal(value) != nil else {
                 throw .malformedResponse(reason: "its Content-Length is not a number")
             }
             guard first ?? value == value else {

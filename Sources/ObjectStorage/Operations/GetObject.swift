@@ -60,12 +60,12 @@ extension StorageClient {
     ) async throws(StorageError) -> ObjectMetadata {
         let expectation = download.beginAttempt()
         var wire = download.request.wire(dialect, range: expectation.range, etag: expectation.etag)
+        wire.answerLength = expectation.length
         if context.isRepetition {
             // A proxy's stale answer must not be the answer again.
             wire.headers.append(("cache-control", "no-cache"))
         }
-        let dialect = dialect
-        let response = try await send(wire, &context) { head in
+        let response = try await send(wire, &context) { [self] head in
             guard let length = try? expectation.validate(head) else { return .reject }
             download.begin(head, dialect)
             return .file(download.sink, length: length)
