@@ -5,7 +5,7 @@ _osssync() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            init|pull|push|sync|apply|status|explain|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
+            init|pull|push|sync|apply|watch|status|explain|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
         esac
     done
     case $prev in
@@ -32,6 +32,7 @@ _osssync() {
         --to) compopt -o default; return ;;
         --budget) return ;;
         --every) return ;;
+        --settle) return ;;
         --daily) return ;;
         --format) mapfile -t COMPREPLY < <(compgen -W 'systemd cron launchd' -- "$cur"); return ;;
         --head-url) return ;;
@@ -69,14 +70,15 @@ _osssync() {
     esac
     case $command:$cur in
         :-*) mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$cur") ;;
-        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
-        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
+        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
+        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --save-plan --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --as-of --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         push:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --save-plan --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         sync:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --save-plan --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --no-metadata --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         apply:-*) mapfile -t COMPREPLY < <(compgen -W '--if-locked --jobs --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        watch:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --no-metadata --trash-days --trash --backup-dir --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --every --settle --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --allow-empty --on-conflict --checksum --exit-code --summary --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         explain:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --on-conflict --checksum --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         ls:-*) mapfile -t COMPREPLY < <(compgen -W '--summary --long --human-readable --versions --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
