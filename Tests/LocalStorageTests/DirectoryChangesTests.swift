@@ -124,6 +124,17 @@ struct DirectoryChangesTests {
         #expect(changes.count == 4)
     }
 
+    @Test func `are not reported after the end`() async throws {
+        let changes = try begin()
+        changes.stop()
+        #expect(changes.count == 0)
+        try temporary.write("a/x", "x")
+        let other = try begin()
+        try temporary.write("a/y", "y")
+        #expect(Set(await log.until("a/y")) == [Self.changed("a/y")])
+        #expect(other.count == 4)
+    }
+
     /// The first two watches are those of the state and of the directory itself.
     @Test(arguments: 2...5)
     func `that the limit of watches hides are not waited for`(number: Int) throws {

@@ -107,7 +107,7 @@ package final class DirectoryChanges: Sendable {
                 eachWrite: false
             )
             watch([], in: nil, &state)
-            if case .limit? = state.obstacle { state.tree = WatchedDirectories() }
+            if case .limit? = state.obstacle { _ = state.tree.removeAll() }
             return state.tree.count > 0
         }
         guard isWatching else {
@@ -127,6 +127,21 @@ package final class DirectoryChanges: Sendable {
 
     deinit {
         source.withLock { $0?.cancel() }
+    }
+
+    /// Ends: when it returns, no directory is watched any more, and others can be in their place.
+    package func stop() {
+        source.withLock { source in
+            // Without it, the queue is closed.
+            guard source != nil else { return }
+            state.withLock { state in
+                let watches = state.tree.removeAll() + [state.stateWatch].compactMap(\.self)
+                for watch in watches { SystemCalls.unwatch(watch, in: queue) }
+                state.stateWatch = nil
+            }
+            source?.cancel()
+            source = nil
+        }
     }
 
     /// How many directories are watched.
@@ -225,7 +240,7 @@ extension DirectoryChanges {
                     for report in reports { handle(report, &state) }
                 }
             } catch {
-                source.withLock { $0?.cancel() }
+                _ = state.tree.removeAll()
                 onChange(.loss(.overflow))
             }
         }

@@ -41,6 +41,12 @@ struct WatchedDirectories: Sendable {
         return true
     }
 
+    /// Forgets all, and returns their watches.
+    mutating func removeAll() -> [Int32] {
+        defer { nodes = [:] }
+        return [Int32](nodes.keys)
+    }
+
     /// Forgets a directory and all beneath it, and returns their watches.
     mutating func remove(_ watch: Int32) -> [Int32] {
         if let node = nodes[watch], let parent = node.parent {

@@ -64,12 +64,9 @@ package struct MirrorWatch: Sendable {
                 try await wait(end - clock(), after: version)
             case .push(let work):
                 if case .everything = work {
-                    let said = changes?.obstacle
-                    // There may not be enough watches for both.
-                    changes = nil
-                    let begun = try await begin()
+                    let begun = try await begin(after: changes)
+                    tell(begun, changes?.obstacle)
                     changes = begun
-                    tell(begun, said)
                 }
                 let began = clock()
                 let round = WatchRound(work)
@@ -106,7 +103,7 @@ package struct MirrorWatch: Sendable {
         }
     }
 
-    private func begin() async throws -> DirectoryChanges {
+    private func begin(after previous: DirectoryChanges?) async throws -> DirectoryChanges {
         let queue = BlockingQueue(
             label: "osssync.watch",
             width: 1,
@@ -115,6 +112,8 @@ package struct MirrorWatch: Sendable {
         let (settings, options, shared) = (settings, options, shared)
         let clock = settings.environment.monotonic
         return try await queue.run { () throws(SyncError) in
+            // There may not be enough watches for both.
+            previous?.stop()
             let directory = try settings.open()
             let cursor = FilterCursor(Self.filter(directory, options))
             return DirectoryChanges(
