@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -173,7 +174,62 @@ int osssync_keeps_inode_numbers(int descriptor) {
         return 1;
     }
 }
+
+int osssync_change_queue(void) {
+    return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+}
+
+int osssync_watch_directory(int queue, int directory, int each_write) {
+    // The directory that is open, whatever its path leads to by now.
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+    return inotify_add_watch(queue, path,
+                             IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF |
+                                 IN_EXCL_UNLINK | IN_ONLYDIR | (each_write ? IN_MODIFY : 0));
+}
+
+int osssync_unwatch(int queue, int watch) {
+    return inotify_rm_watch(queue, watch);
+}
+
+size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_change *change) {
+    const char *start = (const char *)buffer + offset;
+    struct inotify_event event;
+    memcpy(&event, start, sizeof event);
+    change->watch = event.wd;
+    change->name = event.len > 0 ? start + sizeof event : NULL;
+    change->what = (event.mask & (IN_CREATE | IN_MOVED_TO) ? OSSSYNC_CHANGE_ADDED : 0) |
+                   (event.mask & (IN_DELETE | IN_MOVED_FROM) ? OSSSYNC_CHANGE_REMOVED : 0) |
+                   (event.mask & IN_ISDIR ? OSSSYNC_CHANGE_IS_DIRECTORY : 0) |
+                   (event.mask & (IN_MOVE_SELF | IN_UNMOUNT) ? OSSSYNC_CHANGE_MOVED : 0) |
+                   (event.mask & IN_IGNORED ? OSSSYNC_CHANGE_ENDED : 0) |
+                   (event.mask & IN_Q_OVERFLOW ? OSSSYNC_CHANGE_OVERFLOW : 0);
+    return offset + sizeof event + event.len;
+}
 #else
+int osssync_change_queue(void) {
+    errno = ENOSYS;
+    return -1;
+}
+
+int osssync_watch_directory(int queue, int directory, int each_write) {
+    (void)queue; (void)directory; (void)each_write;
+    errno = ENOSYS;
+    return -1;
+}
+
+int osssync_unwatch(int queue, int watch) {
+    (void)queue; (void)watch;
+    errno = ENOSYS;
+    return -1;
+}
+
+size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_change *change) {
+    (void)buffer;
+    *change = (struct osssync_change){0, 0, NULL};
+    return offset;
+}
+
 int osssync_openat2_beneath(int directory, const char *path, uint64_t flags, uint64_t mode) {
     (void)directory; (void)path; (void)flags; (void)mode;
     errno = ENOSYS;

@@ -10,6 +10,7 @@
 //                    something to or from its name
 //   PRETEND_FUSE     1: every file system is one of FUSE
 //   PRETEND_INODES   a number that is added to all inode numbers that the program sees
+//   PRETEND_WATCHES  how many directories can be watched, one call after the other
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,6 +21,7 @@
 #include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +85,16 @@ EXPORT int fstatfs(int descriptor, struct statfs *status) {
     if (result == 0 && getenv("PRETEND_NETWORK")) status->f_type = NFS_SUPER_MAGIC;
     if (result == 0 && getenv("PRETEND_FUSE")) status->f_type = 0x65735546;
     return result;
+}
+
+EXPORT int inotify_add_watch(int queue, const char *path, uint32_t mask) {
+    static _Atomic long made;
+    const char *most = getenv("PRETEND_WATCHES");
+    if (most && ++made > atol(most)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)real(SYS_inotify_add_watch, queue, (long)path, mask, 0, 0);
 }
 
 // MARK: - Names

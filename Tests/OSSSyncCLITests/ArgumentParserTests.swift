@@ -111,7 +111,7 @@ struct ArgumentParserTests {
         (["pull", "-x"], "unknown option '-x'; see 'osssync help pull'"),
         (
             ["status", "--force", "D"],
-            "'--force' is not an option of status, only of pull, push, sync, get, put, "
+            "'--force' is not an option of status, only of pull, push, sync, watch, get, put, "
                 + "restore, undo, schedule"
         ),
         (

@@ -50,6 +50,35 @@ int osssync_is_network_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);
+/// A queue of changes in watched directories, read without blocking; fails with ENOSYS where the system has none.
+int osssync_change_queue(void);
+/// Watches one open directory, without those beneath it; returns the number of the watch, which is the same for one that
+/// is watched already. With `each_write` 0, a file counts as changed when a program that wrote it closes it.
+int osssync_watch_directory(int queue, int directory, int each_write);
+int osssync_unwatch(int queue, int watch);
+
+/// What a report says; without any, that the content of a file was changed.
+enum {
+    /// The name is there now, or is gone, maybe by a rename.
+    OSSSYNC_CHANGE_ADDED = 1,
+    OSSSYNC_CHANGE_REMOVED = 2,
+    OSSSYNC_CHANGE_IS_DIRECTORY = 4,
+    /// The watched directory itself was moved or unmounted.
+    OSSSYNC_CHANGE_MOVED = 8,
+    /// The watch has ended.
+    OSSSYNC_CHANGE_ENDED = 16,
+    /// The queue was full, and reports are missing.
+    OSSSYNC_CHANGE_OVERFLOW = 32,
+};
+struct osssync_change {
+    int watch;
+    int what;
+    /// Ends with NUL; NULL for the directory itself.
+    const char *name;
+};
+/// The report at `offset` of what was read from a queue; returns where the next one begins.
+size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_change *change);
+
 /// The system's sentence for an error number, cut to fit and ended with NUL.
 void osssync_error_text(int code, char *buffer, size_t size);
 

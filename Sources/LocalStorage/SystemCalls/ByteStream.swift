@@ -132,7 +132,7 @@ extension LocalError {
     package var isClosedPipe: Bool { errno == EPIPE }
 }
 
-private func platformRead(
+func platformRead(
     _ descriptor: Int32,
     _ buffer: UnsafeMutableRawPointer?,
     _ count: Int

@@ -40,6 +40,24 @@ public struct LocalMirror: Sendable {
         )
     }
 
+    /// Calls `push` for everything, and then for what changes, as it changes; goes on until `push`
+    /// throws or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - options: How the directory is watched.
+    ///   - onEvent: Called with what is done beside the pushes.
+    ///   - push: Makes one push of this directory, with ``RunOptions/paths`` and
+    ///     ``RunOptions/allowsMissingPaths``.
+    /// - Throws: What `push` throws; `SyncError` if the directory cannot be opened, and of code
+    ///   `cancelled`.
+    public func watch(
+        _ options: WatchOptions,
+        onEvent: @escaping @Sendable (WatchEvent) -> Void,
+        push: @escaping @Sendable (WatchRound) async throws -> WatchOutcome
+    ) async throws {
+        try await MirrorWatch(settings, options, onEvent: onEvent, push: push).run()
+    }
+
     /// When the last complete run of each direction ended, in seconds since 1970 UTC.
     ///
     /// Takes no lock.

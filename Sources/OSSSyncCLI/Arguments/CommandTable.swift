@@ -5,6 +5,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case push
     case sync
     case apply
+    case watch
     case status
     case explain
     case ls
@@ -101,8 +102,8 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, sync, apply, status, explain, list, get, put, presign, uploads,
-        cancel, trash, restore, undo, verify, log, doctor, schedule, completions, help,
+        initialize, pull, push, sync, apply, watch, status, explain, list, get, put, presign,
+        uploads, cancel, trash, restore, undo, verify, log, doctor, schedule, completions, help,
     ]
 
     /// What the overview says of all of them.

@@ -88,6 +88,7 @@ enum Option: String, CaseIterable, Sendable {
     case push
     case sync
     case every
+    case settle
     case daily
     case install
     case remove

@@ -11,6 +11,12 @@ extension OptionTable {
             "start every TIME, such as 15m, 1h or 1d"
         ),
         OptionSpecification(
+            .settle,
+            value: .text("TIME"),
+            .schedule,
+            "push what has not changed for TIME (default 5s)"
+        ),
+        OptionSpecification(
             .daily,
             value: .text("HH:MM"),
             .schedule,

@@ -32,6 +32,7 @@ enum CommandRunner {
         case .pull: try await RunCommand(context: context, direction: .pull).run()
         case .push: try await RunCommand(context: context, direction: .push).run()
         case .sync: try await RunCommand(context: context, direction: .sync).run()
+        case .watch: try await WatchCommand(context: context).run()
         case .status: try await StatusCommand(context: context).run()
         case .explain: try await ExplainCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()

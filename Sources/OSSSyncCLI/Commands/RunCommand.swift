@@ -4,6 +4,8 @@ internal import OSSSync
 struct RunCommand: Sendable {
     let context: CommandContext
     let direction: SyncDirection
+    /// Takes the events for `watch`, of which this run is a part; nil for a run of its own.
+    var onEvent: (@Sendable (SyncEvent) -> Void)?
 
     func run() async throws -> ExitCode {
         // First of all, so that it is told of every failure.
@@ -22,6 +24,7 @@ struct RunCommand: Sendable {
     private func run(_ notification: RunNotification?) async throws -> (ExitCode, Bool) {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
+        options.allowsMissingPaths = onEvent != nil
         options.plan = try context.planUse(direction, options.paths)
         notification?.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
@@ -57,6 +60,7 @@ struct RunCommand: Sendable {
             reporter.handle(event)
             record.handle(event)
             notification?.handle(event)
+            onEvent?(event)
         }
     }
 

@@ -50,6 +50,9 @@ public struct RunOptions: Sendable, Hashable {
     /// guards of deletion count what lies there. Paths need not exist on both sides, but on one, or
     /// in the manifest. They cannot be combined with ``allowsRebinding``.
     public var paths: [String] = []
+    /// Accepts paths that exist nowhere, as those of files that were made and deleted again; false
+    /// unless set.
+    public var allowsMissingPaths = false
     /// How long to wait for another run that holds the directory; nil: as long as it takes.
     ///
     /// Zero unless set: the run fails at once with code `locked`.

@@ -74,6 +74,7 @@ extension MirrorRun {
                 session.directory,
                 session.manifest,
                 in: (store, settings.prefix),
+                allowsMissing: options.allowsMissingPaths,
                 BlockingQueue(
                     label: "osssync.paths",
                     width: 1,

@@ -176,6 +176,11 @@ enum IgnoreFile {
         return (text, identity.modified)
     }
 
+    /// What it says now; nil if it is not there.
+    static func text(in directory: MirrorDirectory) throws -> [UInt8]? {
+        try read(in: directory)?.text
+    }
+
     private static let tooLarge = "it is larger than 64 KiB"
 
     private static func isContent(_ text: [UInt8], of row: ManifestEntry) -> Bool {

@@ -9,7 +9,7 @@ internal import SyncModel
 /// and a run without its rules could send what they hide: it is read again until it is the same for
 /// a second.
 enum LocalRules {
-    private static let fileName = "ignore"
+    static let fileName = "ignore"
     /// The setting in the manifest that shows that the last run found the file.
     private static let setting = "filter.local"
     private static let settling = Duration.seconds(1)

@@ -49,11 +49,12 @@ extension RunPaths {
     /// `bucket` is nil for a command that only deals with what is here or recorded.
     ///
     /// - Throws: `configuration` for a path that neither side has and the manifest does not record,
-    ///   or that lies beneath something that is no directory here.
+    ///   unless that is allowed, or that lies beneath something that is no directory here.
     func check(
         _ directory: MirrorDirectory,
         _ manifest: ManifestStore,
         in bucket: (store: any ObjectStore, prefix: ObjectKey)?,
+        allowsMissing: Bool = false,
         _ disk: BlockingQueue
     ) async throws {
         var unknown: [RelativePath] = []
@@ -64,7 +65,7 @@ extension RunPaths {
                 return (try directory.identity(of: path) != .absent, nil)
             }
             if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
-            if isThere { continue }
+            if isThere || allowsMissing { continue }
             if try await Self.isRecorded(path, in: manifest) { continue }
             guard bucket != nil else { throw Self.missing(path, from: "manifest; check") }
             unknown.append(path)

@@ -8,6 +8,7 @@ _osssync() {
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes in both directions'
         'apply:carry out a plan that --save-plan saved'
+        'watch:push what changes in the directory, as it changes'
         'status:show what pull, push and sync would do, and interrupted transfers'
         'explain:show what is known of one path, and what each direction would do with it'
         'ls:list objects'
@@ -293,6 +294,67 @@ _osssync() {
                 '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
                 '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:file:_files'
+            ;;
+        watch)
+            _arguments -s \
+                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
+                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
+                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--force[upload files that --checksum reports as damaged]' \
+                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
+                '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
+                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
+                '*--exclude[skip files matching GLOB]:value: ' \
+                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
+                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
+                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
+                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
+                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--every[push everything every TIME, such as 15m or 1d]:value: ' \
+                '*--settle[push what has not changed for TIME]:value: ' \
+                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--sse[let the store encrypt objects that are written]:value: ' \
+                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
+                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
+                '*--max-duration[stop after TIME, such as 6h]:value: ' \
+                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--json[write one JSON object a line to stdout]' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
+                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
+                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to do that\: always]:value:(always failure)' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
                 '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
@@ -789,7 +851,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync apply status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync apply watch status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

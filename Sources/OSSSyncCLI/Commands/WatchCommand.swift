@@ -1,0 +1,154 @@
+internal import OSSSync
+
+/// `osssync watch`: a push of everything, and then of what changes.
+struct WatchCommand: Sendable {
+    let context: CommandContext
+
+    private static let standardSettling = Duration.seconds(5)
+
+    func run() async throws -> ExitCode {
+        let push = try context.options(of: .push)
+        let options = WatchOptions(
+            settling: try time(.settle, "5s") ?? Self.standardSettling,
+            interval: try time(.every, "15m or 1h"),
+            filter: push.filter,
+            deletesKnown: push.deletesKnown
+        )
+        try await context.localMirror().watch(options, onEvent: say) { try await run($0) }
+        return .success
+    }
+
+    private func time(_ option: Option, _ example: String) throws(UsageError) -> Duration? {
+        try context.arguments.given(
+            option,
+            expected: "expected a time of at least 1s, such as \(example)",
+            parse: { text in parseDuration(text).flatMap { $0 >= .seconds(1) ? $0 : nil } }
+        )
+    }
+
+    /// Makes one push, with the defaults and credentials of now.
+    ///
+    /// - Throws: What a user must fix, or that this command was stopped.
+    private func run(_ round: WatchRound) async throws -> WatchOutcome {
+        do {
+            let command = RunCommand(
+                context: try CommandContext(
+                    arguments(of: round),
+                    environment: context.sources.environment
+                ),
+                direction: .push,
+                onEvent: { saysItems ? show($0) : () }
+            )
+            return try await command.run() == .success ? .complete : .incomplete
+        } catch {
+            switch ExitCode(ending: error) {
+            case .usage where !round.paths.isEmpty, .refused where !round.paths.isEmpty:
+                return .refused
+            case .unreachable, .locked, .incomplete:
+                context.complain(EventText.failure(error))
+                return .unavailable
+            default: throw error
+            }
+        }
+    }
+
+    private func arguments(of round: WatchRound) throws(UsageError) -> ParsedArguments {
+        var arguments = context.typed
+        arguments.command = .push
+        arguments.positionals = [try context.directory()] + round.paths
+        arguments.values[.settle] = nil
+        arguments.values[.every] = nil
+        // A push that is skipped would be taken for one that was made.
+        arguments.values[.ifLocked] = "fail"
+        // Its lines come from here.
+        if saysItems || context.output.isQuiet { arguments.counts[.quiet] = 1 }
+        return arguments
+    }
+
+    /// True if a push says one line for each item, and one for its end.
+    private var saysItems: Bool {
+        !context.output.isJSON && !context.output.isQuiet && context.output.verbosity == 0
+    }
+
+    private func show(_ event: SyncEvent) {
+        switch event {
+        case .item(let item) where EventText.complaint(item) == nil:
+            if let text = EventText.item(item, verbosity: 1) { context.say(text) }
+        case .finished(let summary):
+            context.say(EventText.summary(summary, isDryRun: false)[0])
+        default: return
+        }
+    }
+
+    private func say(_ event: WatchEvent) {
+        if context.output.isJSON {
+            context.say(EventJSON.watch(event, time: WallClock.text()))
+        } else if !context.output.isQuiet {
+            context.say(EventText.watch(event))
+        }
+    }
+}
+
+extension EventText {
+    private static let namedPaths = 3
+
+    /// What a watch does beside its pushes.
+    static func watch(_ event: WatchEvent) -> String {
+        func text(_ time: Duration) -> String { elapsedText(time / .seconds(1)) }
+        switch event {
+        case .watching(let count):
+            return "watching " + countText(count, "directory", "directories")
+        case .polling(let cause, let interval):
+            return "everything is pushed every \(text(interval)): \(cause)"
+        case .waiting(let time): return "the rest is tried again in \(text(time))"
+        case .round(let round):
+            if let reason = round.reason { return "pushing everything: \(reason.text)" }
+            let named = round.paths.prefix(namedPaths).map { "'\(displayText($0))'" }
+            let rest = round.paths.count - named.count
+            return "pushing " + named.joined(separator: ", ")
+                + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
+        }
+    }
+}
+
+extension EventJSON {
+    static func watch(_ event: WatchEvent, time: String) -> JSONLine {
+        switch event {
+        case .watching(let count):
+            var line = line("watching", time: time)
+            line.add("directories", count)
+            return line
+        case .polling(let cause, let interval):
+            var line = line("polling", time: time)
+            line.add("reason", cause)
+            line.add("interval", interval / .seconds(1))
+            return line
+        case .waiting(let wait):
+            var line = line("waiting", time: time)
+            line.add("wait", wait / .seconds(1))
+            return line
+        case .round(let round):
+            var line = line("round", time: time)
+            line.add("everything", round.reason != nil)
+            line.add("reason", ifPresent: round.reason?.text)
+            line.add("paths", round.paths.map { displayText($0) })
+            return line
+        }
+    }
+}
+
+extension WatchReason {
+    /// Why everything is pushed.
+    fileprivate var text: String {
+        switch self {
+        case .start: "the watch begins"
+        case .interval: "it is time again"
+        case .overflow: "reports of changes were lost"
+        case .rules: "an ignore file changed"
+        case .moved: "a directory was moved or removed"
+        case .obstacle: "a new directory cannot be watched"
+        case .changes: "too much changed at once"
+        case .refused: "a push of single paths was refused"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+/// The built program beside a directory that changes.
+@Suite("osssync watch", .serialized)
+struct WatchTests {
+    private let workplace: Workplace
+    private let tree: Tree
+
+    init() throws {
+        workplace = try Workplace()
+        tree = try workplace.makeDirectory("tree")
+        try tree.write("a", Data("first".utf8))
+        let link = try workplace.run("init", tree.path, workplace.remote)
+        try #require(link.status == 0, "\(link.diagnostics)")
+    }
+
+    /// A watch that has pushed everything.
+    private func watch(_ options: String...) throws -> RunningProgram {
+        let program = try workplace.start(["watch", "--settle", "1s"] + options + [tree.path])
+        let isJSON = options.contains("--json")
+        try expect(isJSON ? "\"event\":\"summary\"" : "push finished", program)
+        return program
+    }
+
+    private func expect(_ text: String, _ program: RunningProgram) throws {
+        let line = program.waitForLine { $0.contains(text) }
+        if line == nil { program.send(SIGKILL) }
+        try #require(line != nil, "no line with '\(text)'; \(program.finish())")
+    }
+
+    private func stop(_ program: RunningProgram, _ signal: Int32 = SIGTERM) -> ProgramResult {
+        program.send(signal)
+        return program.finish()
+    }
+
+    private func objects() throws -> [String] {
+        let list = try workplace.run("ls", "--json", workplace.remote + "/")
+        return list.events.compactMap { ($0["key"] as? String)?.replacing("mirror/", with: "") }
+            .filter { !$0.isEmpty }.sorted()
+    }
+
+    @Test func `what is made, changed, renamed and deleted follows`() throws {
+        let program = try watch("--delete")
+        #expect(try objects() == ["a"])
+        try tree.write("b", Data("new".utf8))
+        try expect("upload b", program)
+        try tree.write("b", Data("newer".utf8))
+        try expect("upload b (5 B)", program)
+        try FileManager.default.moveItem(atPath: tree.path + "/b", toPath: tree.path + "/c")
+        try expect("delete-remote b", program)
+        try expect("push finished", program)
+        #expect(try objects() == ["a", "c"])
+        try tree.remove("c")
+        try expect("delete-remote c", program)
+        try expect("push finished", program)
+        #expect(try objects() == ["a"])
+        let result = stop(program, SIGINT)
+        #expect(result.status == 130)
+        #expect(result.output.hasPrefix("watching 1 directory\npushing everything: "))
+    }
+
+    @Test func `a directory that comes with all it has is pushed, and followed`() throws {
+        let outside = try workplace.makeDirectory("outside")
+        try outside.write("d/e/f", Data("deep".utf8))
+        let program = try watch("--delete")
+        try FileManager.default.moveItem(
+            atPath: outside.path + "/d",
+            toPath: tree.path + "/d"
+        )
+        try expect("upload d/e/f", program)
+        try tree.write("d/e/g", Data("later".utf8))
+        try expect("upload d/e/g", program)
+        // All of it at once is more than a push of this path alone may delete.
+        try FileManager.default.removeItem(atPath: tree.path + "/d")
+        try expect("pushing everything: a directory was moved or removed", program)
+        try expect("push finished", program)
+        #expect(try objects() == ["a"])
+        #expect(stop(program).status == 143)
+    }
+
+    @Test func `what changed while nothing watched is pushed at first`() throws {
+        let program = try watch("--delete")
+        try tree.write("b", Data("new".utf8))
+        try expect("upload b", program)
+        try expect("push finished", program)
+        _ = stop(program, SIGKILL)
+        try tree.write("c", Data("newer".utf8))
+        try tree.remove("b")
+        let again = try watch("--delete")
+        #expect(try objects() == ["a", "c"])
+        _ = stop(again)
+    }
+
+    @Test func `ignore files count from the moment they change`() throws {
+        let program = try watch("--json")
+        try tree.write(".osssyncignore", Data("*.tmp\n".utf8))
+        try expect("\"reason\":\"an ignore file changed\"", program)
+        try expect("\"event\":\"summary\"", program)
+        try tree.write("x.tmp", Data("no".utf8))
+        try tree.write("y", Data("yes".utf8))
+        try expect("\"paths\":[\"y\"]", program)
+        try expect("\"event\":\"summary\"", program)
+        try tree.write(".osssync/ignore", Data("!x.tmp\n".utf8))
+        try expect("\"key\":\"x.tmp\"", program)
+        let result = stop(program)
+        let limited = result.events.filter { $0["event"] as? String == "round" }
+            .compactMap { $0["paths"] as? [String] }.filter { !$0.isEmpty }
+        #expect(limited == [["y"]])
+    }
+
+    @Test func `more deletions than a push of some paths may make are made with everything`()
+        throws
+    {
+        for index in 0..<40 { try tree.write("d/\(index)", Data("\(index)".utf8)) }
+        let program = try watch("--delete")
+        for index in 0..<15 { try tree.remove("d/\(index)") }
+        try expect("pushing everything: a push of single paths was refused", program)
+        try expect("push finished", program)
+        for index in 15..<40 { try tree.remove("d/\(index)") }
+        // By a push of everything, that is too much as well.
+        let result = program.finish()
+        #expect(result.status == 3, "\(result)")
+        #expect(try objects().contains("d/39"))
+    }
+
+    @Test func `what cannot be pushed is tried again, and what a user must fix ends it`() throws {
+        let program = try watch("--retries", "1", "--retry-wait", "0.01")
+        try workplace.setFaults(
+            #"[{"match":{},"effect":{"fail":{"status":503,"code":"ServiceUnavailable"}}}]"#
+        )
+        try tree.write("b", Data("new".utf8))
+        try expect("the rest is tried again in 5", program)
+        try workplace.clearFaults()
+        try expect("upload b", program)
+        try workplace.setFaults(
+            #"[{"match":{},"effect":{"fail":{"status":403,"code":"AccessDenied"}}}]"#
+        )
+        try tree.write("c", Data("new".utf8))
+        #expect(program.finish().status == 4)
+    }
+
+    @Test func `files that are gone again are no mistake, and deletions stay without --delete`()
+        throws
+    {
+        let program = try watch()
+        try tree.write("passing", Data("x".utf8))
+        try tree.remove("passing")
+        try tree.remove("a")
+        try expect("pushing 'a', 'passing'", program)
+        try expect("push finished", program)
+        #expect(try objects() == ["a"])
+        let result = stop(program)
+        #expect(result.diagnostics == "osssync: interrupted; run the same command to resume\n")
+    }
+
+    @Test(arguments: ["--settle 0s", "--every x", "--if-locked skip", "--dry-run"])
+    func `wrong options are told`(text: String) throws {
+        let words = text.split(separator: " ").map(String.init)
+        let result = try workplace.start(["watch"] + words + [tree.path]).finish()
+        #expect(result.status == 2)
+    }
+}
