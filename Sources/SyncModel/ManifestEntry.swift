@@ -16,6 +16,8 @@ package struct ManifestEntry: Sendable, Hashable {
     /// True if the object was a link and the content is that of its target: the creator of the link
     /// may not have had permission to read that, so it never becomes a separate object.
     package let isThroughLink: Bool
+    /// True if the file is a symbolic link, whose text is the content.
+    package let isLink: Bool
 
     package init(
         key: ObjectKey,
@@ -26,7 +28,8 @@ package struct ManifestEntry: Sendable, Hashable {
         storageClass: StorageClass,
         localModified: Timestamp,
         inode: UInt64,
-        isThroughLink: Bool = false
+        isThroughLink: Bool = false,
+        isLink: Bool = false
     ) {
         self.key = key
         self.size = size
@@ -37,6 +40,7 @@ package struct ManifestEntry: Sendable, Hashable {
         self.localModified = localModified
         self.inode = inode
         self.isThroughLink = isThroughLink
+        self.isLink = isLink
     }
 }
 
@@ -58,6 +62,11 @@ extension ManifestEntry {
             localModified: Timestamp(seconds: 0),
             inode: 0
         )
+    }
+
+    /// Where its file, directory or link is.
+    package var path: RelativePath {
+        get throws(UnsafeKey) { try RelativePath(key: key, links: isLink ? .store : .skip) }
     }
 
     /// True if the file has the recorded modification time, or the nanosecond after it.

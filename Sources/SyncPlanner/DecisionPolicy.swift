@@ -22,6 +22,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// False where the directory is not as the last run left it: another content than the recorded
     /// one may be an older version, and counts as never recorded.
     package var knowsDirectory = true
+    /// What becomes of symbolic links, and so of the keys that stored ones have.
+    package var links = LinkPolicy.skip
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
 

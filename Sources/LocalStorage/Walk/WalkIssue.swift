@@ -5,6 +5,10 @@ package struct WalkIssue: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// Links are not followed.
         case symbolicLink
+        /// The link is an entry of another key, and nothing else can be at its path.
+        case storedLink
+        /// A file has the name that the key of a stored link has.
+        case linkName
         /// Never opened.
         case special(SpecialFileKind)
         /// The state of a mirror that lies within this one; the path is that of its state.
@@ -43,8 +47,8 @@ package struct WalkIssue: Sendable, Hashable {
     /// Where this is false, the walk is complete but for the path and what is beneath it.
     package var makesScanIncomplete: Bool {
         switch reason {
-        case .symbolicLink, .special, .nestedMirror, .reservedName, .nameNotUTF8, .tooDeep,
-            .disappeared, .tagged, .unreadableTag:
+        case .symbolicLink, .storedLink, .linkName, .special, .nestedMirror, .reservedName,
+            .nameNotUTF8, .tooDeep, .disappeared, .tagged, .unreadableTag:
             false
         case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
@@ -54,8 +58,8 @@ package struct WalkIssue: Sendable, Hashable {
     package var isLeftOutByDesign: Bool {
         switch reason {
         case .symbolicLink, .special, .nestedMirror, .reservedName: true
-        case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
-            .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
+        case .storedLink, .linkName, .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory,
+            .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
             false
         }
     }
@@ -75,6 +79,12 @@ package struct WalkIssue: Sendable, Hashable {
         let name = displayText(path)
         switch reason {
         case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
+        case .storedLink:
+            return "'\(name)' is a symbolic link, which is mirrored as "
+                + "'\(name)\(ObjectKey.linkSuffix)'."
+        case .linkName:
+            return "'\(name)' has a name under which only symbolic links are stored, and is "
+                + "skipped; rename it, or use --links skip."
         case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
         case .nestedMirror:
             let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))

@@ -27,7 +27,7 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .noMetadata, .trashDays, .trash, .backupDirectory, .partSize,
+            .checksum, .links, .noMetadata, .trashDays, .trash, .backupDirectory, .partSize,
             .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions
 }

@@ -174,8 +174,8 @@ enum CommandTable {
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
         [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
-            .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
+            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .links,
+            .noMetadata, .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
             .maximumDuration, .filesFrom, .progress, .logFile, .metricsFile, .notifyURL, .notifyOn,
             .stateDirectory,
         ] + commonOptions
@@ -306,8 +306,8 @@ enum CommandTable {
             pathsNote,
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .maxDelete, .allowEmpty, .onConflict, .checksum, .exitCode, .summary, .filesFrom,
-            .jobs, .stateDirectory,
+            .maxDelete, .allowEmpty, .onConflict, .checksum, .links, .exitCode, .summary,
+            .filesFrom, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync status ~/Photos", "is anything left to do?"),
@@ -331,7 +331,7 @@ enum CommandTable {
                 + "that of a directory in the bucket.",
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .onConflict, .checksum, .stateDirectory,
+            .deleteExcluded, .onConflict, .checksum, .links, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync explain ~/Photos 2026/film.mkv", "why is it not uploaded?"),

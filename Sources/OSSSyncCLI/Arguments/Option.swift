@@ -32,6 +32,7 @@ enum Option: String, CaseIterable, Sendable {
     case versions
     case html
     case noMetadata = "no-metadata"
+    case links
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"

@@ -121,14 +121,14 @@ struct ItemReports: Sendable {
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .symbolicLink, .special, .reservedName:
             context.neverMirrored(key, message: issue.message)
-        case .disappeared: break
+        case .disappeared, .storedLink: break
         case .tagged(let tag):
             guard context.options.namesExcluded else { break }
             let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
             context.emit(.excluded(key: directory.display, rule: displayText(tag.utf8)))
         case .unreadableTag: context.emit(.warning(message: issue.message))
-        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
-            .notMounted:
+        case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
+            .changedDuringWalk, .notMounted:
             context.tracker.count { $0.skipped += 1 }
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {

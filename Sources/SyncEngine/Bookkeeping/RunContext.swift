@@ -3,6 +3,7 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// What all items of one run share, and where they leave their results.
 ///
@@ -56,6 +57,20 @@ struct RunContext: Sendable {
 
     /// The same in the bucket, where other mirrors may have a run of this number and time, too.
     var remoteTrashName: String { trashName + remoteTrashMark }
+
+    /// Where the file or link of a key is.
+    func path(of key: ObjectKey) throws(UnsafeKey) -> RelativePath {
+        try RelativePath(key: key, links: options.links)
+    }
+
+    /// The same of one that may be recorded as a link.
+    func path(of entry: JoinedEntry) throws(UnsafeKey) -> RelativePath {
+        guard let base = entry.base, base.isLink else { return try path(of: entry.key) }
+        return try base.path
+    }
+
+    /// True if the row of this key is that of a link.
+    func isLink(_ key: ObjectKey) -> Bool { options.links == .store && key.isOfLink }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
 

@@ -14,13 +14,13 @@ extension ItemExecutor {
         guard let file = entry.local?.identity else { return }
         let path: RelativePath
         do {
-            path = try RelativePath(key: entry.key)
+            path = try context.path(of: entry)
         } catch {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
         var replaced = entry.remote?.etag
-        if entry.remote == nil, mayHaveCopies(file.size) {
+        if entry.remote == nil, !path.isLink, mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
             case .outdated(let copy): replaced = copy
@@ -52,7 +52,7 @@ extension ItemExecutor {
             )
             do {
                 let finished = try await uploader.run()
-                await recordUpload(entry, finished, transfer, readSince: start)
+                await recordUpload(entry, finished, transfer, path, readSince: start)
                 return
             } catch {
                 if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
@@ -81,6 +81,7 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ finished: FinishedUpload,
         _ transfer: TransferCounter,
+        _ path: RelativePath,
         readSince start: Timestamp
     ) async {
         let row = ManifestEntry(
@@ -91,7 +92,8 @@ extension ItemExecutor {
             lastModified: finished.lastModified,
             storageClass: writtenClass ?? entry.remote?.storageClass ?? .standard,
             localModified: recordedTime(finished.source, since: start),
-            inode: finished.source.inode
+            inode: finished.source.inode,
+            isLink: path.isLink
         )
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }

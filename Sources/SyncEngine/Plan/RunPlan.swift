@@ -94,6 +94,11 @@ struct RunPlan {
         if case .deleteRemote = item.decision, issues.isLost(item.entry.key) {
             return item.replacing(.nothing(.hidden))
         }
+        if let place = issues.placeOfLink(item.entry.key) {
+            let isDeletion = item.decision.isDeletion && place == .above
+            return item.decision.dependsOnWalk || isDeletion
+                ? item.replacing(.skip(.behindLink)) : item
+        }
         guard issues.hides(item.entry.key) else { return item }
         if item.decision.dependsOnWalk { return item.replacing(.skip(.hidden)) }
         return switch item.decision {

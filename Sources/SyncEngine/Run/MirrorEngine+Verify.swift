@@ -19,7 +19,7 @@ extension MirrorEngine {
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) async throws(SyncError) -> VerifyReport {
-        let paths = try RunPaths(options.paths)
+        let paths = try RunPaths(options.paths, links: .store)
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
@@ -243,7 +243,7 @@ extension Scrub {
 
     /// The file of a row; nil if there is none.
     private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
-        let path = try RelativePath(key: row.key)
+        let path = try row.path
         let directory = context.directory
         let state = try await context.disk.run { () throws(LocalError) in
             try directory.identity(of: path)

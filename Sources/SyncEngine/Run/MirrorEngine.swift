@@ -25,7 +25,7 @@ package struct MirrorEngine: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
-        let paths = try RunPaths(options.paths)
+        let paths = try RunPaths(options.paths, links: options.links)
         if paths.isLimited, options.allowsRebinding {
             throw SyncError(
                 code: .configuration,
@@ -121,7 +121,7 @@ extension MirrorEngine {
         _ options: RunOptions,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession? {
-        let isInside = try RunPaths(options.paths).contains(IgnoreFile.key)
+        let isInside = try RunPaths(options.paths, links: .skip).contains(IgnoreFile.key)
         let mayFetch = !options.isDryRun && isInside
         let session = try await open(options, mayFetchRules: mayFetch, onEvent)
         guard session.rulesProblem != nil else { return session }
@@ -160,5 +160,6 @@ extension DecisionPolicy {
             judgesInodes: true,
             maximumKeyLength: Self.longestKey - prefix.bytes.count
         )
+        links = options.links
     }
 }

@@ -72,6 +72,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
@@ -133,6 +134,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
@@ -199,6 +201,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
@@ -294,6 +297,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -335,6 +339,7 @@ _osssync() {
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -699,6 +704,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
