@@ -16,7 +16,8 @@ package struct ManifestEntry: Sendable, Hashable {
     /// True if the object was a link and the content is that of its target: the creator of the link
     /// may not have had permission to read that, so it never becomes a separate object.
     package let isThroughLink: Bool
-    /// True if the file is a symbolic link, whose text is the content.
+    /// True if the file is a symbolic link: whose text is the content if the key is of a link, else
+    /// one that was followed.
     package let isLink: Bool
 
     package init(
@@ -66,7 +67,10 @@ extension ManifestEntry {
 
     /// Where its file, directory or link is.
     package var path: RelativePath {
-        get throws(UnsafeKey) { try RelativePath(key: key, links: isLink ? .store : .skip) }
+        get throws(UnsafeKey) {
+            if isLink, !key.isOfLink { return try RelativePath(following: key) }
+            return try RelativePath(key: key, links: isLink ? .store : .skip)
+        }
     }
 
     /// True if the file has the recorded modification time, or the nanosecond after it.

@@ -20,6 +20,8 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     package let isDirectory: Bool
     /// True if it stands for a symbolic link itself, whose key has the suffix.
     package let isLink: Bool
+    /// True if it stands for the file that a symbolic link leads to.
+    package let isFollowed: Bool
 
     /// Maps a key, without the remote's prefix, to a path.
     ///
@@ -40,6 +42,33 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         guard let last = content.last, last != UInt8(ascii: "/") else { throw .namelessLink }
         try Self.check(content, allowsReserved: false)
         self.init(unchecked: [UInt8](content), isDirectory: false, isLink: true)
+    }
+
+    /// The path of a link that is followed.
+    package init(following key: ObjectKey) throws(UnsafeKey) {
+        let content = try Self.content(of: key, allowsReserved: false)
+        self.init(
+            unchecked: [UInt8](content),
+            isDirectory: false,
+            isLink: false,
+            isFollowed: true
+        )
+    }
+
+    /// Where a link at this path leads that has this text; nil for a place that is no safe path
+    /// beneath the same directory.
+    package func target(ofLink text: [UInt8]) -> RelativePath? {
+        let slash = UInt8(ascii: "/")
+        guard let first = text.first, first != slash, text.last != slash else { return nil }
+        var names = bytes.split(separator: slash).dropLast().map { [UInt8]($0) }
+        for name in text.split(separator: slash) where !name.elementsEqual(".".utf8) {
+            if !name.elementsEqual("..".utf8) {
+                names.append([UInt8](name))
+            } else if names.popLast() == nil {
+                return nil
+            }
+        }
+        return try? RelativePath(key: ObjectKey(names.joined(separator: [slash])))
     }
 
     /// The same for a path within osssync's own state, which may have reserved names.
@@ -65,10 +94,16 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         )
     }
 
-    private init(unchecked bytes: [UInt8], isDirectory: Bool, isLink: Bool) {
+    private init(
+        unchecked bytes: [UInt8],
+        isDirectory: Bool,
+        isLink: Bool,
+        isFollowed: Bool = false
+    ) {
         self.bytes = bytes
         self.isDirectory = isDirectory
         self.isLink = isLink
+        self.isFollowed = isFollowed
     }
 
     private static func content(

@@ -26,6 +26,9 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
 public enum LinkPolicy: String, Sendable, Hashable, CaseIterable {
     /// They are not mirrored.
     case skip
+    /// One that leads to a file of the mirrored directory is mirrored as that file; any other is
+    /// not.
+    case follow
     /// The text of each is an object, named after the link with the suffix `.rclonelink`, and
     /// becomes a link again.
     case store

@@ -120,7 +120,7 @@ func isUnchanged(
     _ policy: DecisionPolicy
 ) -> Bool {
     guard !policy.comparesContent, remote.kind != .symlink, !local.isDirectory,
-        remote.isThroughLink == base.isThroughLink, !base.isLink || policy.links == .store,
+        remote.isThroughLink == base.isThroughLink, base.isLink == local.isLink,
         remote.size <= RemoteObject.largestSize,
         LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
         RemoteChange(of: remote, since: base) == .same, !policy.damaged.covers(base)
@@ -229,7 +229,8 @@ private struct FileTable {
         switch (remote, policy.direction) {
         case (.same, _):
             // Whether it is a link is part of the row.
-            entry.remote?.isThroughLink == base.isThroughLink ? .nothing(.unchanged) : .adopt
+            entry.remote?.isThroughLink == base.isThroughLink
+                && entry.local?.isLink == base.isLink ? .nothing(.unchanged) : .adopt
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):

@@ -1,4 +1,4 @@
-"""Rows F220 to F223: symbolic links that are stored as objects."""
+"""Rows F220 to F224: symbolic links that are stored as objects, or followed."""
 
 import os
 
@@ -16,6 +16,11 @@ def link(place, name, target):
     if os.path.islink(path):
         os.remove(path)
     os.symlink(target, path)
+
+
+def content(place, name):
+    with open(place.path(name), "rb") as file:
+        return file.read()
 
 
 def links(place):
@@ -93,8 +98,7 @@ def _(place):
     result = place.pull(*STORE)
     equal(result.status, 1, str(result))
     expect("directory" in result.said("to-a" + SUFFIX), result.said("to-a" + SUFFIX))
-    with open(place.path("to-a/x"), "rb") as file:
-        equal(file.read(), NEW, "the file in the directory")
+    equal(content(place, "to-a/x"), NEW, "the file in the directory")
     result = place.in_step(place.push(*ALL, *STORE))
     equal((place.get("to-a" + SUFFIX), place.get("to-a/x")), (None, NEW), "the objects")
     # A file becomes a link: its object goes, and the link is sent.
@@ -148,3 +152,38 @@ def _(place):
               str(result))
         equal((place.tree(), links(place)), ({"kept": OLD}, {}), "the tree")
     equal(os.listdir(place.path(".osssync/partial")), [], "temporary files")
+
+
+@case("F224", "a link that is followed leads to a file of the directory and nowhere else")
+def _(place):
+    outside = os.path.join(place.folder, "outside")
+    with open(outside, "wb") as file:
+        file.write(NEW)
+    place.write("a", OLD)
+    place.write("d/e", OTHER)
+    link(place, "d/good", "../a")
+    for name, target in {"up": "..", "loop": "loop", "dir": "d", "out": "../outside",
+                         "etc": "/etc/hostname", "none": "no/such", "over": "d/good",
+                         "state": ".osssync/marker", "through": "dir/e"}.items():
+        link(place, name, target)
+    follow = ("--links", "follow", *ALL)
+    result = place.in_step(place.push(*follow))
+    equal((result.count("transferred"), result.count("not_mirrored")), (3, 9), str(result))
+    equal((place.get("d/good"), place.get("out")), (OLD, None), "the objects")
+    # Another writer changes and deletes what is a link here.
+    place.put("d/good", FRESH)
+    for options in ((), ("--force",), ("--on-conflict", "remote")):
+        result = place.pull(*follow, *options)
+        equal((result.status, content(place, "a")), (1, OLD), str(result))
+        expect("through" in result.said("d/good"), result.said("d/good"))
+    place.delete("d/good")
+    result = place.pull(*follow)
+    equal((result.status, result.count("deleted")), (1, 0), str(result))
+    expect(os.path.islink(place.path("d/good")), "the link is gone")
+    # No other run takes the link for a file that was deleted, or its object for one.
+    place.in_step(place.push(*follow))
+    os.remove(place.path("d/good"))
+    for policy in ("skip", "store"):
+        result = place.push("--links", policy, *ALL)
+        equal((result.status, result.count("deleted"), place.get("d/good")), (0, 0, OLD),
+              str(result))

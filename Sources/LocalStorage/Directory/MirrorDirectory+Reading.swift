@@ -24,6 +24,10 @@ extension MirrorDirectory {
     /// The same; nil if not even the directory is there that `path` lies in.
     package func state(at path: RelativePath) throws(LocalError) -> LocalState? {
         do throws(LocalError) {
+            if path.isFollowed {
+                guard case .file(_, let status) = try root.followed(path) else { return .absent }
+                return .file(status.identity)
+            }
             let status = try parent(of: path).status(of: PathBytes(path.name))
             guard path.isLink, let status else { return status?.state ?? .absent }
             // A link is gone where a file has its name.
@@ -80,6 +84,12 @@ extension MirrorDirectory {
     /// - Throws: `absent`, `targetIsDirectory`, `targetIsSpecial`, `symlinkInPath`, `parentIsFile`
     ///   or `targetChanged`.
     package func openForReading(_ path: RelativePath) throws(LocalError) -> OpenFile {
+        if path.isFollowed {
+            guard case .file(let target, _) = try root.followed(path) else {
+                throw .targetChanged(path)
+            }
+            return try openForReading(target)
+        }
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
         // Opening a FIFO or a device can have effects of its own, so the first look comes before.

@@ -312,7 +312,7 @@ extension DirectoryWalk.State {
                 // Its place in the order is another one, which may have been passed.
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
             case .special(.symbolicLink):
-                noteLink(element, at: path, &batch)
+                try noteLink(element, at: path, &batch)
             case .special(let kind):
                 batch.issues.append(WalkIssue(path: path, reason: .special(kind)))
             }

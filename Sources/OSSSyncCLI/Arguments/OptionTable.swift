@@ -95,8 +95,9 @@ enum OptionTable {
             .links,
             value: .choice(LinkPolicy.allCases.map(\.rawValue)),
             .run,
-            "what to do with symbolic links: skip them (default), or store the text of each as an "
-                + "object NAME.rclonelink, from which a pull makes the link again"
+            "what to do with symbolic links: skip them (default), mirror those that lead to a file "
+                + "of DIR as that file, or store the text of each as an object NAME.rclonelink, "
+                + "from which a pull makes the link again"
         ),
         OptionSpecification(
             .noMetadata,

@@ -63,14 +63,16 @@ struct RunContext: Sendable {
         try RelativePath(key: key, links: options.links)
     }
 
-    /// The same of one that may be recorded as a link.
+    /// The same of one that is, or is recorded as, a link.
     func path(of entry: JoinedEntry) throws(UnsafeKey) -> RelativePath {
-        guard let base = entry.base, base.isLink else { return try path(of: entry.key) }
-        return try base.path
+        guard entry.local?.isLink ?? entry.base?.isLink == true else {
+            return try path(of: entry.key)
+        }
+        if entry.key.isOfLink { return try RelativePath(key: entry.key, links: .store) }
+        // A link that is gone becomes a file.
+        return entry.local == nil
+            ? try path(of: entry.key) : try RelativePath(following: entry.key)
     }
-
-    /// True if the row of this key is that of a link.
-    func isLink(_ key: ObjectKey) -> Bool { options.links == .store && key.isOfLink }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
 

@@ -20,7 +20,7 @@ extension ItemExecutor {
             return
         }
         var replaced = entry.remote?.etag
-        if entry.remote == nil, !path.isLink, mayHaveCopies(file.size) {
+        if entry.remote == nil, entry.local?.isLink != true, mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
             case .outdated(let copy): replaced = copy
@@ -52,7 +52,7 @@ extension ItemExecutor {
             )
             do {
                 let finished = try await uploader.run()
-                await recordUpload(entry, finished, transfer, path, readSince: start)
+                await recordUpload(entry, finished, transfer, readSince: start)
                 return
             } catch {
                 if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
@@ -81,7 +81,6 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ finished: FinishedUpload,
         _ transfer: TransferCounter,
-        _ path: RelativePath,
         readSince start: Timestamp
     ) async {
         let row = ManifestEntry(
@@ -93,7 +92,7 @@ extension ItemExecutor {
             storageClass: writtenClass ?? entry.remote?.storageClass ?? .standard,
             localModified: recordedTime(finished.source, since: start),
             inode: finished.source.inode,
-            isLink: path.isLink
+            isLink: entry.local?.isLink == true
         )
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }

@@ -210,7 +210,7 @@ extension ItemExecutor {
             localModified: recordedTime(file, since: start),
             inode: file.inode,
             isThroughLink: object.isThroughLink,
-            isLink: context.isLink(entry.key)
+            isLink: entry.local?.isLink == true
         )
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
@@ -232,7 +232,7 @@ extension ItemExecutor {
             localModified: recordedTime(file, since: start),
             inode: file.inode,
             isThroughLink: base.isThroughLink,
-            isLink: context.isLink(entry.key)
+            isLink: entry.local?.isLink == true
         )
         // The next run looks at it again, and has nothing else to hold it against.
         if row.crc64 == nil, row.localModified != file.modified { ledger.keepFetchedContents() }

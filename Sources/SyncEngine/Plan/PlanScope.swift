@@ -94,13 +94,17 @@ struct PlanScope: Sendable {
         guard count > 0 else { return nil }
         return
             (count == 1
-            ? "1 symbolic link that an earlier run stored is left as it is"
-            : "\(count) symbolic links that an earlier run stored are left as they are")
-            + " on both sides; use --links store to mirror them"
+            ? "1 symbolic link that an earlier run mirrored is left as it is"
+            : "\(count) symbolic links that an earlier run mirrored are left as they are")
+            + " on both sides; use the same --links as before to mirror them"
     }
 
-    /// True for a recorded link, where the run skips links.
-    func holds(_ row: ManifestEntry?) -> Bool { links == .skip && row?.isLink == true }
+    /// True for a recorded link that this run does not take as the one before did, unless it is a
+    /// file now.
+    func holds(_ entry: JoinedEntry) -> Bool {
+        guard let row = entry.base, row.isLink else { return false }
+        return row.key.isOfLink ? links != .store : links != .follow && entry.local == nil
+    }
 
     /// Says that the walk left out a name.
     func countExcluded(_ path: [UInt8], isDirectory: Bool) {
@@ -157,10 +161,10 @@ struct PlanScope: Sendable {
 
     /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
-        if holds(entry.base) {
+        if holds(entry) {
             countExcluded()
             counter.heldLinks.add(1, ordering: .relaxed)
-            onExcluded?(entry.key, "--links skip")
+            onExcluded?(entry.key, "--links \(links.rawValue)")
             return nil
         }
         // Not even --delete-excluded, which is about names, deletes what is outside the bounds.

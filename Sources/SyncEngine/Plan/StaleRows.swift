@@ -46,7 +46,7 @@ struct StaleRows {
 
     /// The entry to decide on.
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
-        if scope.holds(entry.base) { return entry }
+        if scope.holds(entry) { return entry }
         let isForeign = issues.isOnForeignMount(entry.key)
         guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
         if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key)

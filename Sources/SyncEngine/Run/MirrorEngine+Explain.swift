@@ -95,7 +95,7 @@ extension MirrorEngine {
         let walk = session.directory.walk(
             within: ranges,
             tags: runs[0].filter.tags,
-            links: runs.contains { $0.options.links == .store } ? .store : .skip,
+            links: runs.map(\.options.links).first { $0 != .skip } ?? .skip,
             leavingOut: { _, _ in false }
         )
         var (entries, issues): ([LocalEntry], [WalkIssue]) = ([], [])

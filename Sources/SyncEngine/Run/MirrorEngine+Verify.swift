@@ -200,7 +200,7 @@ extension Scrub {
                 report.missing += 1
                 return
             }
-            let entry = LocalEntry(path: row.key, kind: .file(file))
+            let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
             let judgesInodes = context.judgesInodes
             let change = LocalChange(of: entry, since: row, judgesInodes: judgesInodes)
             guard let recorded = row.crc64 else {
@@ -232,6 +232,9 @@ extension Scrub {
                 )
             }
         } catch ItemFailure.sourceKeepsChanging {
+            report.changed += 1
+        } catch LocalError.targetChanged {
+            // A followed link is a file now.
             report.changed += 1
         } catch {
             let failure = ItemFailure(any: error)
@@ -293,7 +296,7 @@ extension Scrub {
                 JoinedEntry(
                     key: key,
                     base: row,
-                    local: LocalEntry(path: key, kind: .file(file)),
+                    local: LocalEntry(path: key, kind: .file(file), isLink: row.isLink),
                     remote: RemoteObject(
                         key: key,
                         size: row.size,

@@ -254,9 +254,8 @@ private struct Preview {
     private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
         guard let file = entry.local?.identity else { return }
         let row = try await found {
-            let path = try context.path(of: entry)
-            guard entry.remote == nil, !path.isLink else { return nil }
-            return try await executor.remoteSource(entry, file, path)
+            guard entry.remote == nil, entry.local?.isLink != true else { return nil }
+            return try await executor.remoteSource(entry, file, try context.path(of: entry))
         }
         if let row {
             showCopy(.copyRemote, entry, of: row, size: file.size)

@@ -13,7 +13,7 @@ _osssync() {
         --max-delete) return ;;
         --on-conflict) mapfile -t COMPREPLY < <(compgen -W 'keep-both local remote skip fail' -- "$cur"); return ;;
         --if-locked) return ;;
-        --links) mapfile -t COMPREPLY < <(compgen -W 'skip store' -- "$cur"); return ;;
+        --links) mapfile -t COMPREPLY < <(compgen -W 'skip follow store' -- "$cur"); return ;;
         --trash-days) return ;;
         --trash) mapfile -t COMPREPLY < <(compgen -W 'none remote' -- "$cur"); return ;;
         --backup-dir) return ;;

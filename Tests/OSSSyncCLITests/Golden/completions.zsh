@@ -72,7 +72,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
@@ -134,7 +134,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
@@ -201,7 +201,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
@@ -297,7 +297,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -339,7 +339,7 @@ _osssync() {
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -704,7 +704,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip store)' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
