@@ -27,7 +27,7 @@ enum PeerOptions {
             ("--progress none", ["--no-progress"]),
             ("--progress", ["-P"]),
             ("--checksum", ["-c"]),
-            ("--links store", ["-l"]),
+            ("--links follow", ["-L", "--copy-links", "--follow-symlinks"]),
             ("--no-metadata", ["--no-update-modtime"]),
             ("--header 'Content-Type: TYPE'", ["--content-type"]),
             ("--header 'Cache-Control: VALUE'", ["--cache-control"]),
