@@ -53,9 +53,9 @@ extension EngineRuns {
             }
         }
 
-        private func rows() async throws -> [ManifestEntry] {
+        private func rows(_ name: String = "a") async throws -> [ManifestEntry] {
             let session = try await MirrorSession.open(
-                try fixture.engine("a").settings,
+                try fixture.engine(name).settings,
                 locks: false,
                 allowsRebinding: false
             )
@@ -90,6 +90,7 @@ extension EngineRuns {
             #expect(try await rows().filter(\.isLink).count == 4)
             let summary = try await run("b", .pull)
             #expect(summary.transferred == 9 && summary.isComplete && summary.isInStep)
+            #expect(try await rows("b").filter(\.isLink).count == 4)
             #expect(target("b/l") == "d/f" && target("b/m") == "d")
             #expect(target("b/d/up") == "../.." && target("b/none") == "/no/such/file")
             #expect(!fixture.exists("b/l.rclonelink"))
