@@ -26,6 +26,27 @@ int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds) {
     return futimens(descriptor, times);
 }
 
+int osssync_set_modified_at(int directory, const char *name, int64_t seconds, int64_t nanoseconds) {
+    struct timespec times[2] = {{0, UTIME_NOW}, {(time_t)seconds, (long)nanoseconds}};
+    return utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
+int osssync_open_link(int directory, const char *name) {
+#if defined(__linux__)
+    return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+#else
+    return openat(directory, name, O_SYMLINK | O_CLOEXEC);
+#endif
+}
+
+ssize_t osssync_read_link(int descriptor, char *buffer, size_t size) {
+#if defined(__linux__)
+    return readlinkat(descriptor, "", buffer, size);
+#else
+    return freadlink(descriptor, buffer, size);
+#endif
+}
+
 void osssync_error_text(int code, char *buffer, size_t size) {
     if (size == 0) return;
 #if defined(__linux__)

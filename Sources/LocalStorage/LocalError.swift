@@ -51,6 +51,10 @@ package enum LocalError: Error, Sendable, Hashable {
     case absent(RelativePath)
     case targetIsDirectory(RelativePath)
     case targetIsSpecial(RelativePath, SpecialFileKind)
+    /// A file has the name of a link that is to be made.
+    case targetIsFile(RelativePath)
+    /// The content of a stored link is not the text of one.
+    case noLinkText(RelativePath)
     /// The target is no longer what the plan saw.
     case targetChanged(RelativePath)
     /// The file system takes the path's name and `other`, which is there, for one.
@@ -87,6 +91,11 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path.display)' is a directory, so a file cannot replace it."
         case .targetIsSpecial(let path, let kind):
             "'\(path.display)' is \(kind.description) and is skipped."
+        case .targetIsFile(let path):
+            "'\(path.display)' is a file, so a symbolic link cannot replace it; move it away."
+        case .noLinkText(let path):
+            "'\(path.display)' cannot be made: the content of the object is not the text of a "
+                + "symbolic link."
         case .targetChanged(let path):
             "'\(path.display)' changed during the run and is skipped; run again."
         case .nameTaken(let path, let other):

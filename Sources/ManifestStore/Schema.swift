@@ -14,7 +14,9 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(migrations: [version1, version2, version3, version4, version5])
+    static let current = Schema(
+        migrations: [version1, version2, version3, version4, version5, version6]
+    )
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -108,6 +110,9 @@ extension Schema {
     /// The paths that a run was limited to.
     private static let version5 = Migration(statements: [runPaths])
 
+    /// Which rows are of symbolic links that are stored as objects.
+    private static let version6 = Migration(statements: [entryIsLink])
+
     private static let store = """
         CREATE TABLE store (
             number INTEGER NOT NULL PRIMARY KEY CHECK (number = 1),
@@ -142,6 +147,8 @@ extension Schema {
         """
 
     private static let entryThroughLink = "ALTER TABLE entry ADD COLUMN through_link INTEGER"
+
+    private static let entryIsLink = "ALTER TABLE entry ADD COLUMN is_link INTEGER"
 
     private static let comparison = """
         CREATE TABLE comparison (

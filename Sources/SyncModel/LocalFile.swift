@@ -36,9 +36,12 @@ package struct LocalEntry: Sendable, Hashable {
     /// The path as a key relative to the walk's root; a directory's ends in "/".
     package let path: ObjectKey
     package let kind: Kind
+    /// True if it is a symbolic link, or a file that one leads to.
+    package let isLink: Bool
 
-    package init(path: ObjectKey, kind: Kind) {
+    package init(path: ObjectKey, kind: Kind, isLink: Bool = false) {
         self.path = path
         self.kind = kind
+        self.isLink = isLink
     }
 }

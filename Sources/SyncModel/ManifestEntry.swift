@@ -16,6 +16,9 @@ package struct ManifestEntry: Sendable, Hashable {
     /// True if the object was a link and the content is that of its target: the creator of the link
     /// may not have had permission to read that, so it never becomes a separate object.
     package let isThroughLink: Bool
+    /// True if the file is a symbolic link: whose text is the content if the key is of a link, else
+    /// one that was followed.
+    package let isLink: Bool
 
     package init(
         key: ObjectKey,
@@ -26,7 +29,8 @@ package struct ManifestEntry: Sendable, Hashable {
         storageClass: StorageClass,
         localModified: Timestamp,
         inode: UInt64,
-        isThroughLink: Bool = false
+        isThroughLink: Bool = false,
+        isLink: Bool = false
     ) {
         self.key = key
         self.size = size
@@ -37,6 +41,7 @@ package struct ManifestEntry: Sendable, Hashable {
         self.localModified = localModified
         self.inode = inode
         self.isThroughLink = isThroughLink
+        self.isLink = isLink
     }
 }
 
@@ -58,6 +63,14 @@ extension ManifestEntry {
             localModified: Timestamp(seconds: 0),
             inode: 0
         )
+    }
+
+    /// Where its file, directory or link is.
+    package var path: RelativePath {
+        get throws(UnsafeKey) {
+            if isLink, !key.isOfLink { return try RelativePath(following: key) }
+            return try RelativePath(key: key, links: isLink ? .store : .skip)
+        }
     }
 
     /// True if the file has the recorded modification time, or the nanosecond after it.

@@ -25,6 +25,16 @@ package struct ObjectKey: Sendable, Hashable, Comparable {
     /// True for `a/`: by convention of the stores' consoles, a directory.
     package var isDirectoryMarker: Bool { bytes.last == UInt8(ascii: "/") }
 
+    /// What the key of a stored link has after the link's own path, as rclone writes it.
+    package static let linkSuffix = ".rclonelink"
+
+    /// True for `a.rclonelink`: by rclone's convention, the text of the symbolic link `a`.
+    package var isOfLink: Bool {
+        bytes.count >= Self.linkSuffix.utf8.count
+            && bytes.suffix(Self.linkSuffix.utf8.count)
+                .elementsEqual(Self.linkSuffix.utf8)
+    }
+
     /// The key as text that is safe to print: see ``displayText(_:)``.
     package var display: String { displayText(bytes) }
 

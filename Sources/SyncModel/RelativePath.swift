@@ -11,11 +11,17 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     /// becomes.
     package static let temporaryNamePrefix = ".osssync-"
     private static let temporaryNameDigits = 32
+    /// The longest text of a link that Linux takes.
+    package static let maximumLinkLength = 4095
 
     /// The components joined by "/", without a trailing one.
     package let bytes: [UInt8]
     /// True if the key ended in "/": it stands for a directory.
     package let isDirectory: Bool
+    /// True if it stands for a symbolic link itself, whose key has the suffix.
+    package let isLink: Bool
+    /// True if it stands for the file that a symbolic link leads to.
+    package let isFollowed: Bool
 
     /// Maps a key, without the remote's prefix, to a path.
     ///
@@ -23,6 +29,46 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     ///   place on disk.
     package init(key: ObjectKey) throws(UnsafeKey) {
         try self.init(key, allowsReserved: false)
+    }
+
+    /// The same where a key that a stored link would have is the path of that link, unless links
+    /// are skipped.
+    package init(key: ObjectKey, links: LinkPolicy) throws(UnsafeKey) {
+        guard links == .store, key.isOfLink else {
+            try self.init(key, allowsReserved: false)
+            return
+        }
+        let content = key.bytes.dropLast(ObjectKey.linkSuffix.utf8.count)
+        guard let last = content.last, last != UInt8(ascii: "/") else { throw .namelessLink }
+        try Self.check(content, allowsReserved: false)
+        self.init(unchecked: [UInt8](content), isDirectory: false, isLink: true)
+    }
+
+    /// The path of a link that is followed.
+    package init(following key: ObjectKey) throws(UnsafeKey) {
+        let content = try Self.content(of: key, allowsReserved: false)
+        self.init(
+            unchecked: [UInt8](content),
+            isDirectory: false,
+            isLink: false,
+            isFollowed: true
+        )
+    }
+
+    /// Where a link at this path leads that has this text; nil for a place that is no safe path
+    /// beneath the same directory.
+    package func target(ofLink text: [UInt8]) -> RelativePath? {
+        let slash = UInt8(ascii: "/")
+        guard let first = text.first, first != slash, text.last != slash else { return nil }
+        var names = bytes.split(separator: slash).dropLast().map { [UInt8]($0) }
+        for name in text.split(separator: slash) where !name.elementsEqual(".".utf8) {
+            if !name.elementsEqual("..".utf8) {
+                names.append([UInt8](name))
+            } else if names.popLast() == nil {
+                return nil
+            }
+        }
+        return try? RelativePath(key: ObjectKey(names.joined(separator: [slash])))
     }
 
     /// The same for a path within osssync's own state, which may have reserved names.
@@ -41,8 +87,23 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     }
 
     private init(_ key: ObjectKey, allowsReserved: Bool) throws(UnsafeKey) {
-        bytes = [UInt8](try Self.content(of: key, allowsReserved: allowsReserved))
-        isDirectory = key.isDirectoryMarker
+        self.init(
+            unchecked: [UInt8](try Self.content(of: key, allowsReserved: allowsReserved)),
+            isDirectory: key.isDirectoryMarker,
+            isLink: false
+        )
+    }
+
+    private init(
+        unchecked bytes: [UInt8],
+        isDirectory: Bool,
+        isLink: Bool,
+        isFollowed: Bool = false
+    ) {
+        self.bytes = bytes
+        self.isDirectory = isDirectory
+        self.isLink = isLink
+        self.isFollowed = isFollowed
     }
 
     private static func content(
@@ -124,18 +185,18 @@ package struct RelativePath: Sendable, Hashable, Comparable {
 
     /// The key, relative to the remote's prefix, that this path is mirrored under.
     package var key: ObjectKey {
-        ObjectKey(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes)
+        if isLink { return ObjectKey(bytes + ObjectKey.linkSuffix.utf8) }
+        return ObjectKey(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes)
     }
 
     /// The directory that holds it, nil at the root.
     package var parent: RelativePath? {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return RelativePath(uncheckedDirectory: [UInt8](bytes[..<slash]))
-    }
-
-    private init(uncheckedDirectory bytes: [UInt8]) {
-        self.bytes = bytes
-        isDirectory = true
+        return RelativePath(
+            unchecked: [UInt8](bytes[..<slash]),
+            isDirectory: true,
+            isLink: false
+        )
     }
 
     /// The last component.
@@ -161,6 +222,8 @@ package enum UnsafeKey: Error, Hashable, Sendable {
     case containsNUL
     case componentTooLong(length: Int)
     case tooDeep
+    /// Is the suffix of a stored link without a name before it.
+    case namelessLink
     /// Has a segment `.osssync`, or one with the name of a temporary file.
     case reserved
 
@@ -175,6 +238,7 @@ package enum UnsafeKey: Error, Hashable, Sendable {
         case .componentTooLong(let length):
             "a segment of the key has \(length) bytes, and a file name can have 255"
         case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
+        case .namelessLink: "the key is that of a stored link, and has no name for it"
         case .reserved:
             "'.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved for osssync's own"
                 + " files"

@@ -22,6 +22,18 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     case fail
 }
 
+/// What a run does with symbolic links.
+public enum LinkPolicy: String, Sendable, Hashable, CaseIterable {
+    /// They are not mirrored.
+    case skip
+    /// One that leads to a file of the mirrored directory is mirrored as that file; any other is
+    /// not.
+    case follow
+    /// The text of each is an object, named after the link with the suffix `.rclonelink`, and
+    /// becomes a link again.
+    case store
+}
+
 /// The limit on deletions, above which a run refuses to delete anything.
 public enum DeletionLimit: Sendable, Hashable {
     /// At most this many objects or files.

@@ -91,7 +91,7 @@ package enum Comparison: Sendable, Hashable {
 /// the tags are not both MD5s the object's CRC-64 is asked for first.
 package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     if entry.key.isEmpty { return .nothing(.prefixItself) }
-    if let reason = impossibility(of: entry) {
+    if let reason = impossibility(of: entry, policy.links) {
         if reason == .unsafeName(.reserved) {
             // An older version may have recorded one; neither side loses anything for that.
             return entry.base == nil ? .nothing(.reservedName) : .forget
@@ -120,7 +120,8 @@ func isUnchanged(
     _ policy: DecisionPolicy
 ) -> Bool {
     guard !policy.comparesContent, remote.kind != .symlink, !local.isDirectory,
-        remote.isThroughLink == base.isThroughLink, remote.size <= RemoteObject.largestSize,
+        remote.isThroughLink == base.isThroughLink, base.isLink == local.isLink,
+        remote.size <= RemoteObject.largestSize,
         LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
         RemoteChange(of: remote, since: base) == .same, !policy.damaged.covers(base)
     else { return false }
@@ -134,11 +135,15 @@ private func isBeneathIgnoreFile(_ key: ObjectKey) -> Bool {
 }
 
 /// Why the key can have no file or directory, nil if it can.
-private func impossibility(of entry: JoinedEntry) -> SkipReason? {
+private func impossibility(of entry: JoinedEntry, _ links: LinkPolicy) -> SkipReason? {
     // A directory in the place of the ignore file would end every run here.
     if entry.remote != nil, isBeneathIgnoreFile(entry.key) { return .beneathIgnoreFile }
+    let isLink: Bool
     do {
-        _ = try RelativePath(key: entry.key)
+        let path = try RelativePath(key: entry.key, links: links)
+        isLink = path.isLink
+        // The rules are never read over a link.
+        if isLink, path.bytes.elementsEqual(".osssyncignore".utf8) { return .beneathIgnoreFile }
     } catch {
         return .unsafeName(error)
     }
@@ -149,6 +154,11 @@ private func impossibility(of entry: JoinedEntry) -> SkipReason? {
     }
     if let size = entry.remote?.size, size > RemoteObject.largestSize {
         return .impossibleSize(size)
+    }
+    if isLink, let size = entry.remote?.size,
+        !(1...Int64(RelativePath.maximumLinkLength)).contains(size)
+    {
+        return .noLinkText(size: size)
     }
     return nil
 }
@@ -219,7 +229,8 @@ private struct FileTable {
         switch (remote, policy.direction) {
         case (.same, _):
             // Whether it is a link is part of the row.
-            entry.remote?.isThroughLink == base.isThroughLink ? .nothing(.unchanged) : .adopt
+            entry.remote?.isThroughLink == base.isThroughLink
+                && entry.local?.isLink == base.isLink ? .nothing(.unchanged) : .adopt
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):

@@ -24,6 +24,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var knowsDirectory = true
     /// False if directories and their markers are neither made nor deleted for their own sake.
     package var keepsEmptyDirectories = true
+    /// What becomes of symbolic links, and so of the keys that stored ones have.
+    package var links = LinkPolicy.skip
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
 

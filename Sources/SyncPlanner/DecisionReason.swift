@@ -118,6 +118,8 @@ package enum SkipReason: Sendable, Hashable {
     case notUTF8
     /// The key ends in "/" and the object has content, which a directory cannot hold.
     case markerWithContent(size: Int64)
+    /// The key is that of a stored link, and no link has such a text.
+    case noLinkText(size: Int64)
     case needsRestore(StorageClass, isOngoing: Bool)
     case linkObject
     /// The object was a link and is gone: the content is its target's, and no file of this mirror.
@@ -136,6 +138,10 @@ package enum SkipReason: Sendable, Hashable {
     case beneathIgnoreFile
     /// Something that the walk could not look at is in its place.
     case hidden
+    /// A symbolic link that is mirrored itself is in its place or above it.
+    case behindLink
+    /// The key is that of a stored link, and a file has the link's name.
+    case fileAtLink
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
     /// A saved plan is carried out, and a comparison has another outcome than when it was saved.
@@ -158,8 +164,9 @@ package enum SkipReason: Sendable, Hashable {
     /// doubt.
     package var isOfName: Bool {
         switch self {
-        case .unsafeName, .notUTF8, .markerWithContent, .shadowedByDirectory, .blocksDirectory,
-            .blockedByFile, .beneathIgnoreFile, .keyTooLong:
+        case .unsafeName, .notUTF8, .markerWithContent, .noLinkText, .shadowedByDirectory,
+            .blocksDirectory, .blockedByFile, .beneathIgnoreFile, .keyTooLong, .behindLink,
+            .fileAtLink:
             true
         default: false
         }
@@ -178,6 +185,9 @@ package enum SkipReason: Sendable, Hashable {
         case .markerWithContent(let size):
             "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold; "
                 + "delete the object, or copy it to a key without the final '/'"
+        case .noLinkText(let size):
+            "the key is that of a stored link and the object has \(size) bytes, but the text of a "
+                + "link has 1 to \(RelativePath.maximumLinkLength)"
         case .needsRestore(let storageClass, false):
             "the object is archived (\(displayText(storageClass.name.utf8))) and must be restored"
                 + " before it can be read"
@@ -209,8 +219,15 @@ package enum SkipReason: Sendable, Hashable {
         case .hidden:
             "a link, a special file or something unreadable exists at this path; both it and "
                 + "the object are skipped"
+        case .behindLink:
+            "a symbolic link is at this path or above it, and nothing is read or written through "
+                + "links; the object is skipped. Remove the link, or the object"
+        case .fileAtLink:
+            "a file has the name of the symbolic link that the object stands for; the file is "
+                + "kept. Move it away"
         case .beneathIgnoreFile:
-            "the name '.osssyncignore' is reserved for the ignore file, which is not a directory"
+            "the name '.osssyncignore' is reserved for the ignore file, which is neither a "
+                + "directory nor a link"
         case .notInPlan:
             "its content is not the one that the plan was made for; save a new plan"
         case .damaged(true):

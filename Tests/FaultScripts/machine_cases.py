@@ -4,6 +4,7 @@ import os
 
 from case_table import case, equal, expect
 from machine import pretending
+from name_cases import hint
 from scenes import FRESH, NEW, OLD, OTHER, ends_in_step, pulled
 from stage import ramp
 
@@ -95,6 +96,14 @@ def _(place):
     equal(pushed.count("deleted"), 0, f"deletions of {pushed}")
     for name, content in twins.items():
         equal(place.get(name), content, f"the object '{name}'")
+    # It holds back no other deletion, and what is said of it silences it.
+    place.delete("plain")
+    result = place.pull("--delete")
+    equal((result.status, result.count("skipped"), result.count("deleted")), (1, 2, 1),
+          f"the end of {result}")
+    missing = [name for name in twins if name not in trees[0]]
+    options = [word for name in missing for word in hint(result, name)]
+    place.in_step(place.pull("--delete", *options))
 
 
 @case("F074", "a disk that can only be read from the middle of a run on ends it, and nothing is lost")

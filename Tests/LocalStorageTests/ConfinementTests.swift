@@ -140,6 +140,8 @@ struct ConfinementTests {
         struct Twin {
             let bytes: [UInt8]
             let isDirectory: Bool
+            let isLink = false
+            let isFollowed = false
         }
         let twin = Twin(bytes: [UInt8](text.utf8), isDirectory: text.utf8.last == 0x2F)
         return unsafe unsafeBitCast(twin, to: RelativePath.self)

@@ -51,6 +51,27 @@ struct EntryTests {
         }
     }
 
+    @Test func `that an entry is of a symbolic link comes back, and can end`() async throws {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        for isLink in [true, false, true] {
+            let entry = ManifestEntry(
+                key: "l.rclonelink",
+                size: 1,
+                etag: ETag(wire: "e"),
+                crc64: nil,
+                lastModified: nil,
+                storageClass: .standard,
+                localModified: Timestamp(seconds: 1),
+                inode: 1,
+                isLink: isLink
+            )
+            try await store.record([.upsert(entry)])
+            #expect(try await store.entry("l.rclonelink") == entry)
+            #expect(try entry.path.isLink == isLink)
+        }
+    }
+
     @Test func `what was fetched of an object is known of that version until it is dropped`()
         async throws
     {

@@ -24,11 +24,12 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         localNanoseconds: SQLValue = .integer(0),
         key: SQLValue = key,
         mark: SQLValue = .integer(1),
+        linkMark: SQLValue = .integer(1),
         row: String = "a\\n"
     ) -> InvalidRow {
         let values: [SQLValue] =
             [key, size, etag, crc64] + lastModified
-            + [.text("Standard"), .integer(1), localNanoseconds, .integer(1), mark]
+            + [.text("Standard"), .integer(1), localNanoseconds, .integer(1), mark, linkMark]
         return InvalidRow(
             table: .entry,
             query: .upsertEntry,
@@ -50,7 +51,8 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
 
     static let entries = [
         entry("its size is -1", size: .integer(-1)),
-        entry("its mark of a link is 2", mark: .integer(2)),
+        entry("its mark of a link object is 2", mark: .integer(2)),
+        entry("its mark of a symbolic link is 2", linkMark: .integer(2)),
         entry("its ETag has 1025 bytes", etag: .text(String(repeating: "x", count: 1_025))),
         entry(
             "its file's modification time is not a time",

@@ -105,6 +105,34 @@ class Tools:
         self.run("rclone", "purge", "peer:rclone-bucket/tree")
         equal(self.run("rclone", "lsf", "-R", "peer:rclone-bucket").split(), ["moved"])
 
+    def test_links_of_rclone(self):
+        """Each of the two makes links of what the other stored, with their times."""
+        up, down, back = (self.path("links-" + name) for name in ("up", "down", "back"))
+        write_below(up, "d/f", b"file")
+        texts = {"to-file": "d/f", "d/up": "..", "nothing": "no/such", "out": "/etc/hostname"}
+        for name, text in texts.items():
+            os.symlink(text, os.path.join(up, name))
+            os.utime(os.path.join(up, name), ns=(0, 1_600_000_000_123_456_789),
+                     follow_symlinks=False)
+
+        def links(folder):
+            found = {}
+            for name in texts:
+                path = os.path.join(folder, name)
+                found[name] = os.readlink(path), os.lstat(path).st_mtime_ns
+            return found
+
+        self.run("rclone", "copy", "--links", up, "peer:rclone-bucket/links")
+        self.osssync("pull", down, "s3://rclone-bucket/links", "--links", "store")
+        equal(links(down), links(up), "the links that osssync made")
+        self.osssync("push", up, "s3://rclone-bucket/links-back", "--links", "store")
+        self.run("rclone", "copy", "--links", "peer:rclone-bucket/links-back", back)
+        equal(links(back), links(up), "the links that rclone made")
+        self.run("rclone", "check", "--links", "--exclude", ".osssync/**", up,
+                 "peer:rclone-bucket/links-back")
+        self.run("rclone", "purge", "peer:rclone-bucket/links")
+        self.run("rclone", "purge", "peer:rclone-bucket/links-back")
+
     def test_osssync_then_rclone(self):
         up, down = make_tree(self.path("swift-up")), self.path("swift-down")
         self.osssync("push", up, "s3://swift-bucket/tree")

@@ -44,6 +44,40 @@ struct RelativePathTests {
 
     @Test(
         arguments: [
+            (".rclonelink", UnsafeKey.namelessLink), ("d/.rclonelink", .namelessLink),
+            ("/.rclonelink", .namelessLink), ("..rclonelink", .dotComponent),
+            ("...rclonelink", .dotComponent), ("d/...rclonelink", .dotComponent),
+            ("../l.rclonelink", .dotComponent), ("/l.rclonelink", .absolute),
+            ("d//l.rclonelink", .emptyComponent), ("l\0.rclonelink", .containsNUL),
+            (".osssync.rclonelink", .reserved), ("d/.OSSSYNC.rclonelink", .reserved),
+            (".osssync/l.rclonelink", .reserved),
+        ] as [(ObjectKey, UnsafeKey)]
+    )
+    func `a link is refused by the name that it would have`(key: ObjectKey, expected: UnsafeKey) {
+        do {
+            _ = try RelativePath(key: key, links: .store)
+            Issue.record("it has a path")
+        } catch {
+            #expect(error == expected)
+        }
+    }
+
+    @Test func `the path of a link has its key, and no other run has one`() throws {
+        let key: ObjectKey = "d/l.rclonelink"
+        let link = try RelativePath(key: key, links: .store)
+        #expect(link.isLink && link.bytes == Array("d/l".utf8) && link.key == key)
+        #expect(link != (try RelativePath(key: "d/l")))
+        let file = try RelativePath(key: key, links: .skip)
+        #expect(!file.isLink && file.bytes == key.bytes && file.key == key)
+        for key in ["d/l.rclonelinks", "d/l.rclonelink/", "l.RCLONELINK", "l.rclonelink/f"] {
+            #expect(try !RelativePath(key: ObjectKey(key), links: .store).isLink)
+        }
+        let long = String(repeating: "n", count: 255)
+        #expect(try RelativePath(key: ObjectKey(long + ".rclonelink"), links: .store).isLink)
+    }
+
+    @Test(
+        arguments: [
             "a", "a/b", "a/b/", "C:\\x", "C:/x", "\\\\srv\\x", "a\r\nb", "\u{1B}[2J", "\u{7F}",
             "\u{85}",
             "%2e%2e%2f", "%00", "+ &#?%", "-rf", "*", "[a]", "con", "aux.txt", "a ", "a.", "...",

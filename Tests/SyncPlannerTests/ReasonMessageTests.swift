@@ -41,6 +41,25 @@ struct ReasonMessageTests {
                 + "delete the object, or copy it to a key without the final '/'"
         ),
         (
+            .unsafeName(.namelessLink),
+            "unsafe name: the key is that of a stored link, and has no name for it"
+        ),
+        (
+            .noLinkText(size: 4_096),
+            "the key is that of a stored link and the object has 4096 bytes, but the text of a "
+                + "link has 1 to 4095"
+        ),
+        (
+            .behindLink,
+            "a symbolic link is at this path or above it, and nothing is read or written through "
+                + "links; the object is skipped. Remove the link, or the object"
+        ),
+        (
+            .fileAtLink,
+            "a file has the name of the symbolic link that the object stands for; the file is "
+                + "kept. Move it away"
+        ),
+        (
             .needsRestore(.archive, isOngoing: false),
             "the object is archived (Archive) and must be restored before it can be read"
         ),

@@ -45,6 +45,13 @@ int osssync_sync_file_system(int descriptor);
 int osssync_preallocate(int descriptor, int64_t size);
 /// Sets the time of last modification; that of last access becomes now.
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
+/// The same of a name in `directory`; of a link, its own time.
+int osssync_set_modified_at(int directory, const char *name, int64_t seconds, int64_t nanoseconds);
+/// Opens the symbolic link `name` itself, not what it points at; fails with ENOTSUP or another error where that is not
+/// possible.
+int osssync_open_link(int directory, const char *name);
+/// The text of a link that `osssync_open_link` opened, at most `size` bytes of it, without a NUL; -1 with errno.
+ssize_t osssync_read_link(int descriptor, char *buffer, size_t size);
 /// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
 int osssync_is_network_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with

@@ -13,7 +13,7 @@ extension MirrorDirectory {
         return try root.directory(beneath: parent)
     }
 
-    /// What is at `path` now; links are not followed.
+    /// What is at `path` now; links are not followed, and one is the file of the path of a link.
     ///
     /// - Throws: `symlinkInPath` if a parent is a symbolic link. A parent that is a file leaves
     ///   `path` absent.
@@ -24,7 +24,18 @@ extension MirrorDirectory {
     /// The same; nil if not even the directory is there that `path` lies in.
     package func state(at path: RelativePath) throws(LocalError) -> LocalState? {
         do throws(LocalError) {
-            return try parent(of: path).status(of: PathBytes(path.name))?.state ?? .absent
+            if path.isFollowed {
+                guard case .file(_, let status) = try root.followed(path) else { return .absent }
+                return .file(status.identity)
+            }
+            let status = try parent(of: path).status(of: PathBytes(path.name))
+            guard path.isLink, let status else { return status?.state ?? .absent }
+            // A link is gone where a file has its name.
+            return switch status.kind {
+            case .special(.symbolicLink): .file(status.identity)
+            case .file: .absent
+            case .directory, .special: status.state
+            }
         } catch {
             switch error {
             case .absent, .parentIsFile: return nil
@@ -65,7 +76,7 @@ extension MirrorDirectory {
         }
     }
 
-    /// Opens a regular file.
+    /// Opens a regular file, or where the path is that of a link, the link itself.
     ///
     /// Anything else at `path`, or that replaces the file meanwhile, is not opened, or is closed
     /// again untouched.
@@ -73,12 +84,25 @@ extension MirrorDirectory {
     /// - Throws: `absent`, `targetIsDirectory`, `targetIsSpecial`, `symlinkInPath`, `parentIsFile`
     ///   or `targetChanged`.
     package func openForReading(_ path: RelativePath) throws(LocalError) -> OpenFile {
+        if path.isFollowed {
+            guard case .file(let target, _) = try root.followed(path) else {
+                throw .targetChanged(path)
+            }
+            return try openForReading(target)
+        }
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
         // Opening a FIFO or a device can have effects of its own, so the first look comes before.
         let seen = try parent.status(of: name)
         switch seen?.kind {
         case nil: throw .absent(path)
+        case .special(.symbolicLink) where path.isLink:
+            let link = try OpenFile(link: name, in: parent, path)
+            guard let seen, try link.status().isSameObject(as: seen) else {
+                throw .targetChanged(path)
+            }
+            return link
+        case .file where path.isLink: throw .targetChanged(path)
         case .directory: throw .targetIsDirectory(path)
         case .special(let kind): throw .targetIsSpecial(path, kind)
         case .file: break

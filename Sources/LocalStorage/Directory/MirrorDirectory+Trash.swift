@@ -106,7 +106,7 @@ extension MirrorDirectory {
             }
         }
         let status = try parent.status(of: PathBytes(path.name))
-        guard let status, status.kind == .file, status.identity == expected else {
+        guard let status, status.kind == .of(path), status.identity == expected else {
             throw .targetChanged(path)
         }
         return (parent, status)

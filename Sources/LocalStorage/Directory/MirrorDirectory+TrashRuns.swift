@@ -67,15 +67,15 @@ extension MirrorDirectory {
         guard let place = try trashIfPresent()?.ifPresent(run.name, path.parent) else {
             return false
         }
-        return try place.status(of: PathBytes(path.name))?.kind == .file
+        return try place.status(of: PathBytes(path.name))?.isKept == true
     }
 
     /// Hands each file that a run left in the trash to `body`, by the path that it had, until
     /// `body` returns false.
     ///
     /// The files of a directory come before its directories, both by name. Holds the names of the
-    /// directories on the way. What is not a regular file was not put there by osssync, and is
-    /// passed over.
+    /// directories on the way. What is neither a regular file nor a link was not put there by
+    /// osssync, and is passed over.
     ///
     /// With a `path`, only that file, or what is beneath that directory. The result is false if
     /// that of `body` was.
@@ -89,7 +89,7 @@ extension MirrorDirectory {
         if let path {
             guard let parent = try trash.ifPresent(run.name, path.parent) else { return true }
             switch try parent.status(of: PathBytes(path.name)) {
-            case let status? where status.kind == .file: return try body(path.key, status.identity)
+            case let status? where status.isKept: return try body(path.key, status.identity)
             case let status? where status.kind == .directory: break
             default: return true
             }
@@ -111,7 +111,7 @@ extension MirrorDirectory {
             for name in names {
                 guard let status = try directory.status(of: PathBytes(name)) else { continue }
                 switch status.kind {
-                case .file:
+                case .file, .special(.symbolicLink):
                     guard try body(ObjectKey(prefix + name), status.identity) else { return false }
                 case .directory: directories.append(prefix + name + [slash])
                 case .special: continue
@@ -121,6 +121,11 @@ extension MirrorDirectory {
         }
         return true
     }
+}
+
+extension FileStatus {
+    /// True for what can be in the trash.
+    var isKept: Bool { kind == .file || kind == .special(.symbolicLink) }
 }
 
 extension OpenDirectory {

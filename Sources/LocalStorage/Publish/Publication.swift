@@ -1,6 +1,7 @@
 package import SyncModel
 
-/// A finished temporary file that is to take its place in the mirrored directory.
+/// A finished temporary file that is to take its place in the mirrored directory; where the path is
+/// that of a link, a link with its content does.
 package struct Publication: Sendable, Hashable {
     package var partialName: String
     package var path: RelativePath
@@ -51,7 +52,7 @@ package struct ReadyPartial: Sendable, Hashable {
 extension Publication {
     /// The temporary file, if nothing needs to be done to it before it gets its name.
     func unchangedPartial(_ modes: NewFileModes) -> ReadyPartial? {
-        guard let ready, ready.name == partialName, ready.modified == modified,
+        guard !path.isLink, let ready, ready.name == partialName, ready.modified == modified,
             expected == .absent, modes.permissions(permissions) == modes.ordinary
         else { return nil }
         return ready
@@ -126,19 +127,46 @@ extension Publication {
     ) -> Bool {
         guard case .replaceHolding(let checksum) = backup else { return true }
         let found = Result { () throws(LocalError) in
-            let descriptor = try calls.open(
-                at: directory.descriptor,
-                name,
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-            let file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+            let file: OpenFile
+            if path.isLink {
+                file = try OpenFile(link: name, in: directory, path)
+            } else {
+                let descriptor = try calls.open(
+                    at: directory.descriptor,
+                    name,
+                    flags: SystemCalls.readingFlags,
+                    mode: 0
+                )
+                file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+            }
             let range = ByteRange(offset: 0, length: old.identity.size)
             return try file.checksum(of: range, unless: nil)
         }
         // What cannot be read is not replaced either.
         if case .success(checksum) = found { return true }
         return false
+    }
+}
+
+extension Publication {
+    /// What is at the target, if it is what was expected; nil for nothing, if that was.
+    func checkedTarget(
+        in parent: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) -> FileStatus? {
+        let found = try parent.status(of: name)
+        switch (expected, found?.kind) {
+        case (_, .directory): throw .targetIsDirectory(path)
+        case (.file(let seen), .special(.symbolicLink)) where path.isLink:
+            guard found?.identity == seen else { throw .targetChanged(path) }
+            return found
+        case (_, .file) where path.isLink: throw .targetIsFile(path)
+        case (.anything, nil), (.anything, .file), (.anything, .special(.symbolicLink)):
+            return found
+        case (_, .special(let kind)): throw .targetIsSpecial(path, kind)
+        case (.file(let seen), .file) where found?.identity == seen: return found
+        case (.file, _), (.absent, _): throw .targetChanged(path)
+        }
     }
 }
 

@@ -64,6 +64,11 @@ struct Publisher {
                 guard let name = PartialName(group[index].partialName),
                     let (file, _) = try directory.open(name)
                 else { continue }
+                if group[index].path.isLink {
+                    let link = try directory.makeLink(of: file, name, for: group[index])
+                    prepared.append(Prepared(index: index, name: link.name, status: link.status))
+                    continue
+                }
                 try calls.setMode(file.descriptor, try permissions(for: group[index]))
                 try calls.setModified(file.descriptor, group[index].modified)
                 if synchronizesEach { try calls.synchronize(file.descriptor) }
@@ -116,7 +121,7 @@ struct Publisher {
         let path = publication.path
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
-        guard let old = try checkedTarget(publication, parent, name) else { return }
+        guard let old = try publication.checkedTarget(in: parent, name) else { return }
         let keeper = OldVersionKeeper(
             directory: directory,
             path: path,
@@ -184,7 +189,7 @@ struct Publisher {
                 kept = try replace(version, with: item, parent, name, path)
             } else if publication.expected == .absent {
                 try placeWhereAbsent(item, parent, name, path)
-            } else if let old = try checkedTarget(publication, parent, name) {
+            } else if let old = try publication.checkedTarget(in: parent, name) {
                 kept = try replace(old, with: item, parent, name)
             } else {
                 try placeWhereAbsent(item, parent, name, path)
@@ -228,31 +233,15 @@ struct Publisher {
         if placed { return }
         switch try parent.status(of: name)?.kind {
         case .directory: throw .targetIsDirectory(path)
+        case .special(.symbolicLink) where path.isLink: throw .targetChanged(path)
         case .special(let kind): throw .targetIsSpecial(path, kind)
+        case .file where path.isLink: throw .targetIsFile(path)
         case .file:
             if let other = parent.nameFound(by: path.name) {
                 throw .nameTaken(path, by: displayText(other))
             }
             throw .targetChanged(path)
         case nil: throw .targetChanged(path)
-        }
-    }
-
-    /// What is at the target, if it is what was expected; nil for nothing, if that was.
-    private func checkedTarget(
-        _ publication: Publication,
-        _ parent: OpenDirectory,
-        _ name: PathBytes
-    ) throws(LocalError) -> FileStatus? {
-        let path = publication.path
-        let found = try parent.status(of: name)
-        switch (publication.expected, found?.kind) {
-        case (_, .directory): throw .targetIsDirectory(path)
-        case (.anything, nil), (.anything, .file), (.anything, .special(.symbolicLink)):
-            return found
-        case (_, .special(let kind)): throw .targetIsSpecial(path, kind)
-        case (.file(let expected), .file) where found?.identity == expected: return found
-        case (.file, _), (.absent, _): throw .targetChanged(path)
         }
     }
 

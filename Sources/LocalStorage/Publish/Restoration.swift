@@ -88,7 +88,7 @@ private struct Restoration {
         name = PathBytes(path.name)
         newName = PathBytes(target.name)
         guard let place = try directory.trash.ifPresent(run.name, path.parent),
-            let old = try place.status(of: name), old.kind == .file
+            let old = try place.status(of: name), old.isKept
         else { throw .absent(path) }
         (self.place, self.old) = (place, old)
         guard let parent = target.parent else {
@@ -124,6 +124,7 @@ private struct Restoration {
         guard let status = try parent.status(of: newName) else { return nil }
         switch status.kind {
         case .file: break
+        case .special(.symbolicLink) where old.kind == status.kind: break
         case .directory: throw .targetIsDirectory(target)
         case .special(let kind): throw .targetIsSpecial(target, kind)
         }
@@ -158,7 +159,9 @@ private struct Restoration {
         unless interruption: Interruption
     ) throws(LocalError) -> Bool {
         if present.isSameObject(as: old) { return true }
-        guard present.identity.size == old.identity.size else { return false }
+        guard present.kind == old.kind, present.identity.size == old.identity.size else {
+            return false
+        }
         let expected = try checksum(in: place, name, old, unless: interruption)
         return try checksum(in: parent, newName, present, unless: interruption) == expected
     }
@@ -169,9 +172,14 @@ private struct Restoration {
         _ status: FileStatus,
         unless interruption: Interruption
     ) throws(LocalError) -> CRC64 {
-        let flags = SystemCalls.readingFlags
-        let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0)
-        let file = OpenFile(adopting: opened, name: target.display, calls: calls)
+        let file: OpenFile
+        if status.kind == .file {
+            let flags = SystemCalls.readingFlags
+            let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0)
+            file = OpenFile(adopting: opened, name: target.display, calls: calls)
+        } else {
+            file = try OpenFile(link: name, in: directory, target)
+        }
         guard try file.status().isSameVersion(as: status) else { throw .targetChanged(target) }
         let range = ByteRange(offset: 0, length: status.identity.size)
         return try file.checksum(of: range, unless: interruption)

@@ -43,6 +43,11 @@ struct FileStatus: Sendable, Hashable {
         case file
         case directory
         case special(SpecialFileKind)
+
+        /// What is at the path of a file, or of a link.
+        static func of(_ path: RelativePath) -> Kind {
+            path.isLink ? .special(.symbolicLink) : .file
+        }
     }
 
     let kind: Kind

@@ -166,6 +166,43 @@ extension OpenDirectory {
         return current
     }
 
+    private func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+        guard let parent = path.parent else { return self }
+        return try directory(beneath: parent)
+    }
+
+    /// What a symbolic link leads to.
+    enum Followed {
+        case file(RelativePath, FileStatus)
+        case other(WalkIssue.Target)
+    }
+
+    /// Where the link at `path` leads, which is resolved by its text: beneath this directory, over
+    /// no other link, and only to a regular file.
+    func followed(_ path: RelativePath) throws(LocalError) -> Followed {
+        let link = try OpenFile(link: PathBytes(path.name), in: parent(of: path), path)
+        guard let text = link.linkText, let target = path.target(ofLink: text) else {
+            return .other(.outside)
+        }
+        do throws(LocalError) {
+            guard let status = try parent(of: target).status(of: PathBytes(target.name)) else {
+                return .other(.nothing)
+            }
+            return switch status.kind {
+            case .file: .file(target, status)
+            case .directory: .other(.directory)
+            case .special(.symbolicLink): .other(.outside)
+            case .special: .other(.special)
+            }
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: return .other(.nothing)
+            case .symlinkInPath, .targetChanged: return .other(.outside)
+            default: throw error
+            }
+        }
+    }
+
     /// Why `name` in this directory could not be opened as a directory.
     private func explanation(
         of error: LocalError,

@@ -1,18 +1,54 @@
 package import SyncModel
 
-/// An open regular file, closed when the last reference goes.
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// An open regular file, or a symbolic link itself with its text as the content; closed when the
+/// last reference goes.
 package final class OpenFile: Sendable {
     /// Valid as long as this object lives.
     package let descriptor: Int32
     /// What it is called in messages.
     package let name: String
     let calls: SystemCalls
+    /// The text of a symbolic link, whose descriptor gives nothing but its status; nil for a file.
+    package let linkText: [UInt8]?
 
     /// Takes over `descriptor`.
     init(adopting descriptor: Int32, name: String, calls: SystemCalls) {
         self.descriptor = descriptor
         self.name = name
         self.calls = calls
+        linkText = nil
+    }
+
+    /// Opens the symbolic link `link` of `directory` itself and reads its text.
+    ///
+    /// - Throws: What opening throws; `absent` or `targetChanged` for anything but a link.
+    init(
+        link: PathBytes,
+        in directory: OpenDirectory,
+        _ path: RelativePath
+    ) throws(LocalError) {
+        calls = directory.calls
+        name = path.display
+        do throws(LocalError) {
+            descriptor = try calls.openLink(at: directory.descriptor, link)
+        } catch {
+            throw error.errno == ENOENT ? .absent(path) : error
+        }
+        do throws(LocalError) {
+            guard try calls.status(of: descriptor).kind == .special(.symbolicLink) else {
+                throw .targetChanged(path)
+            }
+            linkText = try calls.readLink(descriptor)
+        } catch {
+            SystemCalls.close(descriptor)
+            throw error
+        }
     }
 
     deinit {
@@ -70,14 +106,25 @@ package final class OpenFile: Sendable {
     }
 
     private func fill(_ bytes: inout [UInt8], at offset: Int64) throws(LocalError) -> Int {
-        let calls = calls
-        let descriptor = descriptor
         let result = unsafe bytes.withUnsafeMutableBytes { buffer in
             Result { () throws(LocalError) in
-                try unsafe calls.read(descriptor, into: buffer, at: offset)
+                try unsafe readBytes(into: buffer, at: offset)
             }
         }
         return try result.get()
+    }
+
+    private func readBytes(
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(LocalError) -> Int {
+        guard let linkText else {
+            return try unsafe calls.read(descriptor, into: buffer, at: offset)
+        }
+        guard offset < Int64(linkText.count) else { return 0 }
+        let rest = linkText[Int(offset)...].prefix(buffer.count)
+        unsafe buffer.copyBytes(from: rest)
+        return rest.count
     }
 }
 
@@ -139,7 +186,7 @@ extension OpenFile {
             guard interruption?.isRaised != true else { throw .interrupted }
             let wanted = Int(min(Int64(capacity), range.end - offset))
             let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-            let count = try unsafe calls.read(descriptor, into: part, at: offset)
+            let count = try unsafe readBytes(into: part, at: offset)
             guard count == wanted else {
                 throw .sizeChanged(path: name, expected: range.end)
             }

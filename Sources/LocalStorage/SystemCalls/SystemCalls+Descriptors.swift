@@ -100,6 +100,42 @@ extension SystemCalls {
         }
     }
 
+    /// The same of a name; of a link, its own time.
+    func setModified(
+        at directory: Int32,
+        _ name: PathBytes,
+        _ time: Timestamp
+    ) throws(LocalError) {
+        try check("utimensat", name) {
+            unsafe name.withPointer {
+                unsafe osssync_set_modified_at(
+                    directory,
+                    $0,
+                    time.seconds,
+                    Int64(time.nanoseconds)
+                )
+            }
+        }
+    }
+
+    /// The text of a symbolic link that is open itself.
+    func readLink(_ descriptor: Int32) throws(LocalError) -> [UInt8] {
+        // One byte more than any link has, so that a longer one would show.
+        var text = [UInt8](repeating: 0, count: RelativePath.maximumLinkLength + 1)
+        let count = unsafe text.withUnsafeMutableBytes { bytes in
+            Result { () throws(LocalError) in
+                try check("readlinkat") {
+                    unsafe osssync_read_link(
+                        descriptor,
+                        bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                        bytes.count
+                    )
+                }
+            }
+        }
+        return [UInt8](text[..<(try count.get())])
+    }
+
     func synchronize(_ descriptor: Int32) throws(LocalError) {
         try check("fsync") { fsync(descriptor) }
     }
@@ -228,6 +264,7 @@ extension SystemCalls {
     /// What a directory says of an entry without a look at it.
     enum EntryType: Sendable, Hashable {
         case directory
+        case link
         case other
         /// The file system does not say.
         case unknown
@@ -235,6 +272,7 @@ extension SystemCalls {
         init(_ raw: UInt8) {
             switch Int(raw) {
             case Int(DT_DIR): self = .directory
+            case Int(DT_LNK): self = .link
             case Int(DT_UNKNOWN): self = .unknown
             default: self = .other
             }

@@ -255,6 +255,22 @@ extension SystemCalls {
         }
     }
 
+    /// Makes a symbolic link with the text `target`; fails if the name is taken.
+    func makeLink(_ target: PathBytes, at directory: Int32, _ name: PathBytes) throws(LocalError) {
+        try check("symlinkat", name) {
+            unsafe target.withPointer { target in
+                unsafe name.withPointer { unsafe symlinkat(target, directory, $0) }
+            }
+        }
+    }
+
+    /// Opens a symbolic link itself.
+    func openLink(at directory: Int32, _ name: PathBytes) throws(LocalError) -> Int32 {
+        try check("openat", name) {
+            unsafe name.withPointer { unsafe osssync_open_link(directory, $0) }
+        }
+    }
+
     /// A second name for a file (of a link: for the link itself).
     func link(
         from directory: Int32,

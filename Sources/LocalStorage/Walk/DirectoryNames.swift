@@ -3,13 +3,18 @@ internal import SyncModel
 /// The names of one directory in key order, in one block of memory however many they are.
 ///
 /// A directory sorts as its name and "/", because that is how the keys beneath it begin: `a-b`
-/// comes before `a/…`, and `a/…` before `a0`.
+/// comes before `a/…`, and `a/…` before `a0`. Where links are stored, one has two elements: the
+/// place of its own name, and that of its key.
 struct DirectoryNames: Sendable {
     struct Element: Sendable {
         /// Where the name begins; it ends before a NUL.
         let start: Int
         let length: Int
         let isDirectory: Bool
+        /// True if the directory says that it is a symbolic link.
+        let isLink: Bool
+        /// True for the key of a stored link, whose name has the suffix.
+        let isLinkKey: Bool
         /// The first eight bytes of the sorting key, which decide most comparisons.
         fileprivate let head: UInt64
     }
@@ -23,7 +28,7 @@ struct DirectoryNames: Sendable {
 
     /// Reads the names in `directory`.
     init(of directory: OpenDirectory) throws(LocalError) {
-        try self.init(of: directory, prefix: [], within: .all)
+        try self.init(of: directory, prefix: [], within: .all, links: .skip)
     }
 
     /// The same without those beneath which no key of `ranges` can be; `prefix` is the directory's
@@ -31,13 +36,26 @@ struct DirectoryNames: Sendable {
     init(
         of directory: OpenDirectory,
         prefix: [UInt8],
-        within ranges: KeyRanges
+        within ranges: KeyRanges,
+        links: LinkPolicy
     ) throws(LocalError) {
         var unknown: [Int] = []
+        var perhapsLinks: [[UInt8]] = []
+        let linkSuffix = [UInt8](ObjectKey.linkSuffix.utf8)
         let takesAll = ranges.cover(prefix: ObjectKey(prefix))
         areAll = takesAll
         try unsafe directory.calls.names(in: directory.descriptor) { name, type in
             isOfEmptyDirectory = false
+            let mayBeLink = links == .store && (type == .link || type == .unknown)
+            if mayBeLink,
+                unsafe takesAll || ranges.contains(ObjectKey(prefix + name + linkSuffix))
+            {
+                if type == .link {
+                    unsafe append(name, isDirectory: false, isLink: true, suffix: linkSuffix)
+                } else {
+                    unsafe perhapsLinks.append([UInt8](name))
+                }
+            }
             if !takesAll {
                 let path = unsafe prefix + name
                 let isFile = type != .directory && ranges.contains(ObjectKey(path))
@@ -47,14 +65,25 @@ struct DirectoryNames: Sendable {
                 guard isFile || isMet else { return }
             }
             if type == .unknown { unknown.append(elements.count) }
-            unsafe append(name, isDirectory: type == .directory)
+            unsafe append(name, isDirectory: type == .directory, isLink: type == .link)
         }
         // A file system that does not say what its entries are is asked for each.
         for index in unknown {
             let element = elements[index]
             let status = try directory.status(of: name(of: element))
-            guard status?.kind == .directory else { continue }
-            elements[index] = makeElement(element.start, element.length, isDirectory: true)
+            elements[index] = makeElement(
+                element.start,
+                element.length,
+                isDirectory: status?.kind == .directory,
+                isLink: status?.kind == .special(.symbolicLink)
+            )
+        }
+        for name in perhapsLinks {
+            let status = try directory.status(of: PathBytes(name))
+            guard status?.kind == .special(.symbolicLink) else { continue }
+            unsafe name.withUnsafeBufferPointer {
+                unsafe append($0, isDirectory: false, isLink: true, suffix: linkSuffix)
+            }
         }
         sort()
     }
@@ -62,19 +91,46 @@ struct DirectoryNames: Sendable {
     /// Of names that are at hand, for tests.
     init(_ names: [(name: [UInt8], isDirectory: Bool)]) {
         for (name, isDirectory) in names {
-            unsafe name.withUnsafeBufferPointer { unsafe append($0, isDirectory: isDirectory) }
+            unsafe name.withUnsafeBufferPointer {
+                unsafe append($0, isDirectory: isDirectory, isLink: false)
+            }
         }
         sort()
     }
 
-    private mutating func append(_ name: UnsafeBufferPointer<UInt8>, isDirectory: Bool) {
+    /// With a `suffix`, the name sorts as if it had that; the name for calls follows.
+    private mutating func append(
+        _ name: UnsafeBufferPointer<UInt8>,
+        isDirectory: Bool,
+        isLink: Bool,
+        suffix: [UInt8] = []
+    ) {
         let start = storage.count
         unsafe storage.append(contentsOf: name)
+        storage.append(contentsOf: suffix)
         storage.append(0)
-        elements.append(makeElement(start, name.count, isDirectory: isDirectory))
+        let length = name.count + suffix.count
+        elements.append(
+            makeElement(
+                start,
+                length,
+                isDirectory: isDirectory,
+                isLink: isLink,
+                isLinkKey: !suffix.isEmpty
+            )
+        )
+        guard !suffix.isEmpty else { return }
+        unsafe storage.append(contentsOf: name)
+        storage.append(0)
     }
 
-    private func makeElement(_ start: Int, _ length: Int, isDirectory: Bool) -> Element {
+    private func makeElement(
+        _ start: Int,
+        _ length: Int,
+        isDirectory: Bool,
+        isLink: Bool,
+        isLinkKey: Bool = false
+    ) -> Element {
         var head: UInt64 = 0
         for index in 0..<8 {
             head <<= 8
@@ -84,7 +140,14 @@ struct DirectoryNames: Sendable {
                 head |= UInt64(UInt8(ascii: "/"))
             }
         }
-        return Element(start: start, length: length, isDirectory: isDirectory, head: head)
+        return Element(
+            start: start,
+            length: length,
+            isDirectory: isDirectory,
+            isLink: isLink,
+            isLinkKey: isLinkKey,
+            head: head
+        )
     }
 
     private mutating func sort() {
@@ -105,13 +168,21 @@ struct DirectoryNames: Sendable {
                 if shared < element.length { return bytes[element.start + shared] }
                 return element.isDirectory ? UInt8(ascii: "/") : 0
             }
-            return next(left) < next(right)
+            let (a, b) = (next(left), next(right))
+            // A file with a link's key comes first: it refuses that key.
+            return a == b ? !left.isLinkKey && right.isLinkKey : a < b
         }
     }
 
     /// For system calls, without a copy.
     func name(of element: Element) -> PathBytes {
-        PathBytes(sharing: storage, from: element.start)
+        let start = element.start + (element.isLinkKey ? element.length + 1 : 0)
+        return PathBytes(sharing: storage, from: start)
+    }
+
+    /// Without what only the key has.
+    func ownBytes(of element: Element) -> ArraySlice<UInt8> {
+        bytes(of: element).dropLast(element.isLinkKey ? ObjectKey.linkSuffix.utf8.count : 0)
     }
 
     func bytes(of element: Element) -> ArraySlice<UInt8> {

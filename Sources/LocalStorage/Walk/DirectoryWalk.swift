@@ -27,7 +27,8 @@ package struct WalkBatch: Sendable, Hashable {
 ///
 /// One element is looked at when it is asked for. In memory are the names of the directories from
 /// the root to the current one; open are the innermost of them. Links are not followed, nothing but
-/// directories is opened, and osssync's own state is left out.
+/// directories is opened, and osssync's own state is left out. Where links are stored, each is an
+/// entry of its key, and an issue at its own name.
 package final class DirectoryWalk: Sendable {
     private let state: Mutex<State>
 
@@ -39,10 +40,18 @@ package final class DirectoryWalk: Sendable {
         path: String,
         within ranges: KeyRanges,
         tags: DirectoryTags,
+        links: LinkPolicy,
         leavingOut isExcluded: @escaping Exclusion
     ) {
         state = Mutex(
-            State(root: root, path: path, ranges: ranges, tags: tags, isExcluded: isExcluded)
+            State(
+                root: root,
+                path: path,
+                ranges: ranges,
+                tags: tags,
+                links: links,
+                isExcluded: isExcluded
+            )
         )
     }
 
@@ -71,6 +80,7 @@ extension MirrorDirectory {
     package func walk(
         within ranges: KeyRanges,
         tags: DirectoryTags = DirectoryTags(),
+        links: LinkPolicy = .skip,
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
         DirectoryWalk(
@@ -78,6 +88,7 @@ extension MirrorDirectory {
             path: path,
             within: ranges,
             tags: tags,
+            links: links,
             leavingOut: isExcluded
         )
     }
@@ -85,7 +96,7 @@ extension MirrorDirectory {
 
 extension DirectoryWalk {
     /// One directory that is being walked.
-    fileprivate struct Level {
+    struct Level {
         /// Nil while deeper levels need the descriptors.
         var directory: OpenDirectory?
         let status: FileStatus
@@ -99,7 +110,7 @@ extension DirectoryWalk {
         let isWhole: Bool
     }
 
-    fileprivate struct State {
+    struct State {
         /// Descriptors that deep trees may hold at a time.
         static let maximumOpenLevels = 8
 
@@ -111,6 +122,7 @@ extension DirectoryWalk {
         let path: String
         let ranges: KeyRanges
         let tags: DirectoryTags
+        let links: LinkPolicy
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
@@ -122,22 +134,24 @@ extension DirectoryWalk {
             path: String,
             ranges: KeyRanges,
             tags: DirectoryTags,
+            links: LinkPolicy,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
             self.root = root
             self.path = path
             self.ranges = ranges
             self.tags = tags
+            self.links = links
             self.isExcluded = isExcluded
         }
     }
 }
 
 extension DirectoryWalk.State {
-    fileprivate mutating func next(limit: Int) throws(LocalError) -> WalkBatch {
+    mutating func next(limit: Int) throws(LocalError) -> WalkBatch {
         var batch = WalkBatch(entries: [], issues: [], isFinished: false)
         if !isStarted {
-            let names = try DirectoryNames(of: root, prefix: [], within: ranges)
+            let names = try DirectoryNames(of: root, prefix: [], within: ranges, links: links)
             levels = [
                 DirectoryWalk.Level(
                     directory: root,
@@ -181,6 +195,15 @@ extension DirectoryWalk.State {
         let path = level.prefix + name
         // Of a name whose kind was unknown, it is known now.
         if !level.isWhole, !leads(path, element.isDirectory) { return true }
+        if element.isLinkKey {
+            let own = level.names.ownBytes(of: element)
+            // The place of its own name says why it is not taken.
+            guard !RelativePath.isReserved(own), isValidUTF8([UInt8](own)),
+                !isExcluded(path, false)
+            else { return true }
+            inspectLink(at: path, level.names.name(of: element), in: directory, &batch)
+            return true
+        }
         if RelativePath.isReserved(name) {
             let reason = reservation(of: element, level, in: directory)
             if let reason, !isExcluded(path, element.isDirectory) {
@@ -196,7 +219,7 @@ extension DirectoryWalk.State {
         if element.isDirectory {
             enter(path, level.names.name(of: element), in: directory, &batch)
         } else {
-            inspect(at: path, level.names.name(of: element), in: directory, &batch)
+            inspect(element, at: path, level.names.name(of: element), in: directory, &batch)
         }
         return true
     }
@@ -259,24 +282,25 @@ extension DirectoryWalk.State {
         return directory
     }
 
-    private mutating func lose(_ path: [UInt8], _ batch: inout WalkBatch) {
+    mutating func lose(_ path: [UInt8], _ batch: inout WalkBatch) {
         levels[levels.count - 1].hasLost = true
         batch.issues.append(WalkIssue(path: path, reason: .disappeared))
     }
 
     private mutating func inspect(
+        _ element: DirectoryNames.Element,
         at path: [UInt8],
         _ name: PathBytes,
         in directory: OpenDirectory,
         _ batch: inout WalkBatch
     ) {
         do throws(LocalError) {
-            // A file that is gone by now is no entry. One that a program saves by putting a new
-            // one in its place can lack its name for a moment, so absence is seen twice.
-            var found = try directory.status(of: name)
-            if found == nil { found = try directory.status(of: name) }
-            guard let status = found else { return lose(path, &batch) }
+            guard let status = try status(of: name, in: directory) else {
+                return lose(path, &batch)
+            }
             switch status.kind {
+            case .file where links == .store && ObjectKey(path).isOfLink:
+                batch.issues.append(WalkIssue(path: path, reason: .linkName))
             case .file:
                 if let around = levels.last, status.isMountPoint(in: around.status) {
                     mountPoints.append(path)
@@ -288,7 +312,7 @@ extension DirectoryWalk.State {
                 // Its place in the order is another one, which may have been passed.
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
             case .special(.symbolicLink):
-                batch.issues.append(WalkIssue(path: path, reason: .symbolicLink))
+                try noteLink(element, at: path, &batch)
             case .special(let kind):
                 batch.issues.append(WalkIssue(path: path, reason: .special(kind)))
             }
@@ -313,7 +337,12 @@ extension DirectoryWalk.State {
         do throws(LocalError) {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
-            let names = try DirectoryNames(of: opened, prefix: prefix, within: ranges)
+            let names = try DirectoryNames(
+                of: opened,
+                prefix: prefix,
+                within: ranges,
+                links: links
+            )
             if let reason = tags.reason(names, in: opened) {
                 batch.issues.append(WalkIssue(path: path, reason: reason))
                 return

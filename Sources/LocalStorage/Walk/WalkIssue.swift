@@ -5,6 +5,12 @@ package struct WalkIssue: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// Links are not followed.
         case symbolicLink
+        /// The link is an entry of another key, and nothing else can be at its path.
+        case storedLink
+        /// The link leads to nothing that is mirrored in its place.
+        case unfollowedLink(Target)
+        /// A file has the name that the key of a stored link has.
+        case linkName
         /// Never opened.
         case special(SpecialFileKind)
         /// The state of a mirror that lies within this one; the path is that of its state.
@@ -29,6 +35,15 @@ package struct WalkIssue: Sendable, Hashable {
         case unreadableTag(errno: Int32)
     }
 
+    /// What a link leads to that is not followed.
+    package enum Target: Sendable, Hashable {
+        /// Out of the mirrored directory, into osssync's own files, or over another link.
+        case outside
+        case directory
+        case special
+        case nothing
+    }
+
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
@@ -43,8 +58,9 @@ package struct WalkIssue: Sendable, Hashable {
     /// Where this is false, the walk is complete but for the path and what is beneath it.
     package var makesScanIncomplete: Bool {
         switch reason {
-        case .symbolicLink, .special, .nestedMirror, .reservedName, .nameNotUTF8, .tooDeep,
-            .disappeared, .tagged, .unreadableTag:
+        case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
+            .reservedName,
+            .nameNotUTF8, .tooDeep, .disappeared, .tagged, .unreadableTag:
             false
         case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
@@ -53,9 +69,9 @@ package struct WalkIssue: Sendable, Hashable {
     /// True for what no mirror takes; with anything else something of the mirror is missing.
     package var isLeftOutByDesign: Bool {
         switch reason {
-        case .symbolicLink, .special, .nestedMirror, .reservedName: true
-        case .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory, .unreadableEntry,
-            .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
+        case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .reservedName: true
+        case .storedLink, .linkName, .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory,
+            .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
             false
         }
     }
@@ -75,6 +91,22 @@ package struct WalkIssue: Sendable, Hashable {
         let name = displayText(path)
         switch reason {
         case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
+        case .storedLink:
+            return "'\(name)' is a symbolic link, which is mirrored as "
+                + "'\(name)\(ObjectKey.linkSuffix)'."
+        case .unfollowedLink(let target):
+            let what =
+                switch target {
+                case .outside:
+                    "leads out of the mirror, over another link, or to a name that is not mirrored"
+                case .directory: "leads to a directory, which is mirrored by its own name only"
+                case .special: "leads to a special file"
+                case .nothing: "leads to nothing"
+                }
+            return "'\(name)' is a symbolic link that \(what); it is skipped."
+        case .linkName:
+            return "'\(name)' has a name under which only symbolic links are stored, and is "
+                + "skipped; rename it, or use --links skip."
         case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
         case .nestedMirror:
             let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))

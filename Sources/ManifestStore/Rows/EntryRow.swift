@@ -5,7 +5,7 @@ enum EntryRow {
     /// `smallestSearchable` is the least size of what is looked up by content.
     static func values(of entry: ManifestEntry, smallestSearchable: Int64) -> [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(15)
+        values.reserveCapacity(16)
         values.append(entry.key)
         values.append(entry.size)
         values.append(entry.etag.text)
@@ -15,7 +15,8 @@ enum EntryRow {
         values.append(entry.localModified)
         values.append(bits: entry.inode)
         values.append(entry.isThroughLink ? .integer(1) : .null)
-        values = RowDigest.sealing(values, table: .entry, additions: 1)
+        values.append(entry.isLink ? .integer(1) : .null)
+        values = RowDigest.sealing(values, table: .entry, additions: 2)
         values.append(.integer(isSample(entry.key) ? 1 : 0))
         values.append(entry.size >= smallestSearchable ? .integer(1) : .null)
         return values
@@ -51,7 +52,8 @@ enum EntryRow {
             ),
             localModified: try row.timestamp("its file's modification time"),
             inode: try row.bits("its inode"),
-            isThroughLink: try row.addedMark("its mark of a link")
+            isThroughLink: try row.addedMark("its mark of a link object"),
+            isLink: try row.addedMark("its mark of a symbolic link")
         )
         try row.finish()
         return entry

@@ -27,7 +27,7 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .trash,
+            .checksum, .links, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .trash,
             .backupDirectory, .partSize,
             .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions

@@ -2,7 +2,7 @@
 extension CommandTable {
     /// Options that its pushes get as they were given.
     private static let watchedOptions: [Option] =
-        scheduledOptions.filter { $0 != .filesFrom && $0 != .ifLocked }
+        scheduledOptions.filter { ![.filesFrom, .ifLocked, .restore].contains($0) }
 
     static let watch = CommandSpecification(
         name: .watch,
@@ -23,7 +23,7 @@ extension CommandTable {
                 + "user must fix ends it with the status of that push: 2, 3, 4 or 5.",
         ],
         options: [.settle, .every] + watchedOptions + [
-            .progress, .json, .quiet, .verbose, .stateDirectory, .help,
+            .progress, .color, .json, .quiet, .verbose, .stateDirectory, .help,
         ],
         examples: [
             ("osssync watch ~/Photos", "upload what changes, until Ctrl-C"),

@@ -175,10 +175,10 @@ enum CommandTable {
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
         [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .noMetadata,
-            .trashDays, .ifLocked, .jobs, .partSize, .bandwidthLimit, .maximumTransfer,
-            .maximumDuration, .filesFrom, .emptyDirectories, .noEmptyDirectories, .progress, .color,
-            .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
+            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .links,
+            .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .ifLocked, .jobs,
+            .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration, .filesFrom, .progress,
+            .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
             .stateDirectory,
         ] + commonOptions
 
@@ -308,8 +308,8 @@ enum CommandTable {
             pathsNote,
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .maxDelete, .allowEmpty, .onConflict, .checksum, .exitCode, .summary, .filesFrom,
-            .jobs, .stateDirectory,
+            .maxDelete, .allowEmpty, .onConflict, .checksum, .links, .exitCode, .summary,
+            .filesFrom, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync status ~/Photos", "is anything left to do?"),
@@ -333,7 +333,7 @@ enum CommandTable {
                 + "that of a directory in the bucket.",
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .onConflict, .checksum, .stateDirectory,
+            .deleteExcluded, .onConflict, .checksum, .links, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync explain ~/Photos 2026/film.mkv", "why is it not uploaded?"),

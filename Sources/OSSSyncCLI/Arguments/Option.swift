@@ -35,6 +35,7 @@ enum Option: String, CaseIterable, Sendable {
     case emptyDirectories = "empty-dirs"
     case noEmptyDirectories = "no-empty-dirs"
     case restore
+    case links
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"

@@ -92,6 +92,14 @@ enum OptionTable {
             "exit with status 1 if the two sides differ or may differ"
         ),
         OptionSpecification(
+            .links,
+            value: .choice(LinkPolicy.allCases.map(\.rawValue)),
+            .run,
+            "what to do with symbolic links: skip them (default), mirror those that lead to a file "
+                + "of DIR as that file, or store the text of each as an object NAME.rclonelink, "
+                + "from which a pull makes the link again"
+        ),
+        OptionSpecification(
             .noMetadata,
             .run,
             "do not keep modification times and permissions in objects, and do not restore them"

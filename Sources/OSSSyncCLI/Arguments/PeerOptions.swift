@@ -27,6 +27,7 @@ enum PeerOptions {
             ("--progress none", ["--no-progress"]),
             ("--progress", ["-P"]),
             ("--checksum", ["-c"]),
+            ("--links follow", ["-L", "--copy-links", "--follow-symlinks"]),
             ("--no-metadata", ["--no-update-modtime"]),
             ("--header 'Content-Type: TYPE'", ["--content-type"]),
             ("--header 'Cache-Control: VALUE'", ["--cache-control"]),
@@ -61,6 +62,10 @@ enum PeerOptions {
             (
                 ["-M", "--metadata", "--preserve-metadata"],
                 "leave it out: times and permissions are kept without it"
+            ),
+            (
+                ["--skip-links", "--no-follow-symlinks"],
+                "leave it out: links are skipped without it"
             ),
             (
                 ["--fast-list", "--track-renames"],

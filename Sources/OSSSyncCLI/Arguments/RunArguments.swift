@@ -71,6 +71,7 @@ extension RunOptions {
         try setPast(arguments)
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
+        links = try arguments.value(.links, or: .skip, expected: "", parse: LinkPolicy.init)
         keepsFileMetadata = !arguments.has(.noMetadata)
         keepsEmptyDirectories = !arguments.has(.noEmptyDirectories)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2

@@ -53,7 +53,8 @@ extension Uploader {
                 metadata.append((name: name, value: value))
             }
             add(ModificationTime.metadataName, ModificationTime.text(attempt.source.modified))
-            if let permissions = try? attempt.file.permissions() {
+            // Those of a link say nothing.
+            if attempt.file.linkText == nil, let permissions = try? attempt.file.permissions() {
                 add(FileMode.metadataName, FileMode.text(permissions))
             }
         }
@@ -106,13 +107,15 @@ extension Uploader {
         let (store, transfer) = (context.store, transfer)
         let request = request(attempt, callback: details.callback)
         let (file, source) = (attempt.file, attempt.source)
-        let body = RequestBody.file(
-            FileRegion(
-                descriptor: file.descriptor,
-                range: range,
-                isUnchanged: { (try? file.identity()) == source }
+        let body =
+            file.linkText.map { RequestBody.bytes($0) }
+            ?? .file(
+                FileRegion(
+                    descriptor: file.descriptor,
+                    range: range,
+                    isUnchanged: { (try? file.identity()) == source }
+                )
             )
-        )
         do throws(StorageError) {
             let result = try await store.put(
                 request,

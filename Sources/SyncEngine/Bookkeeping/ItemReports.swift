@@ -22,8 +22,13 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
+        case .nameTaken:
+            // As any name that cannot be here: it says nothing of others.
+            context.tracker.count { $0.skipped += 1 }
+            ledger.countSkippedName(key)
+            state = .skipped
         case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
-            .tooLarge, .nameTaken:
+            .tooLarge:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped
@@ -49,7 +54,7 @@ struct ItemReports: Sendable {
             state,
             key,
             size: size,
-            message: failure.message,
+            message: message(of: failure, key),
             requestID: failure.requestID
         )
         guard let stop = failure.stops else { return }
@@ -67,6 +72,14 @@ struct ItemReports: Sendable {
                 requestID: failure.requestID
             )
         )
+    }
+
+    /// With the filter that silences it, if only its name is in the way.
+    private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
+        guard case .nameTaken(let message) = failure,
+            let hint = FilterHint(key, isFileOnly: true)
+        else { return failure.message }
+        return message.dropLast() + hint.text
     }
 
     /// Counts and reports what says nothing of any other key: it holds no deletion back.
@@ -121,16 +134,16 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .nestedMirror:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .symbolicLink, .special, .reservedName:
+        case .symbolicLink, .unfollowedLink, .special, .reservedName:
             context.neverMirrored(key, message: issue.message)
-        case .disappeared: break
+        case .disappeared, .storedLink: break
         case .tagged(let tag):
             guard context.options.namesExcluded else { break }
             let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
             context.emit(.excluded(key: directory.display, rule: displayText(tag.utf8)))
         case .unreadableTag: context.emit(.warning(message: issue.message))
-        case .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry, .changedDuringWalk,
-            .notMounted:
+        case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
+            .changedDuringWalk, .notMounted:
             context.tracker.count { $0.skipped += 1 }
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {

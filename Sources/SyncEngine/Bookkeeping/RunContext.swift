@@ -3,6 +3,7 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// What all items of one run share, and where they leave their results.
 ///
@@ -56,6 +57,22 @@ struct RunContext: Sendable {
 
     /// The same in the bucket, where other mirrors may have a run of this number and time, too.
     var remoteTrashName: String { trashName + remoteTrashMark }
+
+    /// Where the file or link of a key is.
+    func path(of key: ObjectKey) throws(UnsafeKey) -> RelativePath {
+        try RelativePath(key: key, links: options.links)
+    }
+
+    /// The same of one that is, or is recorded as, a link.
+    func path(of entry: JoinedEntry) throws(UnsafeKey) -> RelativePath {
+        guard entry.local?.isLink ?? entry.base?.isLink == true else {
+            return try path(of: entry.key)
+        }
+        if entry.key.isOfLink { return try RelativePath(key: entry.key, links: .store) }
+        // A link that is gone becomes a file.
+        return entry.local == nil
+            ? try path(of: entry.key) : try RelativePath(following: entry.key)
+    }
 
     func objectKey(_ key: ObjectKey) -> ObjectKey { transfer.objectKey(key) }
 

@@ -16,6 +16,8 @@ final class ScanIssues: Sendable {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
         var hidden: Set<[UInt8]> = []
+        /// Links that are entries of other keys: nothing else can be at and beneath them.
+        var links: Set<[UInt8]> = []
         /// Paths that were gone when the walk came to them.
         var lost: Set<[UInt8]> = []
         /// Directories that a file in them excludes.
@@ -33,7 +35,7 @@ final class ScanIssues: Sendable {
         /// Those of them that a user made.
         var notMirrored = 0
 
-        var pathCount: Int { hidden.count + lost.count + tagged.count }
+        var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
     }
 
     private let state = Mutex(State())
@@ -64,6 +66,9 @@ final class ScanIssues: Sendable {
     func report(_ issue: WalkIssue) {
         if issue.reason == .disappeared {
             return state.withLock { _ = $0.lost.insert(issue.path) }
+        }
+        if issue.reason == .storedLink {
+            return state.withLock { _ = $0.links.insert(issue.path) }
         }
         if issue.isTag {
             state.withLock { state in
@@ -96,6 +101,7 @@ final class ScanIssues: Sendable {
                 return key < path || key.hasPrefix(path)
             }
             state.hidden = state.hidden.filter(isAhead)
+            state.links = state.links.filter(isAhead)
             state.lost = state.lost.filter(isAhead)
             state.tagged = state.tagged.filter(isAhead)
             state.sweepAt = max(Self.smallestSweep, state.pathCount * 2)
@@ -131,6 +137,20 @@ final class ScanIssues: Sendable {
     /// True for a key at or beneath a path that the walk could not take.
     func hides(_ key: ObjectKey) -> Bool {
         state.withLock { Self.isWithin($0.hidden, key) }
+    }
+
+    /// Where a stored link is, of a key.
+    enum PlaceOfLink: Sendable, Hashable {
+        case at
+        case above
+    }
+
+    /// Nil for a key that no stored link is in the way of.
+    func placeOfLink(_ key: ObjectKey) -> PlaceOfLink? {
+        state.withLock { state in
+            guard Self.isWithin(state.links, key) else { return nil }
+            return state.links.contains(key.bytes) ? .at : .above
+        }
     }
 
     /// Directories that a file in them excludes, so far.

@@ -133,9 +133,11 @@ struct DeletionPass: Sendable {
     /// Hours may lie between the walk and the deletions. What reappeared meanwhile may be the only
     /// copy, and the next run decides on it. What the filter hides is not part of the mirror.
     private func missingHere(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
-        let (directory, filter) = (context.directory, context.filter)
+        let (directory, filter, links) = (context.directory, context.filter, context.options.links)
         let found: [ItemFailure?] = await context.disk.run {
-            batch.map { filter.excludes($0.key) ? nil : Self.obstacle($0.key, in: directory) }
+            batch.map {
+                filter.excludes($0.key) ? nil : Self.obstacle($0.key, links, in: directory)
+            }
         }
         var missing: [PlannedDeletion] = []
         for (deletion, failure) in zip(batch, found) {
@@ -149,9 +151,13 @@ struct DeletionPass: Sendable {
     }
 
     /// Why the key's object is not to be deleted; nil if there is nothing in its place here.
-    private static func obstacle(_ key: ObjectKey, in directory: MirrorDirectory) -> ItemFailure? {
+    private static func obstacle(
+        _ key: ObjectKey,
+        _ links: LinkPolicy,
+        in directory: MirrorDirectory
+    ) -> ItemFailure? {
         do {
-            let path = try RelativePath(key: key)
+            let path = try RelativePath(key: key, links: links)
             switch try directory.identity(of: path) {
             case .absent: return nil
             // The directory takes the place of the file, not of its own marker.
@@ -159,6 +165,8 @@ struct DeletionPass: Sendable {
             case .file where key.isDirectoryMarker: return nil
             // A name that leads to another file's on this disk is still missing.
             case .file: return try directory.nameCollision(path) == nil ? .targetChanged : nil
+            // It took the place of the file, and is mirrored by its own key.
+            case .other(.symbolicLink) where links == .store: return nil
             case .other: return .targetChanged
             }
         } catch let error as LocalError {
@@ -271,7 +279,7 @@ struct DeletionPass: Sendable {
         // What failed has perhaps left its directory empty, too.
         var parent: RelativePath?
         do {
-            let path = try RelativePath(key: deletion.key)
+            let path = try context.path(of: deletion.key)
             parent = path.parent
             if deletion.key == IgnoreFile.key {
                 try await IgnoreFile.noteRemoval(in: context.manifest)

@@ -71,7 +71,7 @@ struct DirectoryPruner: Sendable {
             last = end.key
             let paths = page.filter { context.paths.contains($0.key) }.compactMap { deletion in
                 // A name that was unsafe then has left nothing here.
-                try? RelativePath(key: deletion.key)
+                try? context.path(of: deletion.key)
             }
             let emptied = await context.disk.run {
                 var emptied: Set<RelativePath> = []

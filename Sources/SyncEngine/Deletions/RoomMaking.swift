@@ -21,7 +21,7 @@ struct RoomMaking: Sendable {
         for item in short {
             try Task.checkCancellation()
             if let stop = executor.ledger.stop { throw stop }
-            guard let object = item.entry.remote, let path = try? RelativePath(key: item.entry.key)
+            guard let object = item.entry.remote, let path = try? context.path(of: item.entry)
             else { continue }
             let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
             guard let free = await freeBytes(), free.addingClamped(held) >= object.size else {

@@ -63,6 +63,11 @@ public struct RunOptions: Sendable, Hashable {
     /// Otherwise, a file that is fetched has the time at which its object was written, and the
     /// permissions of an ordinary new file.
     public var keepsFileMetadata = true
+    /// What the run does with symbolic links; skips them unless set.
+    ///
+    /// Links that an earlier run stored are left as they are, on both sides, by one that skips
+    /// them.
+    public var links = LinkPolicy.skip
     /// What a push or sync writes objects with, beside their content; of what it replaces, all else
     /// stays.
     public var properties = ObjectProperties.none

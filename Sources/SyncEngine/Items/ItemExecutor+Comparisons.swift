@@ -108,7 +108,7 @@ extension ItemExecutor {
 
     private func fileChecksum(_ entry: JoinedEntry) async throws -> CRC64 {
         guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
-        return try await checksum(of: try RelativePath(key: entry.key), expected: file)
+        return try await checksum(of: try context.path(of: entry), expected: file)
     }
 
     /// The file's MD5 against the ETag where that is cheap and possible, else CRC-64 against
@@ -118,7 +118,7 @@ extension ItemExecutor {
         _ etag: ETag
     ) async throws -> Answer {
         guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
-        let path = try RelativePath(key: entry.key)
+        let path = try context.path(of: entry)
         let directory = context.directory
         if let digest = etag.md5Digest, file.size <= Self.largestDigest {
             let (found, checksum) = try await context.hashing.run {
@@ -150,7 +150,7 @@ extension ItemExecutor {
         _ metadata: ObjectMetadata
     ) async throws -> Answer {
         let directory = context.directory
-        let path = try RelativePath(key: entry.key)
+        let path = try context.path(of: entry)
         let checksum = try await checksum(of: path, expected: file)
         let open = try await context.disk.run { () throws(LocalError) in
             try directory.openForReading(path)

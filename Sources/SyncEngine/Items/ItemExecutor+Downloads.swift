@@ -33,7 +33,7 @@ extension ItemExecutor {
         guard let object = entry.remote else { return }
         let path: RelativePath
         do {
-            path = try RelativePath(key: entry.key)
+            path = try context.path(of: entry)
         } catch {
             skip(entry.key, size: object.size, message: error.message)
             return
@@ -48,7 +48,10 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: object.size)
             return await carryOut(.skip(.shadowedByDirectory), entry)
         }
-        if entry.key != IgnoreFile.key, entry.base == nil, entry.local == nil,
+        if path.isLink, entry.local == nil, await isFile(path) {
+            return await carryOut(.skip(.fileAtLink), entry)
+        }
+        if entry.key != IgnoreFile.key, !path.isLink, entry.base == nil, entry.local == nil,
             mayHaveCopies(object.size), await copyLocal(entry, object, path)
         {
             return
@@ -165,6 +168,17 @@ extension ItemExecutor {
         }
     }
 
+    /// True if a file has the name of a link.
+    private func isFile(_ path: RelativePath) async -> Bool {
+        guard let name = try? RelativePath(key: ObjectKey(path.bytes)) else { return false }
+        let directory = context.directory
+        let found = try? await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: name)
+        }
+        if case .file? = found { return true }
+        return false
+    }
+
     /// True if the copied file has the content of the new key's object.
     ///
     /// Only what the service reports of that object decides. An ETag equal to that of the file's
@@ -212,7 +226,7 @@ extension ItemExecutor {
         guard !rows.isEmpty else { return nil }
         var candidates: [RenameCandidate] = []
         for row in rows {
-            let file = try await identity(of: row.key)
+            let file = row.isLink ? nil : try await identity(of: row.key)
             candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
         }
         let source: RenameCandidate
@@ -317,7 +331,7 @@ extension ItemExecutor {
 
     /// The current file of a key, nil if there is none.
     func identity(of key: ObjectKey) async throws -> FileIdentity? {
-        let path = try RelativePath(key: key)
+        let path = try context.path(of: key)
         let directory = context.directory
         let state = try await context.disk.run { () throws(LocalError) in
             try directory.identity(of: path)

@@ -66,7 +66,7 @@ extension ItemExecutor {
             if let known = answer.checksum {
                 checksum = known
             } else {
-                let path = try RelativePath(key: entry.key)
+                let path = try context.path(of: entry)
                 checksum = try await self.checksum(of: path, expected: file)
             }
             let found = fetched.download

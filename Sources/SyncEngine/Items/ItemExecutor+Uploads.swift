@@ -14,13 +14,13 @@ extension ItemExecutor {
         guard let file = entry.local?.identity else { return }
         let path: RelativePath
         do {
-            path = try RelativePath(key: entry.key)
+            path = try context.path(of: entry)
         } catch {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
         var replaced = entry.remote?.etag
-        if entry.remote == nil, mayHaveCopies(file.size) {
+        if entry.remote == nil, entry.local?.isLink != true, mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
             case .outdated(let copy): replaced = copy
@@ -94,7 +94,8 @@ extension ItemExecutor {
             lastModified: finished.lastModified,
             storageClass: writtenClass ?? entry.remote?.storageClass ?? .standard,
             localModified: recordedTime(finished.source, since: start),
-            inode: finished.source.inode
+            inode: finished.source.inode,
+            isLink: entry.local?.isLink == true
         )
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }

@@ -239,7 +239,8 @@ extension ItemExecutor {
             storageClass: object.storageClass,
             localModified: recordedTime(file, since: start),
             inode: file.inode,
-            isThroughLink: object.isThroughLink
+            isThroughLink: object.isThroughLink,
+            isLink: entry.local?.isLink == true
         )
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
@@ -260,7 +261,8 @@ extension ItemExecutor {
             storageClass: base.storageClass,
             localModified: recordedTime(file, since: start),
             inode: file.inode,
-            isThroughLink: base.isThroughLink
+            isThroughLink: base.isThroughLink,
+            isLink: entry.local?.isLink == true
         )
         // The next run looks at it again, and has nothing else to hold it against.
         if row.crc64 == nil, row.localModified != file.modified { ledger.keepFetchedContents() }

@@ -47,6 +47,16 @@ extension Decision {
         }
     }
 
+    /// True if something of either side goes.
+    var isDeletion: Bool {
+        switch self {
+        case .deleteLocal, .deleteRemote: true
+        case .conflict(_, let resolution):
+            resolution == .deleteLocal || resolution == .deleteRemote
+        default: false
+        }
+    }
+
     /// True if it puts something in the key's place in the directory, or follows from nothing being
     /// there: both are wrong where the walk could not look.
     var dependsOnWalk: Bool {

@@ -14,6 +14,7 @@ final class LocalScan: Sendable {
     private let ranges: KeyRanges
     private let expected: [[UInt8]]
     private let tags: DirectoryTags
+    private let links: LinkPolicy
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
     private let queue: BlockingQueue
@@ -29,6 +30,7 @@ final class LocalScan: Sendable {
         within ranges: KeyRanges,
         expecting mountPoints: [[UInt8]],
         tags: DirectoryTags = DirectoryTags(),
+        links: LinkPolicy = .skip,
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         countingIn leftOut: LeftOutTally,
         reportingTo issues: ScanIssues,
@@ -39,6 +41,7 @@ final class LocalScan: Sendable {
         self.ranges = ranges
         expected = mountPoints
         self.tags = tags
+        self.links = links
         self.isExcluded = isExcluded
         self.leftOut = leftOut
         self.noteMounts = noteMounts
@@ -50,7 +53,12 @@ final class LocalScan: Sendable {
     func run() async throws {
         do {
             let batch = batch
-            let walk = directory.walk(within: ranges, tags: tags, leavingOut: isExcluded)
+            let walk = directory.walk(
+                within: ranges,
+                tags: tags,
+                links: links,
+                leavingOut: isExcluded
+            )
             var noted = 0
             while true {
                 let batch = try await queue.run { () throws(LocalError) in

@@ -17,6 +17,7 @@ struct PlanScope: Sendable {
     /// When the plan began, from which ages count.
     private let now: Timestamp
     private let judgesInodes: Bool
+    private let links: LinkPolicy
     private let onCostly: @Sendable (ObjectKey) -> Void
     /// Takes names that are left out, and the rule; nil if nobody asks.
     private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
@@ -24,6 +25,7 @@ struct PlanScope: Sendable {
     private final class Counter: Sendable {
         let excluded = Atomic(0)
         let withheld = Atomic(0)
+        let heldLinks = Atomic(0)
         let isStopped = Atomic(false)
         /// Names that were reported, so that both sides do not report them.
         let costly = Mutex<Set<ObjectKey>>([])
@@ -41,6 +43,7 @@ struct PlanScope: Sendable {
         held: [FileFilter] = [],
         now: Timestamp,
         judgesInodes: Bool = true,
+        links: LinkPolicy = .skip,
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
         onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil
     ) {
@@ -49,6 +52,7 @@ struct PlanScope: Sendable {
         self.deletesExcluded = deletesExcluded
         self.now = now
         self.judgesInodes = judgesInodes
+        self.links = links
         self.onCostly = onCostly
         self.onExcluded = onExcluded
         self.held = held.map { FilterCursor($0) }
@@ -82,6 +86,24 @@ struct PlanScope: Sendable {
             + " not sent: the '\(IgnoreFile.name)' that was used here before excludes more than "
             + "the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' here, or "
             + "create it if it is missing"
+    }
+
+    /// The message about recorded links that the run leaves as they are; nil if there are none.
+    var heldLinksMessage: String? {
+        let count = counter.heldLinks.load(ordering: .relaxed)
+        guard count > 0 else { return nil }
+        return
+            (count == 1
+            ? "1 symbolic link that an earlier run mirrored is left as it is"
+            : "\(count) symbolic links that an earlier run mirrored are left as they are")
+            + " on both sides; use the same --links as before to mirror them"
+    }
+
+    /// True for a recorded link that this run does not take as the one before did, unless it is a
+    /// file now.
+    func holds(_ entry: JoinedEntry) -> Bool {
+        guard let row = entry.base, row.isLink else { return false }
+        return row.key.isOfLink ? links != .store : links != .follow && entry.local == nil
     }
 
     /// Says that the walk left out a name.
@@ -139,6 +161,12 @@ struct PlanScope: Sendable {
 
     /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+        if holds(entry) {
+            countExcluded()
+            counter.heldLinks.add(1, ordering: .relaxed)
+            onExcluded?(entry.key, "--links \(links.rawValue)")
+            return nil
+        }
         // Not even --delete-excluded, which is about names, deletes what is outside the bounds.
         if let option = filter.bounds.exclusion(of: entry, at: now) {
             countExcluded()

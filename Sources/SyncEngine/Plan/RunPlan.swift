@@ -94,6 +94,20 @@ struct RunPlan {
         if case .deleteRemote = item.decision, issues.isLost(item.entry.key) {
             return item.replacing(.nothing(.hidden))
         }
+        if item.entry.local?.isLink == true, !item.entry.key.isOfLink {
+            // Nothing is written through it.
+            return item.replacing(
+                item.decision.keeping(
+                    { !$0.createsLocal && !$0.clearsLocal },
+                    else: .skip(.behindLink)
+                )
+            )
+        }
+        if let place = issues.placeOfLink(item.entry.key) {
+            let isDeletion = item.decision.isDeletion && place == .above
+            return item.decision.dependsOnWalk || isDeletion
+                ? item.replacing(.skip(.behindLink)) : item
+        }
         guard issues.hides(item.entry.key) else { return item }
         if item.decision.dependsOnWalk { return item.replacing(.skip(.hidden)) }
         return switch item.decision {

@@ -46,6 +46,7 @@ struct StaleRows {
 
     /// The entry to decide on.
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
+        if scope.holds(entry) { return entry }
         let isForeign = issues.isOnForeignMount(entry.key)
         guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
         if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key)
@@ -76,7 +77,7 @@ struct StaleRows {
 
     /// False also of what cannot be looked at: it may be older than its object.
     private func isAsRecorded(_ base: ManifestEntry) async -> Bool {
-        guard let path = try? RelativePath(key: base.key) else { return true }
+        guard let path = try? base.path else { return true }
         let directory = session.directory
         let found = try? await disk.run { () throws(LocalError) in
             try directory.identity(of: path)

@@ -71,7 +71,7 @@ extension PublicationQueue {
         var failures: [UInt64: ItemFailure] = [:]
         for row in rows {
             guard let device = row.device, !settled.contains(device),
-                let path = try? RelativePath(key: row.key)
+                let path = try? context.path(of: row.key)
             else { continue }
             do {
                 let isDone = try await queue.run { () throws(LocalError) in

@@ -256,7 +256,8 @@ actor PublicationQueue {
                 now: context.environment.now()
             ),
             inode: identity.inode,
-            isThroughLink: item.isThroughLink
+            isThroughLink: item.isThroughLink,
+            isLink: item.publication.path.isLink
         )
     }
 

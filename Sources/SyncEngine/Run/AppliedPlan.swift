@@ -135,7 +135,7 @@ final class AppliedPlan {
     ///
     /// The run did not come to the key: no side has it, or the filters leave it out.
     private func isGone(_ line: PlanLine) async throws -> Bool {
-        guard line.isDeletion, let path = try? RelativePath(key: line.key) else { return false }
+        guard line.isDeletion, let path = try? context.path(of: line.key) else { return false }
         let directory = context.directory
         if line.action == .deleteLocal {
             let found = try await context.disk.run { () throws(LocalError) in

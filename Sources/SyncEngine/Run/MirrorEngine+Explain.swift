@@ -49,7 +49,7 @@ extension MirrorEngine {
             )
             runs.append((options, run))
         }
-        let found = try await look(at: path, session, runs[0].run.filter.tags)
+        let found = try await look(at: path, session, runs.map(\.run))
         let row = try await session.manifest.entry(path.beneath)
         let isDirectory = namesDirectory || found.local?.isDirectory == true || row != nil
         let key = isDirectory ? path.beneath : path.key
@@ -84,7 +84,7 @@ extension MirrorEngine {
     private func look(
         at path: RelativePath,
         _ session: MirrorSession,
-        _ tags: DirectoryTags
+        _ runs: [MirrorRun]
     ) async throws -> (local: LocalEntry?, issues: [WalkIssue]) {
         let queue = BlockingQueue(
             label: "osssync.walk",
@@ -92,7 +92,12 @@ extension MirrorEngine {
             threads: settings.environment.threads
         )
         let ranges = KeyRanges([KeyRange(path.key), KeyRange(path.beneath)])
-        let walk = session.directory.walk(within: ranges, tags: tags) { _, _ in false }
+        let walk = session.directory.walk(
+            within: ranges,
+            tags: runs[0].filter.tags,
+            links: runs.map(\.options.links).first { $0 != .skip } ?? .skip,
+            leavingOut: { _, _ in false }
+        )
         var (entries, issues): ([LocalEntry], [WalkIssue]) = ([], [])
         while true {
             let batch = try await queue.run { () throws(LocalError) in try walk.next(limit: 16) }
@@ -160,6 +165,7 @@ extension MirrorEngine {
             held: run.session.held,
             now: settings.environment.now(),
             judgesInodes: policy.judgesInodes,
+            links: options.links,
             onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )

@@ -53,6 +53,7 @@ extension MirrorEngine {
             held: session.held,
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
+            links: options.links,
             onCostly: { key in
                 issues.add("'\(key.display)': the exclude patterns take too long to match")
             },
@@ -63,7 +64,8 @@ extension MirrorEngine {
             onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
         }
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
-        let all = try await policies(options, directions, session, judgesInodes)
+        let own = Self.withLinks(of: options, directions)
+        let all = try await policies(options, own, session, judgesInodes)
         var works = WorkCounters(all, hidden, onDetail)
         let loop = try await run.join(
             rows: rows,
@@ -82,20 +84,31 @@ extension MirrorEngine {
         works.finish()
         if let error = loop.listingFailure { throw error }
         Self.add(issues, scope, hidden)
-        let interrupted = try await interrupted(session.manifest, run.paths)
         return StatusReport(
             paths: run.paths.display,
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,
             differences: differences.counted(scope),
-            interrupted: interrupted,
+            interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )
+    }
+
+    /// All directions are of one walk, which takes links by the options of all.
+    private static func withLinks(
+        of options: RunOptions,
+        _ directions: [SyncDirection: RunOptions]
+    ) -> [SyncDirection: RunOptions] {
+        directions.mapValues { direction in
+            var own = direction
+            own.links = options.links
+            return own
+        }
     }
 
     /// A key that one direction compares by content is passed over in none.
@@ -118,7 +131,9 @@ extension MirrorEngine {
         _ scope: PlanScope,
         _ hidden: ScanIssues
     ) {
-        if let message = scope.withheldMessage { issues.add(message) }
+        for message in [scope.withheldMessage, scope.heldLinksMessage] {
+            if let message { issues.add(message) }
+        }
         if hidden.hasLostNames {
             issues.add("files disappeared while the directory was read; run it again to see them")
         }

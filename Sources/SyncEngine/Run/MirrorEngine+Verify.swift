@@ -19,7 +19,7 @@ extension MirrorEngine {
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) async throws(SyncError) -> VerifyReport {
-        let paths = try RunPaths(options.paths)
+        let paths = try RunPaths(options.paths, links: .store)
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
@@ -200,7 +200,7 @@ extension Scrub {
                 report.missing += 1
                 return
             }
-            let entry = LocalEntry(path: row.key, kind: .file(file))
+            let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
             let judgesInodes = context.judgesInodes
             let change = LocalChange(of: entry, since: row, judgesInodes: judgesInodes)
             guard let recorded = row.crc64 else {
@@ -233,6 +233,9 @@ extension Scrub {
             }
         } catch ItemFailure.sourceKeepsChanging {
             report.changed += 1
+        } catch LocalError.targetChanged {
+            // A followed link is a file now.
+            report.changed += 1
         } catch {
             let failure = ItemFailure(any: error)
             guard failure != .cancelled else { throw CancellationError() }
@@ -243,7 +246,7 @@ extension Scrub {
 
     /// The file of a row; nil if there is none.
     private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
-        let path = try RelativePath(key: row.key)
+        let path = try row.path
         let directory = context.directory
         let state = try await context.disk.run { () throws(LocalError) in
             try directory.identity(of: path)
@@ -293,7 +296,7 @@ extension Scrub {
                 JoinedEntry(
                     key: key,
                     base: row,
-                    local: LocalEntry(path: key, kind: .file(file)),
+                    local: LocalEntry(path: key, kind: .file(file), isLink: row.isLink),
                     remote: RemoteObject(
                         key: key,
                         size: row.size,

@@ -25,7 +25,7 @@ package struct MirrorEngine: Sendable {
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
-        let paths = try RunPaths(options.paths)
+        let paths = try RunPaths(options.paths, links: options.links)
         if paths.isLimited, options.allowsRebinding {
             throw SyncError(
                 code: .configuration,
@@ -129,7 +129,7 @@ extension MirrorEngine {
         _ options: RunOptions,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession? {
-        let isInside = try RunPaths(options.paths).contains(IgnoreFile.key)
+        let isInside = try RunPaths(options.paths, links: .skip).contains(IgnoreFile.key)
         let mayFetch = !options.isDryRun && isInside
         let session = try await open(options, mayFetchRules: mayFetch, onEvent)
         guard session.rulesProblem != nil else { return session }
@@ -169,5 +169,6 @@ extension DecisionPolicy {
             maximumKeyLength: Self.longestKey - prefix.bytes.count
         )
         keepsEmptyDirectories = options.keepsEmptyDirectories
+        links = options.links
     }
 }

@@ -28,6 +28,7 @@ extension MirrorRun {
             held: session.held,
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
+            links: options.links,
             onCostly: onCostly,
             onExcluded: onExcluded
         )
@@ -125,7 +126,9 @@ extension MirrorRun {
             summary.skipped += scope.withheldCount
             summary.directoryChanged = issues.hasLostNames
         }
-        for message in [plan.reserved.message, scope.withheldMessage] {
+        for message in [
+            plan.reserved.message, scope.withheldMessage, scope.heldLinksMessage,
+        ] {
             if let message { onEvent(.warning(message: message)) }
         }
         return coverage(loop, issues, plan.reserved)
@@ -213,6 +216,7 @@ extension MirrorRun {
             within: paths.ranges,
             expecting: mounted,
             tags: filter.tags,
+            links: options.links,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
                     scope.countExcluded(path, isDirectory: isDirectory)

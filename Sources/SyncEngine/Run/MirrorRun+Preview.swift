@@ -254,8 +254,8 @@ private struct Preview {
     private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
         guard let file = entry.local?.identity else { return }
         let row = try await found {
-            guard entry.remote == nil else { return nil }
-            return try await executor.remoteSource(entry, file, try RelativePath(key: entry.key))
+            guard entry.remote == nil, entry.local?.isLink != true else { return nil }
+            return try await executor.remoteSource(entry, file, try context.path(of: entry))
         }
         if let row {
             showCopy(.copyRemote, entry, of: row, size: file.size)

@@ -45,7 +45,7 @@ struct MirrorRun: Sendable {
         self.session = session
         self.direction = direction
         self.options = options
-        paths = try RunPaths(options.paths)
+        paths = try RunPaths(options.paths, links: options.links)
         self.session.known.limit(to: paths.ranges)
         self.onEvent = onEvent
         limiter = ConnectionLimiter(

@@ -25,7 +25,9 @@ struct RunPaths: Sendable {
     ///
     /// - Throws: `configuration` for a path that is not beneath the directory, or has a name of
     ///   osssync's own.
-    init(_ texts: [String]) throws(SyncError) {
+    ///
+    /// With stored links, a path also stands for that of a link.
+    init(_ texts: [String], links: LinkPolicy) throws(SyncError) {
         var all: [[UInt8]: RelativePath] = [:]
         for text in texts {
             let path = try LocalSettings.path(text)
@@ -34,9 +36,11 @@ struct RunPaths: Sendable {
         paths = all.values.filter { path in
             !path.parents.contains { all[$0.bytes] != nil }
         }.sorted()
-        ranges =
-            paths.isEmpty
-            ? .all : KeyRanges(paths.flatMap { [KeyRange($0.key), KeyRange(prefix: $0.beneath)] })
+        let places = paths.flatMap { path in
+            let own = [KeyRange(path.key), KeyRange(prefix: path.beneath)]
+            return links == .store ? own + [KeyRange(path.linkKey)] : own
+        }
+        ranges = paths.isEmpty ? .all : KeyRanges(places)
     }
 
     func contains(_ key: ObjectKey) -> Bool { ranges.contains(key) }
@@ -118,7 +122,9 @@ extension RunPaths {
         _ path: RelativePath,
         in manifest: ManifestStore
     ) async throws(ManifestError) -> Bool {
-        if try await manifest.entry(path.key) != nil { return true }
+        for key in [path.key, path.linkKey] where try await manifest.entry(key) != nil {
+            return true
+        }
         let beneath = KeyRange(prefix: path.beneath)
         return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
     }
@@ -129,12 +135,15 @@ extension RunPaths {
         _ prefix: ObjectKey
     ) async throws(StorageError) -> Bool {
         let key = ObjectKey(prefix.bytes + path.key.bytes)
-        for listed in [key, ObjectKey(prefix.bytes + path.beneath.bytes)] {
+        let beneath = ObjectKey(prefix.bytes + path.beneath.bytes)
+        let link = ObjectKey(prefix.bytes + path.linkKey.bytes)
+        for listed in [key, beneath, link] {
             let page = try await store.list(
                 ListRequest(prefix: listed, startAfter: nil, delimiter: nil, maximumKeys: 1)
             )
             // Others begin with the same name.
-            if let first = page.objects.first?.key, first == key || listed != key { return true }
+            guard let first = page.objects.first?.key else { continue }
+            if first == listed || listed == beneath { return true }
         }
         return false
     }
@@ -143,6 +152,9 @@ extension RunPaths {
 extension RelativePath {
     /// Where the keys of what the directory at the path holds begin.
     var beneath: ObjectKey { ObjectKey(bytes + [UInt8(ascii: "/")]) }
+
+    /// The key that a link at the path is stored under.
+    fileprivate var linkKey: ObjectKey { ObjectKey(bytes + ObjectKey.linkSuffix.utf8) }
 
     /// The directories that lead to it, the innermost first.
     fileprivate var parents: [RelativePath] {

@@ -73,6 +73,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -140,6 +141,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -210,6 +212,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -373,6 +376,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -414,6 +418,7 @@ _osssync() {
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -782,6 +787,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
