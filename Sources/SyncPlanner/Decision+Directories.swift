@@ -6,9 +6,17 @@ internal import SyncModel
 /// entries is implied by them and counts as present only where the manifest or the remote has its
 /// key; an empty one would be lost without a marker.
 func decideDirectory(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
-    guard policy.keepsEmptyDirectories else {
-        return entry.local == nil && entry.remote == nil ? .forget : .nothing(.emptyDirectory)
+    let decision = decideOrdinarily(entry, policy)
+    guard !policy.keepsEmptyDirectories else { return decision }
+    switch decision {
+    case .makeDirectory, .uploadMarker, .deleteLocal(.extra), .deleteRemote(.extra), .adopt,
+        .nothing(.onlyLocal), .nothing(.onlyRemote):
+        return .nothing(.emptyDirectory)
+    default: return decision
     }
+}
+
+private func decideOrdinarily(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     let isEmpty =
         switch entry.local?.kind {
         case .directory(let isEmpty): isEmpty

@@ -22,7 +22,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// False where the directory is not as the last run left it: another content than the recorded
     /// one may be an older version, and counts as never recorded.
     package var knowsDirectory = true
-    /// False if directories and their markers are neither made nor deleted for their own sake.
+    /// False if no directories and markers are made for their own sake; what is recorded of them is
+    /// deleted as ever.
     package var keepsEmptyDirectories = true
     /// What becomes of symbolic links, and so of the keys that stored ones have.
     package var links = LinkPolicy.skip

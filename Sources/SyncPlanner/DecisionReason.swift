@@ -190,7 +190,7 @@ package enum SkipReason: Sendable, Hashable {
                 + "link has 1 to \(RelativePath.maximumLinkLength)"
         case .needsRestore(let storageClass, false):
             "the object is archived (\(displayText(storageClass.name.utf8))) and must be restored"
-                + " before it can be read"
+                + " before it can be read; pull --restore asks the store for that"
         case .needsRestore(let storageClass, true):
             "the object is archived (\(displayText(storageClass.name.utf8))) and is still"
                 + " being restored; run again later"

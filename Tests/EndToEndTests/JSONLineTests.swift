@@ -48,7 +48,7 @@ struct JSONLineTests {
     }
 
     /// Events that need a mishap.
-    private static let rare: Set<String> = ["retry", "warning", "skipped"]
+    private static let rare: Set<String> = ["retry", "warning", "skipped", "watching"]
     private static let refusal = """
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},
           "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]

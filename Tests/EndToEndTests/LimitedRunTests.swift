@@ -36,6 +36,19 @@ struct LimitedRunTests {
         #expect(names.filter(tree.exists) == ["2024/x.jpg"])
     }
 
+    @Test func `let small files through beside a large one on a narrow line`() throws {
+        try tree.write("large", ramp(3 << 20))
+        for index in 0..<40 { try tree.write("small\(index)", ramp(5, seed: index)) }
+        #expect(try workplace.run("push", tree.path).status == 0)
+        let target = workplace.folder.path + "/target"
+        let line = ["pull", target, workplace.remote, "--bwlimit", "1M", "--json"]
+        let pull = try workplace.start(line).finish()
+        #expect(pull.status == 0, "\(pull.diagnostics)")
+        let done = pull.items(action: "download", state: "done")
+        #expect(done.count == 46)
+        #expect(done.last == "large", "\(done.suffix(10))")
+    }
+
     @Test func `name paths in a file`() throws {
         for name in names { try tree.remove(name) }
         let list = workplace.folder.path + "/list"

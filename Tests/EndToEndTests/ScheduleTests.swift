@@ -111,6 +111,11 @@ struct ScheduleTests {
         #expect(try schedule("--push", "--every", "1h", "--install").diagnostics.isEmpty)
         let other = try workplace.makeDirectory("other")
         let line = ["schedule", "--push", "--every", "1h", "--install", other.path]
+        for (direction, place) in [("--push", "beside"), ("--pull", "oss://b/old"), ("--pull", "")]
+        {
+            let wrong = try schedule(direction, "--every", "1h", "--backup-dir", place)
+            #expect(wrong.status == 2, "\(direction) \(place): \(wrong.output)")
+        }
         let unlinked = try workplace.start(line, environment: path).finish()
         #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
     }

@@ -249,6 +249,54 @@ struct ReporterTests {
         #expect(lines.count == 3)
         let figures = #""failed":3,"rate":1,"eta":80,"elapsed":20"#
         #expect(lines.last?.contains(figures) == true, "\(lines)")
+        // What came since is written even if nothing more comes.
+        recording.written.withLock { $0 = "" }
+        reporter.tick()
+        #expect(recording.text.isEmpty)
+        recording.clock.withLock { $0 = .seconds(31) }
+        reporter.tick()
+        reporter.tick()
+        #expect(recording.text.contains(#""bytes_finished":25"#))
+        #expect(recording.text.split(separator: "\n").count { $0.contains("progress") } == 1)
+    }
+
+    @Test func `what fails in one way is told ten times and then counted`() throws {
+        for (flags, told) in [([], 12), (["-v"], 40)] as [([String], Int)] {
+            guard case .run(let arguments) = try ArgumentParser.parse(["pull", "D"] + flags) else {
+                return
+            }
+            let recording = Recording()
+            let reporter = Reporter(
+                options: try OutputOptions(arguments),
+                isDryRun: false,
+                screen: recording.screen(canDraw: false)
+            )
+            for number in 1...40 {
+                let key = "dir/\(number).jpg"
+                let reason = number == 7 ? "another" : "PutObject of 'p/\(key)' failed: 503 Slow"
+                reporter.handle(
+                    .item(
+                        ItemEvent(
+                            action: .upload,
+                            state: .failed,
+                            key: key,
+                            size: 1,
+                            bytesTransferred: 0,
+                            bytesResumed: 0,
+                            message: reason,
+                            requestID: "R\(number)"
+                        )
+                    )
+                )
+            }
+            var summary = RunSummary(direction: .push)
+            (summary.failed, summary.runID) = (40, 9)
+            reporter.handle(.finished(summary))
+            let lines = recording.text.split(separator: "\n").filter { $0.hasPrefix("err|") }
+            #expect(lines.count == told, "\(lines)")
+            let rest = "err|osssync: and 29 more like 'dir/1.jpg'; 'osssync log DIR 9' shows them"
+            #expect(lines.last?.hasPrefix(rest) == flags.isEmpty)
+        }
     }
 
     @Test func `failures are red and warnings yellow where colours are wanted`() throws {

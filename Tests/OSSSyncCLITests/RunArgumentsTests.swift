@@ -96,6 +96,7 @@ struct RunArgumentsTests {
         #expect(throws: UsageError.contradiction("--restore", "--as-of")) {
             try options("--restore", "--as-of", "2026-01-31")
         }
+        #expect(throws: UsageError.self) { try options("--as-of", "2999-01-31") }
     }
 
     @Test func `empty directories can be left out`() throws {

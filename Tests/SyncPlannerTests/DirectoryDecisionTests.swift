@@ -164,14 +164,22 @@ struct DirectoryDecisionTests {
     }
 
     @Test(arguments: table(deletingCells + extraCells))
-    fileprivate func `without empty directories nothing is made or deleted`(cell: Cell) {
-        for direction in SyncDirection.allCases {
+    fileprivate func `without empty directories none is made, and what is recorded goes`(
+        cell: Cell
+    ) {
+        for (direction, ordinary) in [
+            (SyncDirection.pull, cell.pull), (.push, cell.push), (.sync, cell.sync),
+        ] {
             var policy = policy(direction, extra: true)
             policy.keepsEmptyDirectories = false
-            let isGone = cell.entry.local == nil && cell.entry.remote == nil
-            #expect(
-                decide(cell.entry, policy) == (isGone ? .forget : .nothing(.emptyDirectory))
-            )
+            let isLeft: Bool =
+                switch ordinary {
+                case .makeDirectory, .uploadMarker, .deleteLocal(.extra), .deleteRemote(.extra),
+                    .adopt, .nothing(.onlyLocal), .nothing(.onlyRemote):
+                    true
+                default: false
+                }
+            #expect(decide(cell.entry, policy) == (isLeft ? .nothing(.emptyDirectory) : ordinary))
         }
     }
 

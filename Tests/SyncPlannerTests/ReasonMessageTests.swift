@@ -61,7 +61,8 @@ struct ReasonMessageTests {
         ),
         (
             .needsRestore(.archive, isOngoing: false),
-            "the object is archived (Archive) and must be restored before it can be read"
+            "the object is archived (Archive) and must be restored before it can be read; "
+                + "pull --restore asks the store for that"
         ),
         (
             .needsRestore(StorageClass(name: "\u{1B}[2J"), isOngoing: true),

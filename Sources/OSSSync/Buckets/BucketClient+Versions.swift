@@ -67,6 +67,9 @@ extension BucketClient {
         }
     }
 
+    /// True if listings tell which archived objects were restored.
+    var listsRestoredObjects: Bool { store.dialect.listsRestoredObjects }
+
     /// Nil if there is nothing beneath the remote's prefix; false if its first 1,000 objects have
     /// no versions, as in a bucket that never kept any.
     func keepsVersions() async throws(SyncError) -> Bool? {

@@ -205,6 +205,14 @@ public struct Mirror: Sendable {
             if !isEmpty, !hasFiles, direction == .push { throw nothingHere }
             try writeLink()
         }
+        if options.restoreDays != nil, try !bucketClient().listsRestoredObjects {
+            throw SyncError(
+                code: .configuration,
+                message: "the listings of this store do not tell which objects are restored, so "
+                    + "that --restore would ask again and again; use --provider aws if it is "
+                    + "Amazon S3"
+            )
+        }
         if options.asOf != nil, try await bucketClient().keepsVersions() == false {
             throw SyncError(
                 code: .refused,

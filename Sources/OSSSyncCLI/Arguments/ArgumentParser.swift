@@ -107,6 +107,13 @@ struct ArgumentParser {
         } else if row.option == .header {
             headers.append(value)
         } else {
+            if row.option == .backupDirectory, values[row.option] != nil {
+                throw .badValue(
+                    option: name,
+                    value: displayText(value),
+                    expected: "it can be given once"
+                )
+            }
             values[row.option] = value
         }
     }

@@ -27,8 +27,8 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .links, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .trash,
-            .backupDirectory, .partSize,
+            .checksum, .links, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays,
+            .trash, .backupDirectory, .partSize,
             .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions
 }

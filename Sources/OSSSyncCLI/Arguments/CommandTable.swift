@@ -240,7 +240,9 @@ enum CommandTable {
             ),
         ],
         optionHelp: [
-            .force: "replace local changes; the old versions go to the trash"
+            .force: "replace local changes; the old versions go to the trash",
+            .backupDirectory: "move files to PATH, outside of DIR on the same file system, before "
+                + "they are deleted or replaced; osssync never removes them there",
         ]
     )
 
@@ -267,7 +269,9 @@ enum CommandTable {
             ("osssync push ~/Photos/2026/a.jpg", "only that file"),
         ],
         optionHelp: [
-            .force: "upload files that --checksum reports as damaged"
+            .force: "upload files that --checksum reports as damaged",
+            .backupDirectory: "copy objects to REMOTE, another prefix of the same bucket, before "
+                + "they are deleted or replaced; osssync never removes them there",
         ]
     )
 

@@ -110,7 +110,9 @@ enum HelpTopic: String, CaseIterable, Sendable {
         .paragraph(
             "Local files that are deleted or replaced by --force go to DIR/.osssync/trash for "
                 + "\(RunOptions.standard.trashDays) days (--trash-days). Objects are deleted for "
-                + "good, unless the bucket keeps versions."
+                + "good, unless --trash remote or --backup-dir REMOTE copies them first, or the "
+                + "bucket keeps versions. 'osssync trash' lists what was removed, 'restore' and "
+                + "'undo' bring it back."
         ),
         .paragraph("'--dry-run --delete' shows what would be deleted."),
     ]

@@ -107,7 +107,7 @@ enum OptionTable {
         OptionSpecification(
             .noEmptyDirectories,
             .run,
-            "neither make nor delete empty directories and the objects that stand for them"
+            "make no empty directories, and no objects that stand for them"
         ),
         OptionSpecification(
             .emptyDirectories,

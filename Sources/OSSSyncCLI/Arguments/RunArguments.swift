@@ -73,28 +73,33 @@ extension RunOptions {
         properties = try ObjectProperties(arguments)
         links = try arguments.value(.links, or: .skip, expected: "", parse: LinkPolicy.init)
         keepsFileMetadata = !arguments.has(.noMetadata)
-        keepsEmptyDirectories = !arguments.has(.noEmptyDirectories)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
     }
+
+    static let future = "expected a time that is not in the future"
 
     /// How long a restored copy can be read unless the user says so, in days.
     static let standardRestoreDays = 7
 
     /// What is kept of what was there, and what a pull fetches of it.
     private mutating func setPast(_ arguments: ParsedArguments) throws(UsageError) {
+        keepsEmptyDirectories = !arguments.has(.noEmptyDirectories)
         restoreDays = try arguments.given(
             .restore,
             expected: "expected a number of days from 1 to 365, as --restore=3",
             parse: { $0.isEmpty ? Self.standardRestoreDays : parseCount($0, in: 1...365) }
         )
-        if restoreDays != nil, arguments.values[.asOf] != nil {
-            throw .contradiction("--restore", "--as-of")
-        }
         asOf = try arguments.given(
             .asOf,
             expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
             parse: { parseTime($0, now: WallClock.now().seconds) }
         )
+        if let text = arguments.values[.asOf], let asOf, asOf > WallClock.now().seconds {
+            throw .badValue(option: "--as-of", value: displayText(text), expected: Self.future)
+        }
+        if restoreDays != nil, arguments.values[.asOf] != nil {
+            throw .contradiction("--restore", "--as-of")
+        }
         guard arguments.values[.trash] == "remote" else { return }
         if let place = arguments.values[.backupDirectory], MirrorArguments.isRemote(place) {
             throw .contradiction("--trash remote", "--backup-dir")

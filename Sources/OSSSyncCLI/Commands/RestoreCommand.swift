@@ -24,7 +24,9 @@ struct RestoreCommand: Sendable {
         let report = try await restore(request, isUndo: isUndo)
         for path in report.missing {
             let subject = isUndo ? "what that run removed" : "'\(displayText(path))'"
-            context.complain("\(subject) is not in the trash; 'osssync trash DIR' lists what is")
+            var places = "in the trash"
+            if case .at = request.version { places = "there at that time, nor in the trash" }
+            context.complain("\(subject) is not \(places); 'osssync trash DIR' lists what is")
         }
         if context.output.isJSON {
             var line = EventJSON.line("restore", time: WallClock.text())
@@ -38,6 +40,9 @@ struct RestoreCommand: Sendable {
             context.say(line)
         } else if !context.output.isQuiet {
             context.say((request.isDryRun ? "would have " : "") + Self.text(report))
+            if isUndo, report.hasRestoredObjects, !request.isDryRun {
+                context.say("'osssync pull DIR' downloads what is in the bucket again")
+            }
         }
         return report.isComplete ? .success : .incomplete
     }
@@ -46,7 +51,7 @@ struct RestoreCommand: Sendable {
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
         if !isUndo, case .at(let time) = request.version,
-            let report = try await restoreVersions(request, at: time, local)
+            let report = try await restoreVersions(request, at: time)
         {
             return report
         }
@@ -66,33 +71,26 @@ struct RestoreCommand: Sendable {
         return report
     }
 
-    /// Restores what was there at a time from a bucket with versions: what the trash here has that
-    /// did not change since then, and all else from the versions; nil if the bucket keeps none.
+    /// Restores what a bucket with versions had at a time, which no trash knows as well; nil if the
+    /// bucket keeps none.
     private func restoreVersions(
         _ request: RestoreRequest,
-        at time: Int64,
-        _ local: LocalMirror
+        at time: Int64
     ) async throws -> RestoreReport? {
-        let mirror: Mirror
-        do {
-            mirror = try context.mirror()
-            guard try await mirror.keepsVersions() else { return nil }
-        } catch let error as SyncError where error.code != .cancelled {
-            context.complain("the versions of the bucket were not searched: \(error.message)")
-            return nil
-        }
-        var request = request
-        request.latestChange = time
-        var report = try await local.restore(request) { say($0) }
-        request.settledKeys = report.settledKeys
         let options = try context.options(of: .pull)
-        var found = try await mirror.restoreVersions(request, at: time, downloading: options) {
-            say($0)
+        do {
+            let mirror = try context.mirror()
+            guard try await mirror.keepsVersions() else { return nil }
+            return try await mirror.restoreVersions(request, at: time, downloading: options) {
+                say($0)
+            }
+        } catch let error as SyncError where error.code != .cancelled {
+            context.complain(
+                "whether the bucket has versions of then is not known; with --run N instead of "
+                    + "--at, only the trash is searched"
+            )
+            throw error
         }
-        report.missing.removeAll { !found.missing.contains($0) }
-        found.missing = []
-        report.add(found)
-        return report
     }
 
     /// Restores what one run removed, on both sides.
@@ -140,6 +138,13 @@ struct RestoreCommand: Sendable {
             expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
             parse: { parseTime($0, now: WallClock.now().seconds) }
         )
+        if let time, time > WallClock.now().seconds {
+            throw UsageError.badValue(
+                option: "--at",
+                value: displayText(context.arguments.values[.at] ?? ""),
+                expected: RunOptions.future
+            )
+        }
         switch (run, time) {
         case (nil, nil): return .latest
         case (let run?, nil): return .run(Int64(run))

@@ -64,29 +64,32 @@ struct RunCommand: Sendable {
         }
     }
 
+    /// Sets where old versions go; a default of the directory may be for the other direction.
     private func set(
         backup text: String,
         of mirror: Mirror,
         _ options: inout RunOptions
     ) throws {
-        func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--backup-dir", value: displayText(text), expected: expected)
-        }
-        // A default of the directory may be for the other direction.
-        let isTyped = context.typed.values[.backupDirectory] != nil
-        guard !text.isEmpty else { throw refusal("expected a directory, or a prefix") }
-        if MirrorArguments.isRemote(text) {
-            guard direction != .pull else {
-                guard isTyped else { return }
-                throw refusal("a pull changes files; specify a directory outside of DIR")
-            }
+        if let problem = Self.problem(of: text, direction) {
+            guard context.typed.values[.backupDirectory] == nil else { throw problem }
+        } else if MirrorArguments.isRemote(text) {
             options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
         } else {
-            guard direction != .push else {
-                guard isTyped else { return }
-                throw refusal("a push changes objects; specify a prefix of the same bucket")
-            }
             options.backupDirectory = absolutePath(text)
+        }
+    }
+
+    /// Why old versions cannot go to this place in a run of this direction.
+    static func problem(of backup: String, _ direction: SyncDirection) -> UsageError? {
+        func refusal(_ expected: String) -> UsageError {
+            .badValue(option: "--backup-dir", value: displayText(backup), expected: expected)
+        }
+        if backup.isEmpty { return refusal("expected a directory, or a prefix") }
+        return switch (direction, MirrorArguments.isRemote(backup)) {
+        case (.pull, true): refusal("a pull changes files; specify a directory outside of DIR")
+        case (.push, false):
+            refusal("a push changes objects; specify a prefix of the same bucket")
+        default: nil
         }
     }
 

@@ -108,6 +108,12 @@ struct ScheduleCommand: Sendable {
         // What the run would refuse.
         _ = try RunOptions(context.typed)
         try RunRecording.check(context.typed, context)
+        if let backup = context.typed.values[.backupDirectory],
+            let direction = SyncDirection(rawValue: direction.rawValue),
+            let problem = RunCommand.problem(of: backup, direction)
+        {
+            throw problem
+        }
         if context.typed.values[.filesFrom] == "-" {
             throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
         }

@@ -92,6 +92,7 @@ struct StatusCommand: Sendable {
         add(differences.deletedThere, "deleted in the bucket")
         add(differences.unknown, "to be compared")
         add(differences.excluded, "excluded")
+        add(differences.notMirrored, "never mirrored")
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 

@@ -41,6 +41,13 @@ enum EventText {
         }
     }
 
+    /// What an item's complaint has in common with others: all but names and numbers.
+    static func kind(of item: ItemEvent) -> String {
+        let parts = (item.message ?? "").split(separator: "'", omittingEmptySubsequences: false)
+        let words = parts.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+        return "\(item.state) \(item.action) " + words.joined().filter { !$0.isNumber }
+    }
+
     /// A name that a filter leaves out, and the rule.
     static func excluded(_ key: String, _ rule: String) -> String { "excluded: \(key) (\(rule))" }
 
@@ -161,7 +168,7 @@ enum EventText {
         add(summary.deletedHere, "deleted here and kept in the bucket; --delete removes them there")
         add(summary.deletedThere, "deleted in the bucket and kept here; --delete removes them here")
         add(summary.onlyRemote, "only in the bucket; a pull or sync fetches them")
-        add(summary.onlyLocal - summary.notMirrored, "only here; a push or sync sends them")
+        add(summary.onlyLocal, "only here; a push or sync sends them")
         add(
             summary.notMirrored,
             "only here and not mirrored (symbolic links, special files, reserved names; -v names "

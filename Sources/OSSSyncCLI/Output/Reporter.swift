@@ -23,14 +23,17 @@ final class Reporter: Sendable {
         var active: [String: Activity] = [:]
         /// Columns of the widest name that had a line so far.
         var nameWidth = 0
-        /// When the last progress was written as JSON.
+        /// When the last progress was written as JSON, and what came since.
         var lastJSON: Duration?
+        var unwritten: RunProgress?
         /// Lines of the bar on the screen.
         var drawnLines = 0
         var lastPlainLine = Duration.zero
         /// What is waited for, and until when.
         var retry: RetryEvent?
         var retryEnd = Duration.zero
+        /// Complaints by what they have in common: how many there were, and the key of the first.
+        var told: [String: (count: Int, first: String)] = [:]
         var hasLostOutput = false
         var isFinished = false
     }
@@ -49,6 +52,8 @@ final class Reporter: Sendable {
     private let state: Mutex<State>
 
     static let plainInterval = Duration.seconds(10)
+    /// Complaints of one kind that are told one by one, and kinds that are counted.
+    private static let (mostOfKind, mostKinds) = (10, 1_000)
     private static let frameInterval = DispatchTimeInterval.milliseconds(250)
     /// A transfer that ends sooner has no line: it would live for a moment.
     private static let shortest = Duration.seconds(1)
@@ -83,7 +88,7 @@ final class Reporter: Sendable {
 
     /// Draws from now on, until `finish`.
     func startTicking() {
-        guard progress != .none else { return }
+        guard progress != .none || options.isJSON else { return }
         let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "osssync.progress"))
         source.schedule(deadline: .now() + Self.frameInterval, repeating: Self.frameInterval)
         source.setEventHandler {
@@ -124,6 +129,11 @@ final class Reporter: Sendable {
         state.withLock { state in
             guard let latest = state.latest else { return }
             measure(latest, at: now, &state)
+            if let unwritten = state.unwritten {
+                for line in jsonLines(of: .progress(unwritten), &state) {
+                    print(line.line, to: \.output, &state)
+                }
+            }
             switch progress {
             case .none: return
             case .bar: draw(view(of: latest, &state, now), &state)
@@ -227,6 +237,7 @@ final class Reporter: Sendable {
             print(text, to: \.errors, &state)
         case .item(let item):
             if let complaint = EventText.complaint(item) {
+                guard isWorthTelling(item, &state) else { return }
                 let line = "osssync: " + complaint
                 let painted =
                     item.state == .failed ? errorPaint.failure(line) : errorPaint.warning(line)
@@ -251,6 +262,7 @@ final class Reporter: Sendable {
             guard isShown || options.verbosity >= 1 else { return }
             print("osssync: " + EventText.retry(retry) + "\n", to: \.errors, &state)
         case .finished(let summary):
+            tellRest(summary, &state)
             // What ends the run is said at its end.
             if let reason = summary.deletionsHeldBack, reason != summary.stopped {
                 print("osssync: " + reason + "\n", to: \.errors, &state)
@@ -260,6 +272,30 @@ final class Reporter: Sendable {
             let lines = EventText.summary(summary, isDryRun: isDryRun, paint)
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
         }
+    }
+
+    /// False for one more of a kind of which enough were told; their number is told at the end.
+    private func isWorthTelling(
+        _ item: ItemEvent,
+        _ state: inout State
+    ) -> Bool {
+        guard options.verbosity == 0 else { return true }
+        let kind = EventText.kind(of: item)
+        guard state.told[kind] != nil || state.told.count < Self.mostKinds else { return true }
+        let count = state.told[kind, default: (0, item.key)].count + 1
+        state.told[kind, default: (0, item.key)].count = count
+        return count <= Self.mostOfKind
+    }
+
+    private func tellRest(_ summary: RunSummary, _ state: inout State) {
+        for (count, first) in state.told.values.sorted(by: { $0.first < $1.first })
+        where count > Self.mostOfKind {
+            let text =
+                "and \(count - Self.mostOfKind) more like '\(first)'; 'osssync log DIR"
+                + (summary.runID > 0 ? " \(summary.runID)" : "") + "' shows them, as -v does"
+            print(errorPaint.failure("osssync: " + text) + "\n", to: \.errors, &state)
+        }
+        state.told = [:]
     }
 
     private func jsonLines(of event: SyncEvent, _ state: inout State) -> [JSONLine] {
@@ -280,9 +316,10 @@ final class Reporter: Sendable {
             // That a plan is complete is said once, and always.
             let completes = progress.isPlanComplete && state.lastPlan?.isPlanComplete != true
             if let last = state.lastJSON, now - last < options.jsonInterval, !completes {
+                state.unwritten = progress
                 return []
             }
-            state.lastJSON = now
+            (state.lastJSON, state.unwritten) = (now, nil)
             let view = view(of: progress, &state, now)
             let line = EventJSON.progress(view, time: time)
             guard planDiffers(progress, state.lastPlan) else { return [line] }

@@ -82,7 +82,7 @@ final class RunRecording: Sendable {
             }
             if isDirectory, let other = MirrorPlace.mirror(holding: file) {
                 throw refusal(
-                    "it is in the mirror '\(displayText(other))'; specify a place outside"
+                    "it is in the mirror or state '\(displayText(other))'; specify another"
                 )
             }
             if let mirror = context.place?.directory, isBeneath(mirror, file) {

@@ -19,6 +19,8 @@ struct MirrorPlace: Sendable, Hashable {
     /// kept elsewhere.
     private static let linkFile = "/.osssync/config"
     private static let markerFile = "/.osssync/marker"
+    /// The file that a state directory has.
+    private static let manifestFile = "/manifest.db"
 
     /// Finds the directory by what was typed and what is on the disk.
     ///
@@ -121,7 +123,10 @@ struct MirrorPlace: Sendable, Hashable {
     }
 
     /// The mirror at or above a path; nil if there is none.
-    static func mirror(holding path: String) -> String? { mirror(holding: path, linkFile)?.root }
+    static func mirror(holding path: String) -> String? {
+        (mirror(holding: path, linkFile) ?? mirror(holding: path, markerFile)
+            ?? mirror(holding: path, manifestFile))?.root
+    }
 
     /// The path without links, of which the last parts need not exist.
     static func realPath(_ path: String) -> String? {

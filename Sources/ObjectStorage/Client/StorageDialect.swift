@@ -129,6 +129,9 @@ package struct StorageDialect: Sendable, Hashable {
             ? (method, "KMS", method + "-key-id") : (method, "aws:kms", method + "-aws-kms-key-id")
     }
 
+    /// True if listings tell which archived objects were restored.
+    package var listsRestoredObjects: Bool { isOSS || listingAttributes != nil }
+
     var isOSS: Bool { conditions == .forbidOverwrite }
 
     package static func == (left: Self, right: Self) -> Bool {

@@ -162,6 +162,10 @@ extension TransportLoop {
 // MARK: - Bandwidth
 
 extension TransportLoop {
+    private func moved(_ transfer: Transfer) -> Int64 {
+        transfer.context.exchange.receivedBytes + transfer.easy.sentBytes
+    }
+
     /// Lets the transfers go on that waited for the sake of the bandwidth, if it is time; returns
     /// how long to wait at most.
     private func holdBack() -> Duration {
@@ -169,7 +173,12 @@ extension TransportLoop {
         let pause = limiter.pause
         guard pause == .zero else { return max(pause, .milliseconds(1)) }
         limiter.letGo()
-        for (identity, transfer) in transfers where transfer.context.isThrottled {
+        // The one that moved least goes first: small bodies do not wait for large ones, and large
+        // ones share what is left.
+        let waiting = transfers.filter { $0.value.context.isThrottled }
+            .map { (identity: $0.key, transfer: $0.value, moved: moved($0.value)) }
+            .sorted { $0.moved < $1.moved }
+        for (identity, transfer, _) in waiting {
             transfer.context.isThrottled = false
             // Calls the callbacks, which may hold back again.
             let code = transfer.easy.resume()

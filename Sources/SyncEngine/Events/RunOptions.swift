@@ -85,7 +85,7 @@ public struct RunOptions: Sendable, Hashable {
     public var restoreDays: Int?
     /// Makes directories for markers, and markers for empty directories; true unless set.
     ///
-    /// Otherwise, neither is made or deleted.
+    /// Otherwise, neither is made; those that are recorded are deleted as ever.
     public var keepsEmptyDirectories = true
     /// Pull: the versioned bucket as it was then, in seconds since 1970 UTC; nil: as it is.
     ///

@@ -93,6 +93,8 @@ public struct Differences: Sendable, Hashable {
     public var deletedThere = 0
     /// Names that the filters leave out, of objects and of files; an excluded directory is one.
     public var excluded = 0
+    /// Symbolic links, special files and reserved names of the directory, which no run sends.
+    public var notMirrored = 0
     /// Names on both sides that may differ, which only reading them can show: those that were never
     /// recorded, and files whose time changed.
     public var unknown = 0
@@ -100,7 +102,7 @@ public struct Differences: Sendable, Hashable {
     /// Makes no differences.
     public init() {}
 
-    /// True if nothing differs or may differ; what is excluded does not count.
+    /// True if nothing differs or may differ; what is excluded or never mirrored does not count.
     public var isEmpty: Bool {
         onlyLocal == 0 && onlyRemote == 0 && localChanges == 0 && remoteChanges == 0
             && deletedHere == 0 && deletedThere == 0 && unknown == 0

@@ -198,7 +198,7 @@ public struct RunSummary: Sendable, Hashable {
     /// Files whose content is not the recorded one though their size and time are, found by
     /// comparing content; they were left as they are.
     public var damaged = 0
-    /// What only the directory has and was left there, ``notMirrored`` included.
+    /// What only the directory has and was left there, without ``notMirrored``.
     public var onlyLocal = 0
     /// Of those, what no run sends: symbolic links, special files, reserved names.
     public var notMirrored = 0

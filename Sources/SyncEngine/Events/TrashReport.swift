@@ -57,8 +57,6 @@ public struct RestoreRequest: Sendable, Hashable {
     public var isDryRun = false
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
     public var settledKeys: Set<String> = []
-    /// Leaves out files that were changed after this time, in seconds since 1970 UTC; nil: none.
-    public var latestChange: Int64?
 
     /// Makes a request.
     public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
@@ -113,9 +111,11 @@ public struct RestoreReport: Sendable, Hashable {
     public var kept = 0
     /// Files that could not be restored.
     public var failed = 0
+    /// True if objects are in the bucket again.
+    public var hasRestoredObjects = false
     /// Paths of the request of which there is nothing.
     public var missing: [String] = []
-    /// Keys of which the version that was meant was found, whatever became of it.
+    /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
     public var settledKeys: Set<String> = []
 
     /// Makes an empty report.
@@ -126,6 +126,7 @@ public struct RestoreReport: Sendable, Hashable {
         switch file.state {
         case .restored, .replaced:
             restored += 1
+            if file.isRemote { hasRestoredObjects = true }
             bytes = bytes.addingClamped(file.size)
         case .unchanged: unchanged += 1
         case .kept: kept += 1
@@ -140,6 +141,7 @@ public struct RestoreReport: Sendable, Hashable {
         unchanged += other.unchanged
         kept += other.kept
         failed += other.failed
+        hasRestoredObjects = hasRestoredObjects || other.hasRestoredObjects
         missing += other.missing
         settledKeys.formUnion(other.settledKeys)
     }

@@ -221,7 +221,7 @@ private struct DifferenceCounter {
 
     func counted(_ scope: PlanScope) -> Differences {
         var found = found
-        found.onlyLocal += issues.notMirroredCount
+        found.notMirrored = issues.notMirroredCount
         found.excluded = scope.excludedCount + issues.taggedCount
         return found
     }

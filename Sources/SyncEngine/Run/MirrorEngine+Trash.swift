@@ -85,13 +85,15 @@ extension MirrorEngine {
                 trash: remoteTrash,
                 directory: session.directory,
                 manifest: session.manifest,
+                ignored: session.ignored,
                 disk: BlockingQueue(
                     label: "osssync.trash",
                     width: 1,
                     threads: settings.environment.threads
                 ),
                 request: request,
-                mark: isUndo ? session.trashMark(settings.environment) : nil,
+                mark: isUndo || request.version.isOfRun
+                    ? session.trashMark(settings.environment) : nil,
                 bringsFiles: !isUndo,
                 past: past,
                 onFile: onFile

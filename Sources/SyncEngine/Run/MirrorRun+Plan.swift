@@ -122,7 +122,6 @@ extension MirrorRun {
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount
-            summary.onlyLocal += issues.notMirroredCount
             summary.skipped += scope.withheldCount
             summary.directoryChanged = issues.hasLostNames
         }

@@ -107,7 +107,6 @@ package struct MirrorTrash: Sendable {
                 runs: runs,
                 version: request.version,
                 settledKeys: request.settledKeys,
-                latestChange: request.latestChange,
                 replacing: request.replaces ? replacing : nil,
                 isDryRun: request.isDryRun,
                 interruption: interruption,
@@ -199,6 +198,14 @@ extension TrashVersion {
         return one >= another
     }
 
+    /// True if a run of this mirror is meant.
+    var isOfRun: Bool {
+        switch self {
+        case .run, .runOf: true
+        case .latest, .lastRun, .at: false
+        }
+    }
+
     /// The runs whose trash may be meant, the best last: what it has is in none after it.
     ///
     /// `runs` have the oldest first.
@@ -240,7 +247,6 @@ private struct Restorer {
     let runs: [MirrorDirectory.TrashOfRun]
     let version: TrashVersion
     let settledKeys: Set<String>
-    let latestChange: Int64?
     /// Whose trash takes what is in the way; nil if that stays.
     let replacing: String?
     let isDryRun: Bool
@@ -264,11 +270,11 @@ private struct Restorer {
                     for other in better where try directory.holds(source, in: other) {
                         return true
                     }
-                    if let latestChange, file.modified.seconds > latestChange { return true }
                     isFound = true
-                    let text = String(decoding: key.bytes, as: UTF8.self)
-                    if settledKeys.contains(text) { return true }
-                    if latestChange != nil { report.settledKeys.insert(text) }
+                    let isSettled =
+                        !settledKeys.isEmpty
+                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    if isSettled { return true }
                     try restore(source, file, run, beneath: path, to: target, &report)
                     return true
                 }

@@ -15,6 +15,8 @@ struct ObjectRestorer: Sendable {
     let trash: TrashedObjects
     let directory: MirrorDirectory
     let manifest: ManifestStore
+    /// What no pull fetches.
+    let ignored: FileFilter
     let disk: BlockingQueue
     let request: RestoreRequest
     /// The end of the names of the runs that are meant; nil for those of all mirrors.
@@ -98,10 +100,7 @@ struct ObjectRestorer: Sendable {
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
-                let open = meant.filter { copy in
-                    !request.settledKeys.contains(String(decoding: copy.key.bytes, as: UTF8.self))
-                }
-                try await restore(open, beneath: path, to: target, &outcome)
+                try await restore(meant, beneath: path, to: target, &outcome)
                 page.token = listed.next
             } while page.token != nil
             if !isFound {
@@ -156,7 +155,7 @@ struct ObjectRestorer: Sendable {
             do {
                 item.state = try await restore(copy, to: key)
                 if item.state == .kept {
-                    item.message = "another version is there; --to PATH restores beside it"
+                    item.message = kept
                 }
             } catch let error as StorageError where error.isCancelled {
                 throw error
@@ -175,6 +174,15 @@ struct ObjectRestorer: Sendable {
         }
     }
 
+    /// Why a version that is there stays, and what to do.
+    private var kept: String {
+        guard bringsFiles else { return "another version is there" }
+        return
+            (request.replaces
+            ? "another version is there, which --force does not replace; "
+            : "another version is there; ") + "--to PATH restores beside it"
+    }
+
     private static func place(
         of key: ObjectKey,
         beneath path: RelativePath?,
@@ -191,6 +199,9 @@ struct ObjectRestorer: Sendable {
         _ copy: TrashedObjects.Copy,
         to key: ObjectKey
     ) async throws -> RestoredFile.State {
+        if bringsFiles, let ruling = ignored.ruling(on: key), ruling.excludes {
+            throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
+        }
         let here = bringsFiles && !key.isDirectoryMarker ? try await local(key) : .absent
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
         var found: ObjectMetadata?

@@ -75,11 +75,11 @@ _osssync() {
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -143,11 +143,11 @@ _osssync() {
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
+                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -214,7 +214,7 @@ _osssync() {
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
@@ -314,10 +314,13 @@ _osssync() {
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
+                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -341,6 +344,7 @@ _osssync() {
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -789,7 +793,7 @@ _osssync() {
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[neither make nor delete empty directories and the objects that stand for them]' \
+                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[ask the store to restore archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
