@@ -106,7 +106,10 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
         // The listing describes a link that is followed by its target.
         return .skip(.linkObject)
     }
-    guard let base = entry.base else { return FileTable(entry, policy).decideUnrecorded() }
+    // A row of a file says nothing of the stored link that has its key now.
+    guard let base = entry.base,
+        policy.links != .store || base.isLink || entry.local?.isLink != true
+    else { return FileTable(entry, policy).decideUnrecorded() }
     return FileTable(entry, policy).decideRecorded(base)
 }
 

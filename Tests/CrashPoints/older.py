@@ -40,11 +40,12 @@ def run_of_version1(row):
 
 def entry_of_version1(row):
     """A row of `entry` without the mark of version 3, which its checksum covers where there is one,
-    and without that of version 4, which it does not cover."""
+    without that of version 4, which it does not cover, and without that of version 6."""
     row = dict(row)
     row.pop("is_searchable")
-    if row.pop("through_link") is not None:
-        raise RuntimeError("a row of 'entry' came through a link, which version 1 does not know")
+    for mark in ("through_link", "is_link"):
+        if row.pop(mark) is not None:
+            raise RuntimeError(f"a row of 'entry' has '{mark}', which version 1 does not know")
     return row
 
 

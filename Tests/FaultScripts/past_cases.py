@@ -119,6 +119,9 @@ def _(place):
     later = place.pull("--as-of", "2099-01-01")
     equal((later.status, place.tree()), (2, {}), str(later))
     versioned(place)
+    early = place.pull("--as-of", "2020-01-01")
+    equal((early.status, place.tree()), (1, {}), str(early))
+    expect("had nothing at that time" in early.errors, str(early))
     listed = place.start("ls", "--versions", f"oss://{BUCKET}/{place.prefix}", "--json")
     found = [(line["key"].split("/", 1)[1], line["latest"], line["deleted"])
              for line in listed.all("version")]

@@ -31,6 +31,8 @@ GROUPS = {"escapes": ATTACKS["colour"] + ATTACKS["clipboard"] + ATTACKS["C1"] + 
           "lines": ATTACKS["carriage return"] + ATTACKS["line"] + ATTACKS["NEL"] + ATTACKS["tab"],
           "directions": ATTACKS["bidi"] + ATTACKS["marks"] + ATTACKS["separators"],
           "escapes of escapes": ATTACKS["backslash"] + ATTACKS["quotes"] + ATTACKS["DEL"]}
+# A message of one colour, with nothing in it that commands.
+COLOURED = re.compile(rb"\x1b\[3[13]m([^\x1b\n]*)\x1b\[0m")
 # The bar moves the cursor up, clears to the end of a line or of the screen.
 BAR = re.compile(rb"\x1b\[\d*A|\x1b\[K|\x1b\[J|\r|\n|\x1b\[\?25[lh]")
 
@@ -63,7 +65,8 @@ def on_terminal(place, endpoint, *arguments):
 def check_terminal(written):
     expect(written, "nothing was shown")
     # The terminal's own line ends.
-    plain = BAR.sub(b"", written.replace(b"\r\n", b"\n")).decode()
+    plain = COLOURED.sub(rb"\1", written.replace(b"\r\n", b"\n"))
+    plain = BAR.sub(b"", plain).decode()
     found = HARMFUL.search(plain)
     expect(not found, f"{found and found.group()!r} reaches the terminal: {written[-2000:]!r}")
     for canary in CANARIES:

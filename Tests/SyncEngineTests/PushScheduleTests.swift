@@ -51,6 +51,19 @@ struct PushScheduleTests {
         #expect(next(at: 19) == .wait(until: .seconds(3_600)))
     }
 
+    @Test mutating func `a change does not wait for what is tried again later`() {
+        _ = note("a", at: 10)
+        for (time, again) in [(15, 20), (20, 30)] {
+            #expect(next(at: time) == .push(Self.paths("a")))
+            #expect(finish(Self.paths("a"), .incomplete, at: time) == .seconds(again))
+        }
+        #expect(next(at: 20) == .wait(until: .seconds(30)))
+        #expect(note("b", at: 21))
+        #expect(!note("c", at: 22))
+        #expect(next(at: 27) == .push(Self.paths("b", "c")))
+        #expect(next(at: 27) == .wait(until: .seconds(30)))
+    }
+
     @Test mutating func `what is due together is one round`() {
         for path in ["d/b", "a"] { _ = note(path, at: 10) }
         _ = note("d/a", at: 11)
@@ -88,6 +101,7 @@ struct PushScheduleTests {
         #expect(next(at: 27) == .push(Self.paths("d/e")))
         for index in 0...limit { _ = note("\(index)", at: 30) }
         #expect(next(at: 35) == .push(.everything(.changes)))
+        #expect(finish(.everything(.changes), .complete, at: 35) == nil)
         #expect(next(at: 35) == .wait(until: .seconds(3_635)))
     }
 
@@ -99,6 +113,16 @@ struct PushScheduleTests {
         #expect(finish(.everything(.overflow), .complete, at: 16) == nil)
         #expect(next(at: 16) == .wait(until: .seconds(3_616)))
         #expect(next(at: 3_616) == .push(.everything(.interval)))
+    }
+
+    @Test func `changes that are lost during the first push are not forgotten`() {
+        var schedule = PushSchedule(settling: .seconds(5), now: .zero)
+        let first = PushSchedule.Work.everything(.start)
+        #expect(schedule.next(at: .zero) == .push(first))
+        schedule.setInterval(.seconds(3_600))
+        schedule.noteLoss(.overflow, at: .seconds(40))
+        #expect(schedule.finish(first, .complete, began: .zero, at: .seconds(60)) == nil)
+        #expect(schedule.next(at: .seconds(60)) == .push(.everything(.overflow)))
     }
 
     @Test mutating func `changes that are lost while everything is pushed are not forgotten`() {

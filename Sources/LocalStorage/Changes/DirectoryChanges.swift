@@ -265,7 +265,8 @@ extension DirectoryChanges {
         }
         guard isMirrored(name, in: prefix, isDirectory: isDirectory) else { return }
         if prefix.isEmpty, name == rules.shared { return onChange(.loss(.rules)) }
-        if isDirectory, report.isAdded {
+        // Another one may have the name of one that is gone.
+        if isDirectory, report.isAdded || report.isRemoved {
             let before = state.obstacle
             watch(name, in: report.watch, &state)
             if state.obstacle != before { onChange(.loss(.obstacle)) }

@@ -44,6 +44,22 @@ extension MirrorDirectory {
         }
     }
 
+    /// Bytes that this user may still write; of a directory that is not there yet, above it.
+    package func freeBytes() throws(LocalError) -> Int64 {
+        guard scratch != nil else { return try calls.freeSpace(work.descriptor).bytes }
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        while true {
+            let place = parts.joined(separator: "/")
+            let found = place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place
+            do throws(LocalError) {
+                let root = try Self.openRoot(found, createsIfMissing: false, calls: calls)
+                return try calls.freeSpace(root.descriptor).bytes
+            } catch {
+                guard case .missingDirectory = error, parts.popLast() != nil else { throw error }
+            }
+        }
+    }
+
     /// Writes out the file system `device` that begins beneath the directory, which
     /// ``synchronize()`` does not reach, by a file on it.
     ///

@@ -18,6 +18,13 @@ extension MirrorDirectory {
         /// The run's number; nil for what no run put there.
         package var number: Int64? { TrashRun.number(of: name) }
 
+        /// The host in a name that does not end in `mark`, safe to print.
+        package func host(unless mark: String) -> String? {
+            guard !name.suffix(mark.utf8.count).elementsEqual(mark.utf8) else { return nil }
+            let parts = name.split(separator: UInt8(ascii: "~"))
+            return parts.count > 1 ? displayText(parts[1]) : nil
+        }
+
         /// True for all trees of the run of this name.
         package func isOfRun(_ run: String) -> Bool {
             TrashRun.isName(name, ofRun: run)

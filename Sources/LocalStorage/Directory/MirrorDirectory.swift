@@ -31,7 +31,7 @@ package final class MirrorDirectory: Sendable {
     /// Why there is no such place, which is not needed where nothing is written; nil if there is.
     let workRefusal: LocalError?
     /// Where the state is of a mirror that has none.
-    private let scratch: ScratchDirectory?
+    let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
     let keepsPartialsBeside: Bool
     /// The number of the file system that ``synchronize()`` is of.
@@ -345,11 +345,6 @@ extension MirrorDirectory {
 // MARK: - Facts of the disk
 
 extension MirrorDirectory {
-    /// Bytes that this user may still write.
-    package func freeBytes() throws(LocalError) -> Int64 {
-        try calls.freeSpace(work.descriptor).bytes
-    }
-
     /// Makes everything written and renamed so far survive a power cut.
     package func synchronize() throws(LocalError) {
         do throws(LocalError) {

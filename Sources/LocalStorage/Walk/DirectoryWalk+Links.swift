@@ -50,6 +50,8 @@ extension DirectoryWalk.State {
         }
         do throws(LocalError) {
             switch try root.followed(link) {
+            case .file(let target, _) where isHidden(target):
+                batch.issues.append(WalkIssue(path: path, reason: .unfollowedLink(.outside)))
             case .file(_, let status):
                 let file = LocalEntry.Kind.file(status.identity)
                 batch.entries.append(LocalEntry(path: key, kind: file, isLink: true))
@@ -63,6 +65,14 @@ extension DirectoryWalk.State {
             default: throw error
             }
         }
+    }
+
+    /// True if the target, or a directory above it, is left out.
+    private func isHidden(_ target: RelativePath) -> Bool {
+        let bytes = target.bytes
+        return bytes.indices.contains { index in
+            bytes[index] == UInt8(ascii: "/") && hides([UInt8](bytes[..<index]), true)
+        } || hides([UInt8](bytes), false)
     }
 
     /// Looks at a link for the entry of its key.

@@ -41,6 +41,7 @@ package final class DirectoryWalk: Sendable {
         within ranges: KeyRanges,
         tags: DirectoryTags,
         links: LinkPolicy,
+        notFollowing hides: @escaping Exclusion,
         leavingOut isExcluded: @escaping Exclusion
     ) {
         state = Mutex(
@@ -50,6 +51,7 @@ package final class DirectoryWalk: Sendable {
                 ranges: ranges,
                 tags: tags,
                 links: links,
+                hides: hides,
                 isExcluded: isExcluded
             )
         )
@@ -76,11 +78,12 @@ extension MirrorDirectory {
     /// entered than those that lead there.
     ///
     /// A directory that has one of `tags` is left out with all it holds, and reported as an issue;
-    /// but not the mirrored directory itself.
+    /// but not the mirrored directory itself. A link to what `hides` says is not followed.
     package func walk(
         within ranges: KeyRanges,
         tags: DirectoryTags = DirectoryTags(),
         links: LinkPolicy = .skip,
+        notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
         DirectoryWalk(
@@ -89,6 +92,7 @@ extension MirrorDirectory {
             within: ranges,
             tags: tags,
             links: links,
+            notFollowing: hides,
             leavingOut: isExcluded
         )
     }
@@ -123,6 +127,7 @@ extension DirectoryWalk {
         let ranges: KeyRanges
         let tags: DirectoryTags
         let links: LinkPolicy
+        let hides: DirectoryWalk.Exclusion
         let isExcluded: DirectoryWalk.Exclusion
         var levels: [Level] = []
         var isStarted = false
@@ -135,6 +140,7 @@ extension DirectoryWalk {
             ranges: KeyRanges,
             tags: DirectoryTags,
             links: LinkPolicy,
+            hides: @escaping DirectoryWalk.Exclusion,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
             self.root = root
@@ -142,6 +148,7 @@ extension DirectoryWalk {
             self.ranges = ranges
             self.tags = tags
             self.links = links
+            self.hides = hides
             self.isExcluded = isExcluded
         }
     }

@@ -67,6 +67,22 @@ extension BucketClient {
         }
     }
 
+    /// True if something was beneath the remote's prefix at a time, in seconds since 1970 UTC.
+    func hadObjects(at time: Int64) async throws(SyncError) -> Bool {
+        let past = PastStore(store, at: Timestamp(seconds: time))
+        var request = ListRequest(prefix: remote.prefixKey)
+        do throws(StorageError) {
+            repeat {
+                let page = try await past.list(request)
+                if !page.objects.isEmpty { return true }
+                request.token = page.next
+            } while request.token != nil
+            return false
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
     /// True if listings tell which archived objects were restored.
     var listsRestoredObjects: Bool { store.dialect.listsRestoredObjects }
 

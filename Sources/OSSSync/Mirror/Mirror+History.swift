@@ -1,6 +1,29 @@
 internal import SyncEngine
 
 extension Mirror {
+    /// What is known of one path, and what each direction would do with it; changes nothing.
+    ///
+    /// Makes one request for the object. What follows from other keys is not considered.
+    ///
+    /// - Parameters:
+    ///   - path: The path beneath the directory; "/" at its end means a directory.
+    ///   - directions: The options of each direction.
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
+    public func explain(
+        path: String,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> Explanation {
+        try await inspecting(connectionLimit: 1).explain(path: path, of: directions)
+    }
+
+    /// Deletes partial files and aborts multipart uploads, of one path or of all.
+    ///
+    /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
+    public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+        try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
+    }
+
     /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
     ///
     /// - Throws: `SyncError`.

@@ -192,6 +192,7 @@ public struct Mirror: Sendable {
             try MirrorLink.require(directory: directory)
             try options.properties.check(for: remote.dialect)
         }
+        if let time = options.asOf { try await checkPast(time) }
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
@@ -213,13 +214,6 @@ public struct Mirror: Sendable {
                     + "Amazon S3"
             )
         }
-        if options.asOf != nil, try await bucketClient().keepsVersions() == false {
-            throw SyncError(
-                code: .refused,
-                message: "the bucket '\(remote.bucket)' keeps no versions, so what it had before "
-                    + "is not there; nothing was changed"
-            )
-        }
         let engine = try engine(
             connectionLimit: options.connectionLimit,
             asOf: direction == .pull ? options.asOf : nil
@@ -230,6 +224,27 @@ public struct Mirror: Sendable {
             if storesArchived, case .started = event {
                 onEvent(.warning(message: Self.archiveWarning))
             }
+        }
+    }
+
+    /// Refuses a time of which the bucket has nothing, unless the directory is of one already.
+    private func checkPast(_ time: Int64) async throws(SyncError) {
+        guard local.recordedTime() == nil else { return }
+        let client = try bucketClient()
+        switch try await client.keepsVersions() {
+        case nil: return
+        case false?:
+            throw SyncError(
+                code: .refused,
+                message: "the bucket '\(remote.bucket)' keeps no versions, so what it had before "
+                    + "is not there; nothing was changed"
+            )
+        case true?:
+            guard try await !client.hadObjects(at: time) else { return }
+            throw SyncError(
+                code: .notFound,
+                message: "'\(remote.display)' had nothing at that time; nothing was changed"
+            )
         }
     }
 
@@ -302,29 +317,6 @@ public struct Mirror: Sendable {
             .status(options: options, of: directions, onDetail: onDetail)
     }
 
-    /// What is known of one path, and what each direction would do with it; changes nothing.
-    ///
-    /// Makes one request for the object. What follows from other keys is not considered.
-    ///
-    /// - Parameters:
-    ///   - path: The path beneath the directory; "/" at its end means a directory.
-    ///   - directions: The options of each direction.
-    /// - Returns: What was found.
-    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
-    public func explain(
-        path: String,
-        of directions: [SyncDirection: RunOptions]
-    ) async throws(SyncError) -> Explanation {
-        try await inspecting(connectionLimit: 1).explain(path: path, of: directions)
-    }
-
-    /// Deletes partial files and aborts multipart uploads, of one path or of all.
-    ///
-    /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
-    public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
-        try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
-    }
-
     /// Reads recorded files and compares their content with the manifest.
     ///
     /// Downloads nothing but what it is to repair. Damaged files are compared by their content in
@@ -356,13 +348,16 @@ public struct Mirror: Sendable {
     /// The engine for what changes nothing in the bucket: of a directory that has the bucket as it
     /// was, that one.
     func inspecting(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
-        let local = LocalSettings(
+        try engine(connectionLimit: connectionLimit, asOf: local.recordedTime())
+    }
+
+    private var local: LocalSettings {
+        LocalSettings(
             directory: directory,
             stateDirectory: stateDirectory,
             homeDirectory: sources?.homeDirectory,
             environment: SystemClocks.engine(hostName: deviceName)
         )
-        return try engine(connectionLimit: connectionLimit, asOf: local.recordedTime())
     }
 
     func engine(

@@ -111,12 +111,14 @@ extension CommandTable {
                 + "back and leaves the trash.",
             "What the trash here does not have comes back from the trash in the bucket, if there "
                 + "is one (push --trash remote): the object is copied back where there is none, "
-                + "and downloaded.",
+                + "and downloaded. If the bucket keeps versions, --at brings back what it had at "
+                + "that time, and asks no trash.",
             "An existing file with other content is kept and reported (exit status 1). With "
-                + "--force it goes to the trash first, from where it can be restored as well.",
+                + "--force, and a version from the trash here, it goes to the trash first, from "
+                + "where it can be restored as well.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
-        options: [.run, .at, .to, .dryRun, .force] + trashOptions,
+        options: [.run, .at, .to, .links, .dryRun, .force] + trashOptions,
         examples: [
             ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),

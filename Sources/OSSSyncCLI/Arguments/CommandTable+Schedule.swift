@@ -37,6 +37,10 @@ extension CommandTable {
                 "with a log"
             ),
             ("osssync schedule --push --test ~/Photos", "does the installed run work?"),
+        ],
+        optionHelp: [
+            .force: "pull: replace local changes; push, sync: upload files that --checksum reports "
+                + "as damaged"
         ]
     )
 }

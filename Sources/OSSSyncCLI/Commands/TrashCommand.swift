@@ -55,6 +55,7 @@ struct TrashCommand: Sendable {
             let removed = file.removed.map { StoreTime(secondsSince1970: $0).text }
             line.add("removed", ifPresent: removed)
             line.add("remote", file.isRemote)
+            line.add("host", ifPresent: file.host)
             return context.say(line)
         }
         let size = String(file.size)
@@ -62,7 +63,8 @@ struct TrashCommand: Sendable {
         let run = file.run.map { "run \($0)" } ?? "-"
         let gap = String(repeating: " ", count: max(0, 8 - run.utf8.count))
         let time = context.timeText(file.removed)
-        let place = file.isRemote ? "  (in the bucket)" : ""
+        let host = file.host.map { ", by another mirror on \($0)" } ?? ""
+        let place = file.isRemote ? "  (in the bucket\(host))" : ""
         return context.say("\(padding)\(size)  \(time)  \(run)\(gap)  \(file.key)\(place)")
     }
 }

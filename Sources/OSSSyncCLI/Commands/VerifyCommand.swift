@@ -26,7 +26,7 @@ struct VerifyCommand: Sendable {
         if context.output.isJSON {
             writeJSON(report)
         } else if !context.output.isQuiet {
-            context.say(Self.text(report))
+            context.say(Self.text(report, comparesObjects: context.arguments.has(.remote)))
         }
         return report.isGood ? .success : .incomplete
     }
@@ -38,9 +38,10 @@ struct VerifyCommand: Sendable {
         return parseDuration(text).flatMap { $0 > .zero ? .time($0) : nil }
     }
 
-    static func text(_ report: VerifyReport) -> String {
+    static func text(_ report: VerifyReport, comparesObjects: Bool) -> String {
         let files = countText(report.verified, "file", "files")
-        var parts = ["verified \(files) (\(sizeText(report.bytes)))"]
+        let objects = comparesObjects ? " and the checksums of the objects" : ""
+        var parts = ["verified \(files) (\(sizeText(report.bytes)))\(objects)"]
         func add(_ count: Int, _ words: String) {
             if count > 0 { parts.append("\(count) \(words)") }
         }

@@ -37,6 +37,7 @@ enum EventJSON {
         } else {
             line.add("reason", ifPresent: item.message)
         }
+        line.add("kept_as", ifPresent: item.keptAs)
         line.add("request_id", ifPresent: item.requestID)
         return line
     }

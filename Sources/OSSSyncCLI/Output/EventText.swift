@@ -12,7 +12,7 @@ enum EventText {
         case .done where item.action == .adopt || item.action == .forget:
             return verbosity >= 2 ? "\(item.action.rawValue) \(item.key)" : nil
         case .done:
-            guard verbosity >= 1 else { return nil }
+            guard verbosity >= 1 || item.keptAs != nil else { return nil }
             return "\(item.action.rawValue) \(item.key)\(size(item))\(resumed)\(reason(item))"
         case .started where item.message != nil:
             return verbosity >= 1 ? "\(item.key)\(size(item))\(reason(item))" : nil

@@ -7,8 +7,9 @@ internal import Glibc
 /// On Linux, the runtime retries forever, once a second, to create a thread that the limit forbids:
 /// a run would neither continue nor end. Elsewhere nothing is checked.
 struct ThreadLimit {
-    /// Those of connections, the manifest, the walk, opening, reading and publishing.
-    private static let own = 6
+    /// Those of connections, the manifest, the walk, opening, reading and publishing, and two of
+    /// the clock that reports of progress wait for.
+    private static let own = 8
 
     let needed: Int
     let available: Int

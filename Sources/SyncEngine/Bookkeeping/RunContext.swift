@@ -111,22 +111,21 @@ struct RunContext: Sendable {
         transferred: Int64 = 0,
         resumed: Int64 = 0,
         message: String? = nil,
-        requestID: String? = nil
+        requestID: String? = nil,
+        keptAs: String? = nil
     ) {
-        emit(
-            .item(
-                ItemEvent(
-                    action: action,
-                    state: state,
-                    key: key.display,
-                    size: size,
-                    bytesTransferred: transferred,
-                    bytesResumed: resumed,
-                    message: message,
-                    requestID: requestID
-                )
-            )
+        var event = ItemEvent(
+            action: action,
+            state: state,
+            key: key.display,
+            size: size,
+            bytesTransferred: transferred,
+            bytesResumed: resumed,
+            message: message,
+            requestID: requestID
         )
+        event.keptAs = keptAs
+        emit(.item(event))
     }
 
     /// Reports a name that no run mirrors.

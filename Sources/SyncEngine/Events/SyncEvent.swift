@@ -60,6 +60,8 @@ public struct ItemEvent: Sendable, Hashable {
     public var requestID: String?
     /// True for symbolic links, special files and osssync's own names, which are never mirrored.
     public var isNeverMirrored = false
+    /// The path at which the local version of a conflict was kept, safe to print; nil if none was.
+    public var keptAs: String?
 
     /// Makes an event.
     public init(

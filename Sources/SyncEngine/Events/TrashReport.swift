@@ -12,6 +12,8 @@ public struct TrashedFile: Sendable, Hashable {
     public var removed: Int64?
     /// True if it is in the trash of the bucket.
     public var isRemote = false
+    /// The machine whose run of another mirror put it there, safe to print; nil for this mirror's.
+    public var host: String?
 }
 
 /// How much is in the trash, or was removed from it.

@@ -15,6 +15,7 @@ final class LocalScan: Sendable {
     private let expected: [[UInt8]]
     private let tags: DirectoryTags
     private let links: LinkPolicy
+    private let hides: DirectoryWalk.Exclusion
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
     private let queue: BlockingQueue
@@ -31,6 +32,7 @@ final class LocalScan: Sendable {
         expecting mountPoints: [[UInt8]],
         tags: DirectoryTags = DirectoryTags(),
         links: LinkPolicy = .skip,
+        notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         countingIn leftOut: LeftOutTally,
         reportingTo issues: ScanIssues,
@@ -42,6 +44,7 @@ final class LocalScan: Sendable {
         expected = mountPoints
         self.tags = tags
         self.links = links
+        self.hides = hides
         self.isExcluded = isExcluded
         self.leftOut = leftOut
         self.noteMounts = noteMounts
@@ -57,6 +60,7 @@ final class LocalScan: Sendable {
                 within: ranges,
                 tags: tags,
                 links: links,
+                notFollowing: hides,
                 leavingOut: isExcluded
             )
             var noted = 0

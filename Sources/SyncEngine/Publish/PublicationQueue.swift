@@ -286,7 +286,8 @@ actor PublicationQueue {
             size: item.object.size,
             transferred: item.transfer?.bytesMoved ?? 0,
             resumed: item.transfer?.bytesResumed ?? 0,
-            message: keptAs.map { "the local version was kept as '\($0.display)'" }
+            message: keptAs.map { "the local version was kept as '\($0.display)'" },
+            keptAs: keptAs?.display
         )
     }
 }

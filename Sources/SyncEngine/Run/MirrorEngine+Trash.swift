@@ -14,17 +14,19 @@ extension MirrorEngine {
         let limit = limit(age)
         var report = TrashReport()
         do {
+            let mark = try await session(locks: false).trashMark(settings.environment)
             try await remoteTrash.forEachPage([]) { copies in
                 for copy in copies where copy.run.time.map({ $0 < limit }) ?? false {
                     report.files += 1
                     report.bytes = report.bytes.addingClamped(copy.object.size)
-                    let file = TrashedFile(
+                    var file = TrashedFile(
                         key: copy.key.display,
                         size: copy.object.size,
                         run: copy.run.number,
                         removed: copy.run.time?.seconds,
                         isRemote: true
                     )
+                    file.host = copy.run.host(unless: mark)
                     guard onFile(file) else { return false }
                 }
                 return true

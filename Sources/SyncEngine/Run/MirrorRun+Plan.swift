@@ -216,6 +216,7 @@ extension MirrorRun {
             expecting: mounted,
             tags: filter.tags,
             links: options.links,
+            notFollowing: isExcluded,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
                     scope.countExcluded(path, isDirectory: isDirectory)

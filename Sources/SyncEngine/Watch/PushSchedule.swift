@@ -11,6 +11,7 @@ struct PushSchedule: Sendable {
     /// With what is due comes what would be after this part of the settling time.
     private static let slack = 5
     private static let shortestPause = Duration.seconds(5)
+    private static let never = Duration.seconds(Int64.max)
     private static let doublings = 20
 
     private struct Waiting: Sendable {
@@ -43,6 +44,8 @@ struct PushSchedule: Sendable {
     private var failures = 0
     /// Nothing is pushed before.
     private var heldUntil = Duration.zero
+    /// When the work that is due first was, as far as it was said.
+    private var waitsUntil = Self.never
     /// What the round under way has, with the number of attempts before.
     private var current: [[UInt8]: Int] = [:]
 
@@ -56,9 +59,8 @@ struct PushSchedule: Sendable {
     /// How much time passes between two rounds of everything.
     mutating func setInterval(_ interval: Duration) { self.interval = interval }
 
-    /// Something at or beneath the path changed; true if nothing else was waiting for its time.
+    /// Something at or beneath the path changed; true if it is due before all that was waited for.
     mutating func note(_ path: [UInt8], at now: Duration) -> Bool {
-        let wasIdle = paths.isEmpty
         var path = path[...]
         // A directory that waits has it already.
         for end in path.indices.reversed() where path[end] == UInt8(ascii: "/") {
@@ -66,13 +68,17 @@ struct PushSchedule: Sendable {
         }
         let known = paths[[UInt8](path)]
         let latest = min(known?.latest ?? .seconds(Int64.max), now + settling * Self.patience)
+        let due = min(now + settling, latest)
         paths[[UInt8](path)] = Waiting(
-            due: min(now + settling, latest),
+            due: due,
             latest: latest,
             attempts: known?.attempts ?? 0
         )
         if paths.count > Self.maximumPaths { shorten(at: now) }
-        return wasIdle
+        let time = max(due, heldUntil)
+        guard time < waitsUntil else { return false }
+        waitsUntil = time
+        return true
     }
 
     /// There are changes that are not known by their paths.
@@ -116,11 +122,18 @@ struct PushSchedule: Sendable {
     ///
     /// Work that is returned is under way until ``finish(_:began:at:)``.
     mutating func next(at now: Duration) -> Next {
+        let next = due(at: now)
+        if case .wait(let until) = next { waitsUntil = until }
+        return next
+    }
+
+    private mutating func due(at now: Duration) -> Next {
         guard heldUntil <= now else { return .wait(until: heldUntil) }
         if everything.due <= now {
             paths = [:]
             let reason = everything.reason
-            everything = (now + interval, .interval)
+            // Its end says when the next one is; what is lost before is due before.
+            everything = (Self.never, .interval)
             return .push(.everything(reason))
         }
         let first = paths.values.map(\.due).min() ?? everything.due

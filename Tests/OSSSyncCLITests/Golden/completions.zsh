@@ -658,6 +658,7 @@ _osssync() {
                 '*--dry-run[show what would come back]' \
                 '*-n[show what would come back]' \
                 '*--force[replace existing files, which go to the trash]' \
+                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
                 '*--run[the version that the run number N removed]:value: ' \
                 '*--at[the version that was there at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
                 '*--to[restore to this path beneath DIR instead of the old one]:file:_files' \
@@ -787,7 +788,7 @@ _osssync() {
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--force[replace an existing file or object]' \
+                '*--force[pull\: replace local changes]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \

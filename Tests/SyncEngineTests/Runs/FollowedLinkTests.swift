@@ -77,6 +77,19 @@ extension EngineRuns {
             #expect(isLink("a/l") && isLink("a/d/m"))
         }
 
+        @Test func `are not followed to what the filters leave out`() async throws {
+            try fixture.write("a/.osssyncignore", Data("/secret\n/private/\n".utf8))
+            try fixture.write("a/secret", Data("s".utf8))
+            try fixture.write("a/private/f", Data("p".utf8))
+            try fixture.write("a/open", Data("o".utf8))
+            for (name, target) in [("l1", "secret"), ("l2", "private/f"), ("l3", "open")] {
+                try fixture.link("a/" + name, to: target)
+            }
+            try await run(.push)
+            let sent = [".osssyncignore", "d/f", "d/m", "g", "l", "l3", "open"]
+            #expect(try await fixture.objects() == sent)
+        }
+
         @Test func `are not followed to directories, out of the mirror, or over links`()
             async throws
         {

@@ -338,6 +338,18 @@ extension EngineRuns {
             #expect(try await run("a", .push) { $0.comparesContent = true }.isInStep)
         }
 
+        @Test func `are not the files that were mirrored under their keys`() async throws {
+            try await fixture.put("x.rclonelink", Data("target".utf8))
+            try await fixture.put("y", Data("y".utf8))
+            try await fixture.run("b", .pull)
+            try await fixture.deleteObject("x.rclonelink")
+            try fixture.remove("b/x.rclonelink")
+            try fixture.link("b/x", to: "target")
+            let pull = try await run("b", .pull) { $0.deletesKnown = true }
+            #expect(pull.deleted == 0)
+            #expect(target("b/x") == "target")
+        }
+
         @Test func `belong to the path of a limited run`() async throws {
             try await store()
             for name in ["l", "none"] {
