@@ -46,8 +46,8 @@ public struct LocalMirror: Sendable {
     /// - Parameters:
     ///   - options: How the directory is watched.
     ///   - onEvent: Called with what is done beside the pushes.
-    ///   - push: Makes one push of this directory, with ``RunOptions/paths`` and
-    ///     ``RunOptions/allowsMissingPaths``.
+    ///   - push: Makes one push of this directory, with `RunOptions.paths` and
+    ///     `RunOptions.allowsMissingPaths`.
     /// - Throws: What `push` throws; `SyncError` if the directory cannot be opened, and of code
     ///   `cancelled`.
     public func watch(
