@@ -81,7 +81,7 @@ clean:
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
-	@SEEDS='2000..<5000' Tests/Simulator/run
+	@SEEDS='1000..<5000' Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@Tests/Sanitizers/run
 
