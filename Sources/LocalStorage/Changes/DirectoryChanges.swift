@@ -176,7 +176,7 @@ extension DirectoryChanges {
         }
         while let place = places.popLast() {
             let path = place.prefix + place.name
-            // What is gone again is no loss, and what cannot be read is told by a run.
+            // What is gone again is not a loss, and what cannot be read is told by a run.
             guard let opened = open(path) else { continue }
             if (try? directory.calls.isNetworkFileSystem(opened.descriptor)) == true {
                 state.obstacle = state.obstacle ?? .network(path: path)

@@ -9,8 +9,7 @@ internal import Darwin
 extension MirrorDirectory {
     /// The directory that holds `path`.
     func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
-        guard let parent = path.parent else { return root }
-        return try root.directory(beneath: parent)
+        try root.parent(of: path)
     }
 
     /// What is at `path` now; links are not followed, and one is the file of the path of a link.

@@ -166,7 +166,8 @@ extension OpenDirectory {
         return current
     }
 
-    private func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+    /// The directory that holds `path`, beneath this one.
+    func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         guard let parent = path.parent else { return self }
         return try directory(beneath: parent)
     }

@@ -58,7 +58,7 @@ extension SystemCalls {
         }
     }
 
-    /// A watch that has ended is no error.
+    /// A watch that has ended is not an error.
     static func unwatch(_ watch: Int32, in queue: Int32) {
         _ = osssync_unwatch(queue, watch)
     }

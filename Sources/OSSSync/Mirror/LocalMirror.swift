@@ -16,7 +16,7 @@ internal import SyncModel
 public struct LocalMirror: Sendable {
     /// The directory, as it was given.
     public let directory: String
-    private let settings: LocalSettings
+    let settings: LocalSettings
 
     /// Takes a directory that is a mirror; it is opened by each call.
     ///
@@ -40,8 +40,8 @@ public struct LocalMirror: Sendable {
         )
     }
 
-    /// Calls `push` for everything, and then for what changes, as it changes; goes on until `push`
-    /// throws or the task is cancelled.
+    /// Calls `push` for everything, and then for what changes, as it changes; continues until
+    /// `push` throws or the task is cancelled.
     ///
     /// - Parameters:
     ///   - options: How the directory is watched.

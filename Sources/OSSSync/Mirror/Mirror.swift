@@ -352,12 +352,12 @@ public struct Mirror: Sendable {
     }
 
     private var local: LocalSettings {
-        LocalSettings(
+        LocalMirror(
             directory: directory,
+            deviceName: deviceName,
             stateDirectory: stateDirectory,
-            homeDirectory: sources?.homeDirectory,
-            environment: SystemClocks.engine(hostName: deviceName)
-        )
+            homeDirectory: sources?.homeDirectory
+        ).settings
     }
 
     func engine(

@@ -50,12 +50,12 @@ struct ListCommand: Sendable {
                 line.add("last_modified", ifPresent: version.lastModified)
                 return context.say(line)
             }
-            let size = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
-            let gap = String(repeating: " ", count: max(0, (isHuman ? 8 : 14) - size.utf8.count))
+            let text = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
+            let size = padded(text, to: isHuman ? 8 : 14, isNumber: true)
             let time = version.lastModified ?? String(repeating: " ", count: 24)
             let mark = version.isLatest ? "*" : " "
             return context.say(
-                "\(time)  \(gap)\(size)  \(version.versionID)  \(mark) \(version.key)"
+                "\(time)  \(size)  \(version.versionID)  \(mark) \(version.key)"
             )
         }
         guard isEmpty, !start.isEmpty else { return .success }
@@ -155,15 +155,14 @@ private struct ObjectList {
     }
 
     private func say(_ sum: Sum, _ name: String) {
-        context.say("\(padded(String(sum.count), 10))  \(sizeColumn(sum.bytes))  \(name)")
+        let count = padded(String(sum.count), to: 10, isNumber: true)
+        context.say("\(count)  \(sizeColumn(sum.bytes))  \(name)")
     }
 
     private func sizeColumn(_ size: Int64) -> String {
-        isHuman ? padded(sizeText(size), 8) : padded(String(size), 14)
-    }
-
-    private func padded(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+        isHuman
+            ? padded(sizeText(size), to: 8, isNumber: true)
+            : padded(String(size), to: 14, isNumber: true)
     }
 
     private func writeText(_ object: ListedObject, _ crc64: UInt64?) -> Bool {

@@ -93,11 +93,8 @@ struct LogCommand: Sendable {
     }
 
     static func text(_ run: PastRun, _ time: String) -> String {
-        let number = String(run.number)
-        let gap = String(repeating: " ", count: max(0, 6 - number.utf8.count))
-        let space = String(repeating: " ", count: max(0, 4 - run.direction.utf8.count))
-        let direction = run.direction + space
-        let beginning = "\(gap)\(number)  \(time)  \(direction)"
+        let number = padded(String(run.number), to: 6, isNumber: true)
+        let beginning = "\(number)  \(time)  \(padded(run.direction, to: 4))"
         let limit = EventText.limit(run.paths).map { ", " + $0 } ?? ""
         guard let end = run.end else {
             return beginning + (run.isRunning ? "  is running" : "  did not end") + limit

@@ -58,13 +58,11 @@ struct TrashCommand: Sendable {
             line.add("host", ifPresent: file.host)
             return context.say(line)
         }
-        let size = String(file.size)
-        let padding = String(repeating: " ", count: max(0, 14 - size.utf8.count))
-        let run = file.run.map { "run \($0)" } ?? "-"
-        let gap = String(repeating: " ", count: max(0, 8 - run.utf8.count))
+        let size = padded(String(file.size), to: 14, isNumber: true)
+        let run = padded(file.run.map { "run \($0)" } ?? "-", to: 8)
         let time = context.timeText(file.removed)
         let host = file.host.map { ", by another mirror on \($0)" } ?? ""
         let place = file.isRemote ? "  (in the bucket\(host))" : ""
-        return context.say("\(padding)\(size)  \(time)  \(run)\(gap)  \(file.key)\(place)")
+        return context.say("\(size)  \(time)  \(run)  \(file.key)\(place)")
     }
 }

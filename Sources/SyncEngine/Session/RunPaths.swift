@@ -53,7 +53,7 @@ extension RunPaths {
     /// `bucket` is nil for a command that only deals with what is here or recorded.
     ///
     /// - Throws: `configuration` for a path that neither side has and the manifest does not record,
-    ///   unless that is allowed, or that lies beneath something that is no directory here.
+    ///   unless that is allowed, or that lies beneath something that is not a directory here.
     func check(
         _ directory: MirrorDirectory,
         _ manifest: ManifestStore,

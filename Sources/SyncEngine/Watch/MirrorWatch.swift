@@ -44,7 +44,7 @@ package struct MirrorWatch: Sendable {
         shared = Shared(PushSchedule(settling: options.settling, now: now))
     }
 
-    /// Goes on until a push throws or the task is cancelled.
+    /// Continues until a push throws or the task is cancelled.
     package func run() async throws {
         do {
             try await pushAll()
