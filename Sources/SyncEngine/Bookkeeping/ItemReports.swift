@@ -134,7 +134,7 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .nestedMirror:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .symbolicLink, .unfollowedLink, .special, .reservedName:
+        case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
         case .disappeared, .storedLink: break
         case .tagged(let tag):
