@@ -55,7 +55,10 @@ package enum EscapedName {
         }
         let key = ObjectKey(bytes)
         // Another spelling of it would be a second file of the same key.
-        return !key.isEmpty && self.path(of: key).elementsEqual(path) ? key : nil
+        guard !key.isEmpty, isValidUTF8(bytes), self.path(of: key).elementsEqual(path) else {
+            return nil
+        }
+        return key
     }
 
     /// True for the directory of escaped names and for all that it can hold.

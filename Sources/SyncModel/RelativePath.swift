@@ -126,7 +126,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
 
     /// True if the key fits no file name, and an escaped one stands for it.
     ///
-    /// That holds of no name of osssync's own, and of nothing else that no run may take.
+    /// False for a key with a name of osssync's own, and for any other that no run may take.
     package static func isEscaped(_ key: ObjectKey, links: LinkPolicy = .skip) -> Bool {
         do throws(UnsafeKey) {
             if links == .store, key.isOfLink {
@@ -134,10 +134,11 @@ package struct RelativePath: Sendable, Hashable, Comparable {
             } else {
                 _ = try content(of: key, allowsReserved: false)
             }
-            // A walk cannot give other names back.
-            return !isValidUTF8(key.bytes)
+            return false
         } catch {
-            return error.isEscapable
+            // No store takes a key that is not UTF-8.
+            return error.isEscapable && isValidUTF8(key.bytes)
+                && !key.bytes.split(separator: UInt8(ascii: "/")).contains { isReserved($0) }
         }
     }
 

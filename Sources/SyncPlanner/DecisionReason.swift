@@ -186,7 +186,7 @@ package enum SkipReason: Sendable, Hashable {
         case .unsafeName(let reason):
             "unsafe name: \(reason.message)"
                 + (reason.isEscapable ? Self.escapeAdvice : "")
-        case .notUTF8: "unsafe name: the key is not UTF-8\(Self.escapeAdvice)"
+        case .notUTF8: "unsafe name: the key is not UTF-8"
         case .markerWithContent(let size):
             "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold; "
                 + "delete the object, or copy it to a key without the final '/'"
