@@ -245,7 +245,7 @@ struct DownloadFaultTests {
         let faults = """
             [{"match": {"operation": "GetObject", "occurrence": 5},
               "effect": {"cut": {"at": 1000, "how": "rst"}}},
-             {"match": {"operation": "HeadObject", "occurrence": 2},
+             {"match": {"operation": "GetObject", "occurrence": 6},
               "effect": {"close": {"when": "before", "how": "rst"}}}]
             """
         try fixture.setFaults(faults)

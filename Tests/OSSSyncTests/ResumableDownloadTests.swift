@@ -101,12 +101,18 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        _ = try #require(try await fixture.pause(download))
+        let checkpoint = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
         _ = try await download.resume()
         #expect(fixture.content("file") == other)
-        #expect(notices.all == [.startedOver(.objectChanged)])
+        #expect(
+            notices.all == [
+                .resumed(bytes: checkpoint.receivedLength), .startedOver(.objectChanged),
+            ]
+        )
+        let last = await download.progress.first { $0.completedBytes == $0.totalBytes }
+        #expect(last?.totalBytes == 2_500_000)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
     }
 

@@ -6,7 +6,8 @@ internal import SyncModel
 public struct PresignedURLs: Sendable, Hashable {
     /// Signed for GET; for an object that anyone may read, its plain URL.
     public let get: String
-    /// Signed for HEAD, which a URL for GET does not allow; nil: the first byte is read instead.
+    /// Signed for HEAD, which a URL for GET does not allow, for objects that are empty or were
+    /// replaced; nil, or refused by the server: the first byte is read instead.
     public let head: String?
 
     /// Takes the URLs as they are.

@@ -46,8 +46,10 @@ struct DownloadAttempt {
 ///
 /// Bytes go to a hidden partial file beside the file, which takes the file's place by one rename
 /// when all of it is there and verified: at no instant is there a half file under the name. All of
-/// them come from one version of the object, because every request carries `If-Match`; if the
-/// object is replaced, the download starts over and says so.
+/// them come from one version of the object: the answer to the first request names it, and every
+/// other request carries `If-Match`; if the object is replaced, the download starts over and says
+/// so. A server that gives no strong ETag, or ignores ranges, is asked for the whole object, which
+/// cannot be resumed; a notice says so.
 ///
 /// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
 /// tasks.
