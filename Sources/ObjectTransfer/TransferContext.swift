@@ -124,17 +124,19 @@ extension ItemFailure {
     static func withoutRanges(_ metadata: ObjectMetadata) -> ItemFailure {
         .storage(
             message: "the server sends only whole objects; specify a file",
-            requestID: metadata.requestID,
-            stops: nil
+            answer: ServiceAnswer(requestID: metadata.requestID),
+            stops: nil,
+            cause: .unsupported
         )
     }
 
     /// Nothing can be pinned to a version that has no tag.
     static func withoutETag(_ metadata: ObjectMetadata) -> ItemFailure {
         .storage(
-            message: "the service gave no ETag for the object",
-            requestID: metadata.requestID,
-            stops: nil
+            message: "the server gives no ETag for the object, so nothing tells its versions apart",
+            answer: ServiceAnswer(requestID: metadata.requestID),
+            stops: nil,
+            cause: .unsupported
         )
     }
 }

@@ -32,7 +32,7 @@ package struct ETag: Sendable, Hashable {
     }
 
     /// The tag as conditional headers want it.
-    package var quoted: String { "\"" + text + "\"" }
+    package var quoted: String { isWeak ? text : "\"" + text + "\"" }
 
     /// The lower-case MD5 of the content, if the text has exactly the form of one.
     ///

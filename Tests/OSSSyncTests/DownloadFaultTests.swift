@@ -29,7 +29,7 @@ struct DownloadFaultTests {
         async let outcome = first.resume()
         await fixture.server.untilHeld(1)
         let error = await #expect(throws: SyncError.self) { try await download().resume() }
-        #expect(error?.code == .locked)
+        #expect(error?.code == .alreadyRunning)
         try fixture.setFaults("[]")
         #expect(try await outcome.file?.crc64 != nil)
     }

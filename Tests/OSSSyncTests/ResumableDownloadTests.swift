@@ -1,6 +1,7 @@
 import Foundation
 import OSSSync
 import StorageServer
+import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -20,6 +21,7 @@ struct ResumableDownloadTests {
         )
         let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
+        #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
         #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
         #expect(first.state == .paused)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
@@ -264,7 +266,7 @@ struct ResumableDownloadTests {
         )
         let outcome = try await fixture.holding(download) {
             let error = await #expect(throws: SyncError.self) { try await download.resume() }
-            #expect(error?.code == .locked)
+            #expect(error?.code == .alreadyRunning)
             // The same by the checkpoint, as if in another process: its partial file is locked.
             let checkpoint = try #require(await download.checkpoint)
             let second = try ResumableDownload(
@@ -274,7 +276,7 @@ struct ResumableDownloadTests {
                 options: .inPieces
             )
             let locked = await #expect(throws: SyncError.self) { try await second.resume() }
-            #expect(locked?.code == .locked)
+            #expect(locked?.code == .alreadyRunning)
             download.askForPause()
         }
         guard case .paused = outcome else {

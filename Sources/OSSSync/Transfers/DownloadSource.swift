@@ -58,18 +58,20 @@ public struct DownloadSource: Sendable {
     ///   - connection: How the host is reached.
     ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
-    ///     `credentials`. What it throws ends the download with that code and the error's text.
+    ///     `expired`, `forbidden` or `credentials`. What it throws ends the download with the last
+    ///     of these and the error's text.
     ///   - onRetry: Called from any thread for each failed request that is retried.
     /// - Returns: A source; no request is made.
-    /// - Throws: `SyncError` of code `configuration` for what is no URL of a host, for two hosts,
-    ///   for plain http to another machine unless the settings allow it, and for certificate
-    ///   authorities that can't be read.
+    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
+    ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
+    ///   settings allow it, and for certificate authorities that can't be read.
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
         renewal: (@Sendable () async throws -> PresignedURLs)? = nil,
         onRetry: (@Sendable (RetryEvent) -> Void)? = nil
     ) throws(SyncError) -> DownloadSource {
+        try connection.check()
         let first = try pair(urls, connection)
         try ResolvedConnection.checkAuthorities(connection.caFile)
         var renew: PresignedURLSource.Renewal?

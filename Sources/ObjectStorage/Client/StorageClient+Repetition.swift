@@ -232,7 +232,7 @@ extension StorageError {
         case .service, .integrity, .protocolViolation: true
         case .transport(.bodyTooLong), .transport(.malformedResponse), .transport(.bodyTooShort):
             true
-        case .transport, .credentials, .localIO, .cancelled, .invalidRequest: false
+        case .transport, .credentials, .localIO, .cancelled, .invalidRequest, .unsupported: false
         }
     }
 

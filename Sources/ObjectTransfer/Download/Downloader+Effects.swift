@@ -308,7 +308,7 @@ extension Downloader {
     private static let uncheckedLink = ItemFailure.storage(
         message: "the object became a link, or the link's target changed, after the listing; "
             + "run again",
-        requestID: nil,
+        answer: nil,
         stops: nil
     )
 

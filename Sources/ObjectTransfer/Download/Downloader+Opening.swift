@@ -17,9 +17,32 @@ extension Downloader {
             let transfer = TransferCounter(.download, key: key, size: size)
             return Downloader(context: context, key: key, transfer: transfer, gate: gate)
         }
-        if let checkpoint = try await context.records.download(key) {
+        do throws(ItemFailure) {
+            if let finished = try await fetchRanges(key, context, downloader) { return finished }
+        } catch {
+            guard case .storage(_, _, _, .rangesIgnored) = error else { throw error }
+            // What came of ranges before is of no use.
+            if let checkpoint = try await context.records.download(key) {
+                try await context.records.dropDownload(key)
+                await context.removePartial(checkpoint.partialName)
+            }
+        }
+        switch await open(key, context, length: nil, downloader) {
+        case .ended(let result): return try result.get()
+        case .empty, .unnamed: throw .keepsChanging(times: 1)
+        }
+    }
+
+    /// Fetches an object by ranges; nil if nothing but all of it can be asked for.
+    private static func fetchRanges(
+        _ key: ObjectKey,
+        _ context: TransferContext,
+        _ downloader: (_ size: Int64) -> Downloader
+    ) async throws(ItemFailure) -> FinishedDownload? {
+        if let checkpoint = try await context.records.download(key),
             let resumed = try await downloader(checkpoint.size).resumed(checkpoint)
-            if let resumed { return resumed }
+        {
+            return resumed
         }
         let limits = context.limits
         let streams = max(1, Int64(limits.streamsPerFile) / 2)
@@ -31,12 +54,8 @@ extension Downloader {
             let downloader = downloader(found.object.size)
             var (state, attempt) = downloader.start(found)
             return try await downloader.finish(&state, &attempt)
-        case .unnamed: break
+        case .unnamed: return nil
         }
-        guard case .ended(let result) = await open(key, context, length: nil, downloader) else {
-            throw .keepsChanging(times: 1)
-        }
-        return try result.get()
     }
 
     private func resumed(
