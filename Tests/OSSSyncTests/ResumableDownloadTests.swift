@@ -1,6 +1,7 @@
 import Foundation
 import OSSSync
 import StorageServer
+import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -20,6 +21,7 @@ struct ResumableDownloadTests {
         )
         let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
+        #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
         #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
         #expect(first.state == .paused)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
@@ -101,12 +103,18 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        _ = try #require(try await fixture.pause(download))
+        let checkpoint = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
         _ = try await download.resume()
         #expect(fixture.content("file") == other)
-        #expect(notices.all == [.startedOver(.objectChanged)])
+        #expect(
+            notices.all == [
+                .resumed(bytes: checkpoint.receivedLength), .startedOver(.objectChanged),
+            ]
+        )
+        let last = await download.progress.first { $0.completedBytes == $0.totalBytes }
+        #expect(last?.totalBytes == 2_500_000)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
     }
 
@@ -258,7 +266,7 @@ struct ResumableDownloadTests {
         )
         let outcome = try await fixture.holding(download) {
             let error = await #expect(throws: SyncError.self) { try await download.resume() }
-            #expect(error?.code == .locked)
+            #expect(error?.code == .alreadyRunning)
             // The same by the checkpoint, as if in another process: its partial file is locked.
             let checkpoint = try #require(await download.checkpoint)
             let second = try ResumableDownload(
@@ -268,7 +276,7 @@ struct ResumableDownloadTests {
                 options: .inPieces
             )
             let locked = await #expect(throws: SyncError.self) { try await second.resume() }
-            #expect(locked?.code == .locked)
+            #expect(locked?.code == .alreadyRunning)
             download.askForPause()
         }
         guard case .paused = outcome else {

@@ -46,8 +46,10 @@ struct DownloadAttempt {
 ///
 /// Bytes go to a hidden partial file beside the file, which takes the file's place by one rename
 /// when all of it is there and verified: at no instant is there a half file under the name. All of
-/// them come from one version of the object, because every request carries `If-Match`; if the
-/// object is replaced, the download starts over and says so.
+/// them come from one version of the object: the answer to the first request names it, and every
+/// other request carries `If-Match`; if the object is replaced, the download starts over and says
+/// so. A server that gives no strong ETag, or ignores ranges, is asked for the whole object, which
+/// cannot be resumed; a notice says so.
 ///
 /// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
 /// tasks.
@@ -128,13 +130,13 @@ public final class ResumableDownload: Sendable {
     /// with an error and keeps what a later call needs.
     ///
     /// - Returns: How it ended.
-    /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`; `credentials` if
-    ///   the right to read was refused or a signed URL has expired and there is no other;
+    /// - Throws: `SyncError`, after all repetitions, with the checkpoint if a later call can go on:
+    ///   `notFound`, `needsRestore`; `credentials` if the keys were refused, `forbidden` if they do
+    ///   not allow it, `expired` if they or the signed URL have expired and there is no other;
     ///   `objectChanged` if the object was replaced again and again; `corrupt` if twice other bytes
-    ///   came than the store states; `remoteUnreachable`; `localState` for the disk;
-    ///   `alreadyExists` for a file that is not to be replaced; `locked` if it runs already;
-    ///   `cancelled`. In all cases but `corrupt`, `notFound` and `objectChanged` a later call goes
-    ///   on.
+    ///   came than the store states; `unsupportedServer` if the server gives no ETag;
+    ///   `remoteUnreachable`; `localState` for the disk; `alreadyExists` for a file that is not to
+    ///   be replaced; `alreadyRunning`; `cancelled`.
     public func resume() async throws(SyncError) -> DownloadOutcome {
         try await resume(begin())
     }
@@ -152,15 +154,19 @@ public final class ResumableDownload: Sendable {
     /// Does the work of an attempt that was begun.
     func resume(_ attempt: DownloadAttempt) async throws(SyncError) -> DownloadOutcome {
         let (gate, download) = (attempt.gate, download(attempt.store))
-        return try await attempts.run(gate) { () throws(ItemFailure) in
-            try await self.prepareRecord()
-            return try await download.run(gate: gate)
-        } outcome: { ending in
-            switch ending {
-            case .finished(let finished): .finished(file(finished))
-            case .paused: .paused(await record.checkpoint)
-            case .cancelled: .cancelled
+        do throws(SyncError) {
+            return try await attempts.run(gate) { () throws(ItemFailure) in
+                try await self.prepareRecord()
+                return try await download.run(gate: gate)
+            } outcome: { ending in
+                switch ending {
+                case .finished(let finished): .finished(file(finished))
+                case .paused: .paused(await record.checkpoint)
+                case .cancelled: .cancelled
+                }
             }
+        } catch {
+            throw error.with(checkpoint: await record.checkpoint)
         }
     }
 

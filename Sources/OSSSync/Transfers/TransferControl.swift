@@ -49,7 +49,7 @@ final class TransferControl: Sendable {
         }
         guard isFree else {
             throw SyncError(
-                code: .locked,
+                code: .alreadyRunning,
                 message: "'\(subject)': the transfer is already in progress"
             )
         }

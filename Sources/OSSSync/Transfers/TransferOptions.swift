@@ -59,18 +59,11 @@ public struct DownloadOptions: Sendable, Hashable {
     public init() {}
 
     func check() throws(SyncError) {
-        guard partSize > 0, (1...64).contains(streams) else {
-            throw SyncError(
-                code: .configuration,
-                message: "a download has ranges of at least a byte, and 1 to 64 at once"
-            )
-        }
-        guard pauseLoss >= 64 << 10 else {
-            throw SyncError(
-                code: .configuration,
-                message: "a pause of a download may cost 64 KiB or more, not \(pauseLoss) bytes"
-            )
-        }
+        try SettingBounds.check(partSize, "partSize", 1...Int64.max)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(pauseLoss, "pauseLoss", 64 << 10...Int64.max)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
     }
 }
 

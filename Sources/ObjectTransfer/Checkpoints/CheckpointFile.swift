@@ -184,6 +184,9 @@ package actor CheckpointFile: CheckpointStore {
         try await flush()
     }
 
+    /// True if the record is of a download that was whole.
+    var isWhole: Bool { whole != nil }
+
     /// The checksum, and the partial file's name, of a download of this version that was whole.
     func published(_ object: PinnedObject) -> (checksum: CRC64, partialName: String)? {
         guard let whole, let download, download.etag == object.etag, download.size == object.size

@@ -43,7 +43,7 @@ struct ItemReports: Sendable {
             state = .failed
         case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
             .checkpointGone,
-            .storage, .local,
+            .storage, .local, .sourceMissing,
             .manifest, .held:
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
