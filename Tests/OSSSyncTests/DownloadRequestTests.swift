@@ -1,6 +1,7 @@
-import OSSSync
 import StorageServer
 import Testing
+
+@testable import OSSSync
 
 /// What a download asks the store for.
 @Suite("The requests of a download")
@@ -112,6 +113,33 @@ struct DownloadRequestTests {
         _ = try await download.resume()
         #expect(fixture.content("file") == StoreFixture.ramp(3_000_000, 7))
         #expect(fixture.server.requestLog.first?.status == 412)
+    }
+
+    /// All is asked for by one request, which the server takes forty seconds to answer.
+    @Test(.timeLimit(.minutes(5)))
+    func `end with a pause, which receives only what has arrived`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(8_000_000)
+        let source = try await source(.client, fixture, content)
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": 200000}}]"#
+        )
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        async let outcome = download.resume()
+        _ = await download.progress.first { $0.completedBytes > 0 }
+        let before = download.snapshot.completed
+        let checkpoint = await download.pause()
+        #expect(try await outcome == .paused(checkpoint))
+        let received = try #require(checkpoint?.receivedLength)
+        #expect(received >= before)
+        // Half of what comes while a pause may wait.
+        #expect(received - before < 200_000)
+        try fixture.setFaults("[]")
+        _ = try await download.resume()
+        #expect(fixture.content("file") == content)
+        #expect(fixture.bytesSent - 8_000_000 <= 1 << 20)
     }
 
     @Test func `of an archived object are one, and say that it must be restored`() async throws {

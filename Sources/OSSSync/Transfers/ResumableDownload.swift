@@ -185,9 +185,9 @@ public final class ResumableDownload: Sendable {
     /// Stops the download and returns what another process needs to resume, nil if nothing was
     /// received.
     ///
-    /// What was asked for and is on its way is received until no more than
-    /// ``DownloadOptions/pauseLoss`` is missing, for two seconds at most; then the connections are
-    /// closed, and the call that runs it returns `paused`. Without one it does nothing.
+    /// What has arrived at this machine is received, until no more than
+    /// ``DownloadOptions/pauseLoss`` is missing; then the connections are closed, and the call that
+    /// runs it returns `paused`. Without one it does nothing.
     @discardableResult
     public func pause() async -> Checkpoint? {
         await attempts.control.pause()

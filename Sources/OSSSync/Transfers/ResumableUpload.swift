@@ -116,9 +116,9 @@ public final class ResumableUpload: Sendable {
     ///   because it changed since or the store has forgotten the upload; the next call begins
     ///   again.
     ///   `alreadyExists` if an object is there that must not be replaced; `credentials`;
-    ///   `remoteUnreachable`; `sourceMissing`; `localState` for the disk; `configuration` for a file that is too
-    ///   large or metadata that no store takes; `corrupt` if the store states another CRC-64 than
-    ///   that of what was sent; `alreadyRunning`; `cancelled`.
+    ///   `remoteUnreachable`; `sourceMissing`; `localState` for the disk; `configuration` for a
+    ///   file that is too large or metadata that no store takes; `corrupt` if the store states
+    ///   another CRC-64 than that of what was sent; `alreadyRunning`; `cancelled`.
     public func resume() async throws(SyncError) -> UploadOutcome {
         try await resume(begin())
     }

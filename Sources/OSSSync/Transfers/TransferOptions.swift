@@ -42,7 +42,8 @@ public struct DownloadOptions: Sendable, Hashable {
     public var streams = 4
     /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
     ///
-    /// With less, a pause waits longer for what is on its way, up to two seconds.
+    /// A pause closes a connection when all that has arrived is read, or when no more than this is
+    /// missing. What is on its way by then comes again: little on a slow line.
     public var pauseLoss: Int64 = 1 << 20
     /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
     /// code `alreadyExists`.

@@ -41,6 +41,17 @@ package final class Exchange: @unchecked Sendable {
         isPaused = false
     }
 
+    /// True if what has arrived is wanted, and nothing else.
+    var endsWhenDry: Bool {
+        switch disposition {
+        case .file(let sink, _): return sink.endsWhenDry
+        case .later(let late, _):
+            if case .known(let sink) = late.destination { return sink.endsWhenDry }
+            return false
+        case .memory, .reject, nil: return false
+        }
+    }
+
     package func fail(_ error: TransportError) {
         if failure == nil { failure = error }
     }

@@ -67,11 +67,6 @@ extension Downloader {
         _ partialName: String?,
         _ opening: ObjectOpening?
     ) async -> RangeEnd {
-        if let gate, !gate.begin(piece.length) {
-            // The others go on until little is under way; then all of them end together.
-            await gate.untilDrained()
-            return .failed(range.index, .other(.cancelled))
-        }
         let checkpoints = ConflatedValue<RangeProgress>()
         let (transfer, gate) = (transfer, gate)
         let never = Int64.max
@@ -94,11 +89,20 @@ extension Downloader {
                 gate?.receive(bytes)
             }
         )
+        if let gate, !gate.begin(sink) {
+            // The others go on until little is under way; then all of them end together.
+            await gate.untilDrained()
+            return .failed(range.index, .other(.cancelled))
+        }
         async let failure = save(checkpoints, of: range, sink, partialName)
         let end = await get(piece, of: range, object, sink, opening)
-        gate?.end(missing: piece.length - sink.received)
+        gate?.end(sink)
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
+        if let gate, gate.isRaised, case .failed(_, .other(.cancelled)) = end {
+            // What has arrived for the others counts, too.
+            await gate.untilDrained()
+        }
         return end
     }
 
