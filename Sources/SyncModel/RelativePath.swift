@@ -55,11 +55,20 @@ package struct RelativePath: Sendable, Hashable, Comparable {
 
     /// What lies at a path beneath the mirrored directory.
     package init(path: ObjectKey) throws(UnsafeKey) {
-        guard let key = EscapedName.key(ofPath: path.bytes) else {
+        guard let key = Self.escapedKey(ofPath: path.bytes) else {
             try self.init(key: path)
             return
         }
         self.init(escaping: key)
+    }
+
+    /// The key of a path with an escaped name; nil for any other path, also of a key that has a
+    /// file of its own name.
+    package static func escapedKey(
+        ofPath path: some Collection<UInt8>,
+        links: LinkPolicy = .skip
+    ) -> ObjectKey? {
+        EscapedName.key(ofPath: path).flatMap { isEscaped($0, links: links) ? $0 : nil }
     }
 
     /// True if the key stands for a directory.

@@ -225,7 +225,7 @@ extension DirectoryChanges {
     private func isMirrored(_ name: [UInt8], in prefix: [UInt8], isDirectory: Bool) -> Bool {
         let path = prefix + name
         if names == .escape, EscapedName.holds(path: path) {
-            return isDirectory || EscapedName.key(ofPath: path) != nil
+            return isDirectory || RelativePath.escapedKey(ofPath: path) != nil
         }
         return !RelativePath.isReserved(name) && isValidUTF8(name) && !isExcluded(path, isDirectory)
     }

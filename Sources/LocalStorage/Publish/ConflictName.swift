@@ -48,9 +48,15 @@ struct ConflictName: Sendable, Hashable {
     ) throws(UnsafeKey) -> RelativePath {
         // Of an escaped file, the key has the name that goes on.
         let whole = path.isEscaped ? path.key.bytes : path.bytes
-        let start = whole.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let slash = UInt8(ascii: "/")
+        let start = whole.lastIndex(of: slash).map { $0 + 1 } ?? 0
         let name = ConflictName(original: whole[start...], suffix: suffix, attempt: attempt)
         let key = ObjectKey(whole[..<start] + name.bytes)
-        return try RelativePath(key: key, links: .skip, names: path.isEscaped ? .escape : .skip)
+        guard path.isEscaped else { return try RelativePath(key: key) }
+        // It stays with the others: a directory of that key may be a file.
+        let kept =
+            RelativePath.isEscaped(key)
+            ? key : ObjectKey(whole[..<start] + [slash] + name.bytes)
+        return try RelativePath(key: kept, links: .skip, names: .escape)
     }
 }

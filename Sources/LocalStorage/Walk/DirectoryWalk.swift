@@ -39,7 +39,7 @@ package final class DirectoryWalk: Sendable {
             hides: hides,
             isExcluded: isExcluded
         )
-        let escaped = names == .escape ? EscapedWalk(root: root, within: ranges) : nil
+        let escaped = names == .escape ? EscapedWalk(root: root, within: ranges, links: links) : nil
         walk = Mutex(MergedWalk(ordinary, escaped))
     }
 

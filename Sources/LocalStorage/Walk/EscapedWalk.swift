@@ -13,13 +13,15 @@ internal import Darwin
 struct EscapedWalk: Sendable {
     private let root: OpenDirectory
     private let ranges: KeyRanges
+    private let links: LinkPolicy
     /// Nil until the names are read.
     private var keys: [ObjectKey]?
     private var position = 0
 
-    init(root: OpenDirectory, within ranges: KeyRanges) {
+    init(root: OpenDirectory, within ranges: KeyRanges, links: LinkPolicy) {
         self.root = root
         self.ranges = ranges
+        self.links = links
     }
 
     /// Up to `limit` further entries; what cannot be read becomes issues.
@@ -45,7 +47,9 @@ struct EscapedWalk: Sendable {
                     let path = place + [UInt8(ascii: "/")] + names.bytes(of: element)
                     if element.isDirectory, path.last == UInt8(ascii: "%") {
                         pending.append(path)
-                    } else if !element.isDirectory, let key = EscapedName.key(ofPath: path) {
+                    } else if !element.isDirectory,
+                        let key = RelativePath.escapedKey(ofPath: path, links: links)
+                    {
                         if ranges.contains(key) { keys.append(key) }
                     } else if ranges.isAll {
                         batch.issues.append(WalkIssue(path: path, reason: .noEscapedName))
@@ -70,18 +74,19 @@ struct EscapedWalk: Sendable {
             case .file:
                 guard let found else { return }
                 batch.entries.append(LocalEntry(path: key, kind: .file(found.identity)))
+            // What hides a file is said of its key.
             case .special(.symbolicLink):
-                batch.issues.append(WalkIssue(path: place, reason: .symbolicLink))
+                batch.issues.append(WalkIssue(path: key.bytes, reason: .symbolicLink))
             case .special(let kind):
-                batch.issues.append(WalkIssue(path: place, reason: .special(kind)))
+                batch.issues.append(WalkIssue(path: key.bytes, reason: .special(kind)))
             case .directory:
-                batch.issues.append(WalkIssue(path: place, reason: .changedDuringWalk))
+                batch.issues.append(WalkIssue(path: key.bytes, reason: .changedDuringWalk))
             case nil:
                 batch.issues.append(WalkIssue(path: key.bytes, reason: .disappeared))
             }
         } catch {
             let reason = WalkIssue.Reason.unreadableEntry(errno: error.errno ?? EIO)
-            batch.issues.append(WalkIssue(path: place, reason: reason))
+            batch.issues.append(WalkIssue(path: key.bytes, reason: reason))
         }
     }
 }

@@ -128,6 +128,8 @@ extension Mirror {
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
         options.replacesLocalChanges = false
         options.paths = paths
+        // What has such a name is restored as such.
+        if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
         let summary = try await run(.pull, options: options) { event in
             guard case .item(let item) = event, [.failed, .skipped].contains(item.state),
                 let message = item.message

@@ -19,8 +19,9 @@ extension MirrorEngine {
                 for copy in copies where copy.run.time.map({ $0 < limit }) ?? false {
                     report.files += 1
                     report.bytes = report.bytes.addingClamped(copy.object.size)
+                    let path = try? RelativePath(key: copy.key, links: .skip, names: .escape)
                     var file = TrashedFile(
-                        key: copy.key.display,
+                        key: path.map { $0.display } ?? copy.key.display,
                         size: copy.object.size,
                         run: copy.run.number,
                         removed: copy.run.time?.seconds,
@@ -70,7 +71,7 @@ extension MirrorEngine {
     ///   - request: What comes back.
     ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
     ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
-    ///   - names: What becomes of keys that fit no file name.
+    ///   - names: What becomes of keys that fit no file name; one whose path is given is escaped.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
     /// - Throws: `SyncError`; `locked` while another run is active.
@@ -100,7 +101,7 @@ extension MirrorEngine {
                     ? session.trashMark(settings.environment) : nil,
                 bringsFiles: !isUndo,
                 past: past,
-                names: names,
+                names: paths.contains { $0?.isEscaped == true } ? .escape : names,
                 onFile: onFile
             ).restore(paths, to: target)
             return (outcome.report, outcome.paths)

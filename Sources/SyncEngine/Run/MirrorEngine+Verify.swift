@@ -23,6 +23,7 @@ extension MirrorEngine {
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
+        runOptions.names = .escape
         let run = try MirrorRun(
             settings: settings,
             session: session,

@@ -3,6 +3,7 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 internal import Synchronization
 
 /// Copies objects back under the keys that they had: from a mirror's trash in the bucket, or from
@@ -96,7 +97,8 @@ struct ObjectRestorer: Sendable {
                 let meant = listed.objects.compactMap { object -> TrashedObjects.Copy? in
                     let key = ObjectKey(object.key.bytes.dropFirst(trash.prefix.bytes.count))
                     let isMeant = path.map { key == $0.key || key.hasPrefix($0.beneath) } ?? true
-                    guard isMeant, (try? self.path(of: key)) != nil else { return nil }
+                    let isKnown = RelativePath.isSafe(key) || RelativePath.isEscaped(key)
+                    guard isMeant, isKnown else { return nil }
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
@@ -122,7 +124,10 @@ struct ObjectRestorer: Sendable {
         return try await disk.run { () throws(LocalError) in
             var best: [TrashedObjects.Copy] = []
             for copy in copies {
-                guard let path = try? self.path(of: copy.key) else { continue }
+                guard let path = try? self.path(of: copy.key) else {
+                    best.append(copy)
+                    continue
+                }
                 var isBest = true
                 for run in local where version.prefers(run, to: copy.run) {
                     if try directory.holds(path, in: run) { isBest = false }
@@ -195,8 +200,12 @@ struct ObjectRestorer: Sendable {
         return ObjectKey(target.key.bytes + rest)
     }
 
-    private func path(of key: ObjectKey) throws(UnsafeKey) -> RelativePath {
-        try RelativePath(key: key, links: .skip, names: names)
+    private func path(of key: ObjectKey) throws -> RelativePath {
+        do throws(UnsafeKey) {
+            return try RelativePath(key: key, links: .skip, names: names)
+        } catch {
+            throw SyncError(code: .refused, message: SkipReason.unsafeName(error).message)
+        }
     }
 
     private func isDirectory(_ key: ObjectKey) -> Bool {

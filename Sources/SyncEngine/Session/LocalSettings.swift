@@ -58,6 +58,11 @@ package struct LocalSettings: Sendable {
         return Timestamp(extendedText: time)?.seconds
     }
 
+    /// True for a path of a file with an escaped name.
+    package static func isEscaped(_ path: String) -> Bool {
+        (try? self.path(path))?.isEscaped == true
+    }
+
     /// A path that a user typed, relative to the directory: without "./" before and "/" behind.
     static func path(_ text: String) throws(SyncError) -> RelativePath {
         var bytes = [UInt8](text.utf8)[...]

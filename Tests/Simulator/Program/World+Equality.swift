@@ -71,7 +71,8 @@ extension World {
 
     private func isUnderLink(_ place: RelativePath) -> Bool {
         let links: [DiskEntry?] = [.link, .other]
-        return links.contains(tree.entries[ObjectKey(place.bytes)])
+        let own = place.isEscaped ? place.key : ObjectKey(place.bytes)
+        return links.contains(tree.entries[own])
             || isUnder(place) { links.contains($0) }
     }
 

@@ -195,12 +195,62 @@ extension EngineRuns {
         @Test func `that are no keys are named and left`() async throws {
             try await fill()
             try await run("a", .pull)
-            try fixture.write("a/.osssync-names/Upper", Data("x".utf8))
-            try fixture.write("a/.osssync-names/dir/file", Data("x".utf8))
-            let log = EventLog()
-            let summary = try await run("a", .push, log) { $0.deletesKnown = true }
-            #expect(summary.deleted == 0 && summary.transferred == 0 && summary.notMirrored == 2)
-            #expect(fixture.exists("a/.osssync-names/Upper"))
+            // The last four are names of keys that have files of their own, or none.
+            let names = [
+                "Upper", "dir/file", "a", "4913", "new%2F", "%2Eosssync%2F%2Fx",
+            ]
+            for name in names { try fixture.write("a/.osssync-names/" + name, Data("x".utf8)) }
+            for direction in SyncDirection.allCases {
+                let summary = try await run("a", direction) { $0.deletesKnown = true }
+                #expect(summary.deleted == 0 && summary.transferred == 0, "\(direction)")
+                #expect(summary.isComplete && summary.notMirrored == 6, "\(direction)")
+            }
+            for name in names { #expect(fixture.exists("a/.osssync-names/" + name)) }
+            #expect(throws: SyncError.self) { try LocalSettings.path(".osssync-names/a") }
+        }
+
+        @Test func `behind links are neither read, written nor deleted`() async throws {
+            try await fill()
+            try await run("a", .pull)
+            let place = "a/" + Self.place("a//b.txt")
+            try fixture.remove(place)
+            try fixture.link(place, to: "/etc/passwd")
+            try await fixture.put("a//b.txt", Data("newer".utf8))
+            for direction in SyncDirection.allCases {
+                let summary = try await run("a", direction) { $0.deletesKnown = true }
+                #expect(summary.deleted == 0 && summary.transferred == 0, "\(direction)")
+            }
+            #expect(try await fixture.object("a//b.txt") == Data("newer".utf8))
+        }
+
+        @Test func `of damaged files are repaired`() async throws {
+            try await fill()
+            try await run("a", .pull)
+            let place = "a/" + Self.place("a//b.txt")
+            let path = fixture.folder.appendingPathComponent(place).path
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate]
+            var bytes = try #require(fixture.content(place))
+            bytes[0] ^= 1
+            try bytes.write(to: fixture.folder.appendingPathComponent(place), options: [])
+            try fixture.setModified(place, try #require(date as? Date))
+            let report = try await fixture.engine("a").verify(VerifyOptions(repairs: true)) { _ in }
+            #expect(report.damaged == 1 && report.repaired == 1)
+            #expect(fixture.content(place) == Self.data("a//b.txt"))
+        }
+
+        @Test func `of conflicts stay among themselves, where a file is above their keys`()
+            async throws
+        {
+            try await fixture.put("x", Self.data("x"))
+            try await fixture.put("x/..", Self.data("x/.."))
+            try await run("a", .pull)
+            try fixture.write("a/.osssync-names/x%2F.%2E", Data("mine".utf8))
+            try await fixture.put("x/..", Data("theirs, longer".utf8))
+            let summary = try await run("a", .sync)
+            #expect(summary.conflicts == 1 && summary.failed == 0)
+            try await run("a", .sync)
+            try await expectNothingToDo("a")
+            #expect(try await fixture.objects().count == 3)
         }
 
         @Test func `are told as such where they are skipped`() async throws {

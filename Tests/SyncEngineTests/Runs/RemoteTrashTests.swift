@@ -227,7 +227,7 @@ extension RemoteTrashTests {
             replaces: false
         )
         return try await fixture.engine("a")
-            .restoreObjects(request, isUndo: isUndo, from: nil, names: .escape) { _ in }.report
+            .restoreObjects(request, isUndo: isUndo, from: nil, names: .skip) { _ in }.report
     }
 
     @Test func `a push is undone, but for objects that are there`() async throws {
@@ -250,6 +250,24 @@ extension RemoteTrashTests {
         #expect(report.restored == 1 && report.isComplete)
         #expect(try await fixture.object("dir/older") == Self.old)
         #expect(try await restore("nothing").missing == ["nothing"])
+    }
+
+    @Test func `a file with an escaped name is restored by its path, or with the option`()
+        async throws
+    {
+        let place = ".osssync-names/a%2F%2Fb"
+        func escape(_ options: inout RunOptions) { options.names = .escape }
+        try fixture.write("a/kept", Self.old)
+        try fixture.write("a/" + place, Self.new)
+        _ = try await push(EventLog(), through: { $0 }, escape)
+        try fixture.remove("a/" + place)
+        _ = try await push(EventLog(), through: { $0 }, escape)
+        #expect(try await live() == ["kept"])
+        let all = try await restore(".")
+        #expect(all.failed == 1 && all.restored == 0)
+        let report = try await restore(place)
+        #expect(report.restored == 1 && report.isComplete)
+        #expect(try await fixture.object("a//b") == Self.new)
     }
 
     @Test func `a file that is here is not put beside an object`() async throws {
