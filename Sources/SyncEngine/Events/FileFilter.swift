@@ -286,6 +286,13 @@ extension FileFilter {
         let rule: String
     }
 
+    /// The outermost excluded directory that holds a key or is it, with a "/" at its end; nil if
+    /// there is none.
+    func excludedDirectory(of key: ObjectKey) -> ObjectKey? {
+        guard hasPatterns, let ruling = ruling(on: key), ruling.excludes else { return nil }
+        return ruling.key.isDirectoryMarker ? ruling.key : nil
+    }
+
     /// The rule that decides about a key, or about a directory above it; nil if none does.
     func ruling(on key: ObjectKey) -> Ruling? {
         let isDirectory = key.isDirectoryMarker

@@ -22,12 +22,16 @@ final class RemoteLister: Sendable {
     /// The keys of the mirror's trash in the bucket, of which a page at most is listed.
     private let trash: (prefix: ObjectKey, end: ObjectKey)
     private let trashed = Atomic(false)
+    private let leavesOut: @Sendable (ObjectKey) -> ObjectKey?
     /// Raised when a page has arrived, was read, or cannot be listed.
     private let progress = Condition()
 
     /// `prefix` is empty or ends in "/", and the objects' keys come without it; `ranges` are of
     /// keys without it, and so are `splits`, which ascend and have about `pagesPerSplit` pages
     /// between them; `width` is how many requests are made at once.
+    ///
+    /// Of a directory that `leavesOut` names for a key in it, without the prefix and with a "/" at
+    /// its end, a page at most is listed.
     init(
         store: any ObjectStore,
         prefix: ObjectKey,
@@ -35,9 +39,11 @@ final class RemoteLister: Sendable {
         splits: [ObjectKey],
         pagesPerSplit: Int,
         width: Int,
-        markers: MarkerReader? = nil
+        markers: MarkerReader? = nil,
+        leavingOut leavesOut: @escaping @Sendable (ObjectKey) -> ObjectKey? = { _ in nil }
     ) {
         self.markers = markers
+        self.leavesOut = leavesOut
         self.store = store
         self.prefix = prefix
         self.width = markers == nil ? max(1, width) : 1
@@ -135,13 +141,28 @@ final class RemoteLister: Sendable {
                 continue
             }
             var keys = page.objects.map(\.key)
-            if step.cursor.skip(trash.prefix, to: trash.end) { keys.append(trash.end) }
+            if step.cursor.skip(trash.prefix, to: trash.end) {
+                keys.append(trash.end)
+            } else if let end = skipLeftOut(&step.cursor, keys.last) {
+                keys.append(end)
+            }
             let range = ranges.withLock { $0.range(of: step, reaching: keys.last) }
             guard let range else { return ranges.withLock { $0.accept([], keys, for: step) } }
             let objects = try await inside(range, page.objects)
             ranges.withLock { $0.accept(objects, keys, for: step) }
             return
         }
+    }
+
+    /// Goes on behind the directory that the page ends in, if that is left out; nil if it is not.
+    private func skipLeftOut(_ cursor: inout ListingCursor, _ last: ObjectKey?) -> ObjectKey? {
+        guard let last, last.bytes.count > prefix.bytes.count, last.hasPrefix(prefix),
+            let directory = leavesOut(ObjectKey(last.bytes.dropFirst(prefix.bytes.count)))
+        else { return nil }
+        let whole = ObjectKey(prefix.bytes + directory.bytes)
+        // Behind all keys but those that begin with the last character there is.
+        let end = ObjectKey(whole.bytes + "\u{10FFFF}".utf8)
+        return cursor.skip(whole, to: end) ? end : nil
     }
 
     /// The page's objects that lie in the range, without the prefix.

@@ -99,6 +99,7 @@ extension MirrorRun {
         let count = max(1, recorded / settings.limits.rowsPerListing)
         let (prefix, manifest) = (settings.prefix, session.manifest)
         let hasShortMarkers = try await ShortenedMarkers.areKnown(to: manifest) == true
+        let excluding = options.deletesExcluded ? FileFilter() : filter
         return RemoteLister(
             store: store,
             prefix: prefix,
@@ -107,7 +108,8 @@ extension MirrorRun {
             pagesPerSplit: 1 + settings.limits.rowsPerListing / Self.pageSize,
             width: min(options.connectionLimit, Self.listingWidth),
             markers: hasShortMarkers
-                ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil
+                ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil,
+            leavingOut: { excluding.excludedDirectory(of: $0) }
         )
     }
 }
