@@ -25,7 +25,7 @@ struct Reconnection: Sendable {
             guard failures <= policy.attempts else { return result }
             let pause = policy.pause(after: failures - 1)
             onNotice(.waiting(pause, message: failure.message))
-            progressState.end(isOver: false)
+            progressState.rest()
             guard await gate.wait(pause, environment) else { return .failure(.cancelled) }
         }
     }

@@ -14,6 +14,11 @@ enum RecordName {
         digest(subject, path) + uploadSuffix
     }
 
+    /// Of a transfer that a manager knows by its identifier.
+    static func managed(_ identifier: String, _ kind: TransferJob.Kind) -> String {
+        digest(identifier) + (kind == .download ? downloadSuffix : uploadSuffix)
+    }
+
     /// 128 bits are enough to keep them apart.
     static func digest(_ subject: String, _ path: String = "") -> String {
         let bytes = Digest.sha256(Array(subject.utf8) + [0] + Array(path.utf8))

@@ -48,12 +48,14 @@ public struct DownloadOptions: Sendable, Hashable {
     /// code `alreadyExists`.
     public var replacesFile = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
-    /// `resume()`.
+    /// ``Transfer/resume()``.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
     /// True for a manager, which forgets the record once it has written down the end itself.
     var keepsRecord = false
+    /// The name of the record's file; nil for one made of what is transferred and where to.
+    var recordName: String?
 
     /// Makes the options that `osssync get` itself uses, without a record directory.
     public init() {}

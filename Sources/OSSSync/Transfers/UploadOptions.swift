@@ -18,9 +18,6 @@ public struct UploadOptions: Sendable, Hashable {
     /// only this instance can resume, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
-    /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and
-    /// removes the record; false leaves both for a later upload, like a pause.
-    public var deletesUploadOnCancel = true
     /// What happens when an unfinished upload is of no use, because the file changed or the store
     /// has forgotten the upload: true begins again and says so; false is an error of code
     /// `cannotResume`, after which the next call begins again.
@@ -29,12 +26,14 @@ public struct UploadOptions: Sendable, Hashable {
     /// `mode`, from which a download restores them.
     public var keepsFileMetadata = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
-    /// `resume()`.
+    /// ``Transfer/resume()``.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
     /// True for a manager, which forgets the record once it has written down the end itself.
     var keepsRecord = false
+    /// The name of the record's file; nil for one made of what is transferred and where to.
+    var recordName: String?
 
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}

@@ -1,4 +1,4 @@
-internal import LocalStorage
+package import LocalStorage
 internal import ObjectStorage
 package import SyncModel
 
@@ -76,6 +76,27 @@ package actor CheckpointFile: CheckpointStore {
         let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
         if let json { restore(from: json, key) }
         return download != nil || upload != nil
+    }
+
+    /// Deletes a record that an earlier process left, and the partial file beside `destination`
+    /// that it names, whatever is downloaded.
+    package static func discard(
+        _ name: String,
+        in directory: RecordDirectory,
+        beside destination: FileDestination
+    ) throws(LocalError) {
+        let json = try directory.read(name).flatMap {
+            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
+        }
+        if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
+            do throws(LocalError) {
+                try destination.open(.standard).removePartial(checkpoint.partialName)
+            } catch {
+                // With the directory, the partial file is gone.
+                guard case .missingDirectory = error else { throw error }
+            }
+        }
+        try directory.remove(name)
     }
 
     private func restore(from json: JSONText, _ key: ObjectKey) {

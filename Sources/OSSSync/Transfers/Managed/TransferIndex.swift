@@ -55,6 +55,15 @@ final class TransferIndex: Sendable {
         try directory.remove(Self.name(identifier))
     }
 
+    /// Deletes what an unfinished transfer left on this machine.
+    func discard(_ transfer: ManagedTransfer) throws(LocalError) {
+        let name = RecordName.managed(transfer.identifier, transfer.kind)
+        guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
+            return try directory.remove(name)
+        }
+        try CheckpointFile.discard(name, in: directory, beside: file)
+    }
+
     private static func name(_ identifier: String) -> String {
         RecordName.digest(identifier) + suffix
     }

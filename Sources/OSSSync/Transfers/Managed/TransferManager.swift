@@ -23,24 +23,29 @@ public actor TransferManager {
     /// not know yet.
     public typealias Provider = @Sendable (_ identifier: String) async throws -> TransferJob
 
-    /// A command to a running transfer that has not taken effect yet.
-    enum PendingCommand {
-        case pause
-        case cancel
+    /// What was last asked for a transfer, beside what it does.
+    enum Wanted {
+        /// Nothing, or what was asked for is done.
+        case nothing
+        case running
+        case paused
+        /// Also of an earlier process, which had no time for it.
+        case cancelled
+        case forgotten
     }
 
     struct Entry {
         let number: Int64
         var transfer: ManagedTransfer
+        var wanted = Wanted.nothing
         var job: TransferJob?
         /// True if the provider returned the job, and can return it again.
         var isAsked = false
         var listener: (any TransferListener)?
+        /// While the provider is asked.
+        var question: AbandonableCall<TransferJob>?
         /// While it runs.
         var work: ManagedWork?
-        var command: PendingCommand?
-        /// True while `cancel` or `remove` works on it.
-        var isBeingRemoved = false
         /// Resumed when it does not run any more.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -53,11 +58,13 @@ public actor TransferManager {
     public nonisolated let limit: Int
     nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
-    private let index: TransferIndex
+    let providerLimit: Duration
+    let environment = SystemClocks.engine(hostName: "")
+    let index: TransferIndex
     private let disk: BlockingQueue
     var entries: [ObjectKey: Entry] = [:]
     /// Those that are being added, and are written down first.
-    private var arriving: Set<ObjectKey> = []
+    var arriving: Set<ObjectKey> = []
     /// Those that wait, in the order in which they run.
     var queue: [ObjectKey] = []
     private var lastNumber: Int64 = 0
@@ -70,6 +77,8 @@ public actor TransferManager {
     ///   - directory: Where records are kept. It is made if it is missing, and is made private; its
     ///     parent must exist. One manager at a time has it.
     ///   - limit: Transfers that run at once, at least 1; each has several connections.
+    ///   - providerLimit: How long the provider may take; then the attempt fails with code
+    ///     `credentials`. The provider's task is cancelled, and not waited for.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
     ///     was added without a job, and for one that an earlier process had added, and again for
     ///     the attempt that follows a failure. What it throws ends the attempt, with code
@@ -79,11 +88,19 @@ public actor TransferManager {
     public init(
         directory: String,
         limit: Int = 3,
+        providerLimit: Duration = .seconds(60),
         provider: @escaping Provider
     ) async throws(SyncError) {
         guard limit > 0 else {
             throw SyncError(code: .configuration, message: "a manager runs at least one transfer")
         }
+        guard providerLimit > .zero else {
+            throw SyncError(
+                code: .configuration,
+                message: "the provider of a manager needs more time than \(providerLimit)"
+            )
+        }
+        self.providerLimit = providerLimit
         self.directory = directory
         self.limit = limit
         self.provider = provider
@@ -100,8 +117,9 @@ public actor TransferManager {
             self.index = index
             for (number, transfer) in found {
                 let id = ObjectKey(transfer.identifier)
-                entries[id] = Entry(number: number, transfer: transfer)
-                if transfer.state == .waiting { queue.append(id) }
+                entries[id] = Entry(number: number, transfer: transfer, wanted: transfer.wanted)
+                // What was to be cancelled needs a turn, too.
+                if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
                 lastNumber = max(lastNumber, number)
             }
         } catch {
@@ -127,7 +145,7 @@ public actor TransferManager {
     }
 }
 
-// MARK: - Adding and removing
+// MARK: - Adding
 
 extension TransferManager {
     /// Adds a transfer, which runs once it is started.
@@ -153,10 +171,14 @@ extension TransferManager {
             )
         }
         let known: TransferJob
-        if let job { known = job } else { known = try await ask(identifier) }
+        if let job {
+            known = job
+        } else {
+            known = try await answer(to: identifier)
+        }
         let id = ObjectKey(identifier)
         let isFree =
-            entries[id].map { $0.transfer.state == .finished && !$0.isBeingRemoved } ?? true
+            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
         guard isFree, arriving.insert(id).inserted else {
             throw SyncError(
                 code: .alreadyExists,
@@ -184,6 +206,12 @@ extension TransferManager {
         entries[id] = entry
     }
 
+    /// The provider's answer, which an app waits for.
+    private func answer(to identifier: String) async throws(SyncError) -> TransferJob {
+        guard let job = try await ask(identifier, AbandonableCall()) else { throw .interrupted }
+        return job
+    }
+
     /// Replaces the listener of a transfer, also of a running one; nil removes it.
     public func setListener(
         _ listener: (any TransferListener)?,
@@ -192,83 +220,11 @@ extension TransferManager {
         let id = try known(identifier)
         entries[id]?.listener = listener
     }
-
-    /// Forgets a transfer that finished; its file or object stays.
-    ///
-    /// - Throws: `SyncError`: `notFound`; `refused` if it has not finished: cancel it;
-    ///   `localState`.
-    public func remove(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard entries[id]?.transfer.state == .finished, !arriving.contains(id) else {
-            throw SyncError(
-                code: .refused,
-                message: "'\(displayText(identifier))' has not finished; cancel it instead"
-            )
-        }
-        try await forget(id)
-    }
-
-    /// Gives a transfer up: stops it, deletes what it left unfinished, and forgets it.
-    ///
-    /// A finished file or object stays, and the transfer is forgotten all the same.
-    ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
-    ///   provider throws, or the error that prevented the deletion: the transfer is then stopped,
-    ///   and another `cancel` tries again.
-    public func cancel(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard entries[id]?.isBeingRemoved == false, !arriving.contains(id) else {
-            throw leaving(identifier)
-        }
-        entries[id]?.isBeingRemoved = true
-        do throws(SyncError) {
-            try await stop(id)
-            guard entries[id]?.transfer.state != .finished else { return try await forget(id) }
-            try await work(id, of: identifier).cancel()
-            try await forget(id, telling: .cancelled)
-        } catch {
-            entries[id]?.isBeingRemoved = false
-            throw error
-        }
-    }
-
-    private func stop(_ id: ObjectKey) async throws(SyncError) {
-        switch entries[id]?.transfer.state {
-        case .running:
-            entries[id]?.command = .cancel
-            await entries[id]?.work?.interrupt()
-            await suspend(id)
-        case .waiting:
-            queue.removeAll { $0 == id }
-            entries[id]?.transfer.state = .paused
-            try await save(id)
-        default: break
-        }
-    }
-
-    private func forget(
-        _ id: ObjectKey,
-        telling kind: TransferEvent.Kind? = nil
-    ) async throws(SyncError) {
-        guard let entry = entries[id] else { return }
-        let (index, identifier) = (index, entry.transfer.identifier)
-        try await onDisk { () throws(LocalError) in try index.remove(identifier) }
-        // Another one of this name may have come while the disk was at work; it stays.
-        guard entries[id]?.number == entry.number else { return }
-        if let kind { notify(kind, id) }
-        entries[id] = nil
-        broadcaster.forget(identifier)
-    }
 }
 
 // MARK: - What both sides need
 
 extension TransferManager {
-    /// True if it runs, and is to be paused or cancelled.
-    package func isToStop(_ identifier: String) -> Bool {
-        entries[ObjectKey(identifier)]?.command != nil
-    }
-
     func known(_ identifier: String) throws(SyncError) -> ObjectKey {
         let id = ObjectKey(identifier)
         guard entries[id] != nil else {
@@ -298,7 +254,7 @@ extension TransferManager {
     /// Writes down what is known now; later calls write later.
     func save(_ id: ObjectKey) async throws(SyncError) {
         guard let entry = entries[id] else { return }
-        try await save(entry.transfer, entry.number)
+        try await save(entry.recorded, entry.number)
     }
 
     func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
@@ -308,7 +264,7 @@ extension TransferManager {
         }
     }
 
-    private func onDisk(
+    func onDisk(
         _ body: @escaping @Sendable () throws(LocalError) -> Void
     ) async throws(SyncError) {
         do throws(LocalError) {
@@ -327,5 +283,31 @@ extension TransferManager.Entry {
         transfer.completedBytes = snapshot.completed
         transfer.totalBytes = total
         return transfer
+    }
+
+    /// As the next process is to find it: what is wanted counts, not what could be done by then.
+    var recorded: ManagedTransfer {
+        var recorded = current
+        switch wanted {
+        case .nothing, .forgotten: break
+        case .running: recorded.state = .waiting
+        case .paused: recorded.state = .paused
+        case .cancelled: recorded.state = .cancelled
+        }
+        return recorded
+    }
+
+    /// True while `cancel` or `forget` works on it.
+    var isLeaving: Bool { wanted == .cancelled || wanted == .forgotten }
+}
+
+extension ManagedTransfer {
+    /// What an earlier process was asked for.
+    fileprivate var wanted: TransferManager.Wanted {
+        switch state {
+        case .waiting, .running: .running
+        case .paused: .paused
+        case .ready, .cancelled, .failed, .finished: .nothing
+        }
     }
 }
