@@ -34,6 +34,8 @@ package final class MirrorDirectory: Sendable {
     let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
     let keepsPartialsBeside: Bool
+    /// What temporary files are called, if all are of one file.
+    let partialSeries: PartialSeries?
     /// The number of the file system that ``synchronize()`` is of.
     package let device: UInt64
     private let opened = Mutex(OpenedOnUse())
@@ -87,7 +89,7 @@ package final class MirrorDirectory: Sendable {
         self.path = path
         self.calls = calls
         scratch = nil
-        keepsPartialsBeside = false
+        (keepsPartialsBeside, partialSeries) = (false, nil)
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
@@ -164,7 +166,7 @@ package final class MirrorDirectory: Sendable {
         self.calls = calls
         let scratch = try ScratchDirectory(calls: calls)
         self.scratch = scratch
-        keepsPartialsBeside = false
+        (keepsPartialsBeside, partialSeries) = (false, nil)
         do throws(LocalError) {
             root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         } catch {
@@ -183,11 +185,15 @@ package final class MirrorDirectory: Sendable {
     ///
     /// It has no state: temporary files lie in it under hidden names, each locked by the process
     /// that uses it.
-    package init(ofSingleFiles path: String, calls: SystemCalls) throws(LocalError) {
+    package init(
+        ofSingleFiles path: String,
+        partials: PartialSeries? = nil,
+        calls: SystemCalls
+    ) throws(LocalError) {
         self.path = path
         self.calls = calls
         scratch = nil
-        keepsPartialsBeside = true
+        (keepsPartialsBeside, partialSeries) = (true, partials)
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         device = try root.status().identity.device
         state = root

@@ -163,8 +163,16 @@ struct DownloadWork: Sendable {
         given = GivenCheckpoint(checkpoint)
         services = SingleTransfer(
             subject: source.subject,
-            recordDirectory: options.recordDirectory,
-            recordName: options.recordName ?? RecordName.download(source.subject, path),
+            place: options.recordDirectory.map { directory in
+                RecordPlace(
+                    directory: directory,
+                    identity: options.identity.map { .named($0) } ?? .file(object: nil),
+                    file: path,
+                    base: options.base,
+                    isDownload: true,
+                    earlierName: RecordName.digest(source.subject, path) + ".download.json"
+                )
+            },
             partSize: options.partSize,
             attempts: attempts
         )
@@ -177,26 +185,34 @@ struct DownloadWork: Sendable {
         // stopped does not need.
         let download = download(try source.makeStore())
         let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-            try await self.prepareRecord()
-            return try await download.run(gate: gate)
+            try await self.withRecord { () throws(ItemFailure) in
+                try await self.record.announce()
+                return try await download.run(gate: gate)
+            }
         }
         return .finished(file(finished))
     }
 
     /// What another process needs to resume, also from an earlier process.
     func readCheckpoint() async throws(SyncError) -> Checkpoint? {
-        try await attempts.reporting { () throws(ItemFailure) in try await prepareRecord() }
-        return await record.checkpoint
+        try await attempts.reporting { () throws(ItemFailure) in
+            try await withRecord { () throws(ItemFailure) in await record.checkpoint }
+        }
     }
 
     func discard() async throws(SyncError) {
         try await attempts.reporting { () throws(ItemFailure) in
-            try await prepareRecord()
-            try await ObjectDownload.discard(source.key, at: destination, services)
+            try await withRecord { () throws(ItemFailure) in
+                try await ObjectDownload.discard(source.key, at: destination, services)
+            }
         }
     }
 
-    func forgetRecord() async throws(ItemFailure) { try await record.dropDownload(source.key) }
+    func forgetRecord() async throws(ItemFailure) {
+        try await withRecord { () throws(ItemFailure) in
+            try await record.dropDownload(source.key)
+        }
+    }
 
     private func download(_ store: any ObjectStore) -> ObjectDownload {
         ObjectDownload(
@@ -211,16 +227,20 @@ struct DownloadWork: Sendable {
         )
     }
 
-    /// Reads what an earlier process left, the first time.
-    private func prepareRecord() async throws(ItemFailure) {
-        let isUsable = try await record.load(source.key)
-        let isTaken =
-            if let checkpoint = given.take() {
-                await record.restore(from: checkpoint, source.key)
-            } else {
-                isUsable
-            }
-        if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+    /// Reads what there is, and keeps other transfers from it while `body` runs.
+    private func withRecord<Value: Sendable>(
+        _ body: () async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        try await record.whileOpen(source.key) { (isUsable) throws(ItemFailure) in
+            let isTaken =
+                if let checkpoint = given.take() {
+                    await record.restore(from: checkpoint, source.key)
+                } else {
+                    isUsable
+                }
+            if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+            return try await body()
+        }
     }
 
     private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {

@@ -84,8 +84,17 @@ public final class ResumableUpload: Sendable {
             settings: ObjectUpload.Settings(client, key, path, options),
             services: SingleTransfer(
                 subject: subject,
-                recordDirectory: options.recordDirectory,
-                recordName: options.recordName ?? RecordName.upload(subject, path),
+                place: options.recordDirectory.map { directory in
+                    RecordPlace(
+                        directory: directory,
+                        identity: options.identity.map { .named($0) }
+                            ?? .file(object: "\(client.remote.bucket)/\(key)"),
+                        file: path,
+                        base: options.base,
+                        isDownload: false,
+                        earlierName: RecordName.digest(subject, path) + ".upload.json"
+                    )
+                },
                 partSize: options.partSize,
                 attempts: attempts
             )
@@ -96,18 +105,19 @@ public final class ResumableUpload: Sendable {
             Transfer.Work(
                 attempt: { (gate) throws(SyncError) in
                     let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-                        if try await !upload.services.record.load(upload.settings.key) {
-                            attempts.onNotice(.startedOver(.foreignCheckpoint))
+                        try await upload.withRecord { (isUsable) throws(ItemFailure) in
+                            if !isUsable { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+                            return try await upload.run()
                         }
-                        return try await upload.run()
                     }
                     return .finished(UploadedObject(key: key, finished))
                 },
                 pause: { .paused },
                 discard: { () throws(SyncError) in
                     try await attempts.reporting { () throws(ItemFailure) in
-                        try await upload.services.record.load(upload.settings.key)
-                        try await upload.discard()
+                        try await upload.withRecord { (_) throws(ItemFailure) in
+                            try await upload.discard()
+                        }
                     }
                 },
                 cancelled: .cancelled
@@ -144,7 +154,9 @@ public final class ResumableUpload: Sendable {
 
     /// The caller that asked to keep the record of a finished upload no longer needs it.
     func forgetRecord() async throws(ItemFailure) {
-        try await upload.services.record.dropUpload(upload.settings.key)
+        try await upload.withRecord { (_) throws(ItemFailure) in
+            try await upload.services.record.dropUpload(upload.settings.key)
+        }
     }
 }
 
@@ -158,6 +170,15 @@ extension UploadedObject {
             versionID: finished.versionID?.text,
             callback: finished.callback.map { CallbackReply($0) }
         )
+    }
+}
+
+extension ObjectUpload {
+    /// Does `body` while no other transfer has the record.
+    fileprivate func withRecord<Value: Sendable>(
+        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        try await services.record.whileOpen(settings.key, body)
     }
 }
 

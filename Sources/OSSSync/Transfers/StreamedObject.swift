@@ -123,8 +123,7 @@ extension BucketClient {
                 settings: ObjectUpload.Settings(self, key, name, options),
                 services: SingleTransfer(
                     subject: subject(of: key),
-                    recordDirectory: nil,
-                    recordName: "",
+                    place: nil,
                     partSize: options.partSize,
                     attempts: attempts
                 ),

@@ -54,16 +54,14 @@ extension SingleTransfer {
     /// closure.
     init(
         subject: String,
-        recordDirectory: String?,
-        recordName: String,
+        place: RecordPlace?,
         partSize: Int64,
         attempts: TransferAttempts
     ) {
         let (progressState, onNotice) = (attempts.progressState, attempts.onNotice)
         self.init(
             subject: subject,
-            recordDirectory: recordDirectory,
-            recordName: recordName,
+            place: place,
             partSize: partSize,
             streams: attempts.streams,
             environment: attempts.environment,

@@ -33,9 +33,18 @@ public struct ReconnectPolicy: Sendable, Hashable {
 public struct DownloadOptions: Sendable, Hashable {
     /// Where the record of an unfinished download is kept, so that another process can resume it.
     ///
-    /// The directory is made if it is missing, and is made private; its parent must exist. Nil: the
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil: the
     /// caller keeps the checkpoint.
     public var recordDirectory: String?
+    /// The app's own name for the download, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
     /// The preferred size of a range, in bytes: 8 MiB.
     public var partSize: Int64 = 8 << 20
     /// Ranges that are fetched at once: 4.
@@ -54,8 +63,6 @@ public struct DownloadOptions: Sendable, Hashable {
     public var progressInterval = Duration.milliseconds(100)
     /// True for a manager, which forgets the record once it has written down the end itself.
     var keepsRecord = false
-    /// The name of the record's file; nil for one made of what is transferred and where to.
-    var recordName: String?
 
     /// Makes the options that `osssync get` itself uses, without a record directory.
     public init() {}

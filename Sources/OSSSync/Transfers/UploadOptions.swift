@@ -4,6 +4,15 @@ internal import SyncEngine
 public struct UploadOptions: Sendable, Hashable {
     /// What is written with the object.
     public var put = PutOptions.none
+    /// The app's own name for the upload, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file and the object.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
     /// The preferred size of a part, in bytes: 2 MiB.
     ///
     /// A file that is no larger goes in one request. The size is raised to what the store takes
@@ -14,7 +23,7 @@ public struct UploadOptions: Sendable, Hashable {
     public var streams = 4
     /// Where the record of an unfinished upload is kept, so that another process can resume it.
     ///
-    /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil:
     /// only this instance can resume, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
@@ -32,8 +41,6 @@ public struct UploadOptions: Sendable, Hashable {
     public var progressInterval = Duration.milliseconds(100)
     /// True for a manager, which forgets the record once it has written down the end itself.
     var keepsRecord = false
-    /// The name of the record's file; nil for one made of what is transferred and where to.
-    var recordName: String?
 
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}

@@ -10,7 +10,7 @@ public struct ManagedTransfer: Sendable, Hashable {
     /// Whether it is a download or an upload.
     public let kind: TransferJob.Kind
     /// The file's path.
-    public let path: String
+    public internal(set) var path: String
     /// Where it is.
     public internal(set) var state: TransferState
     /// Bytes that are where they belong.
@@ -21,6 +21,9 @@ public struct ManagedTransfer: Sendable, Hashable {
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
 final class TransferIndex: Sendable {
+    /// A transfer, and the one path of a download's file.
+    typealias Found = (number: Int64, transfer: ManagedTransfer, file: String?)
+
     private static let suffix = ".transfer.json"
 
     private let directory: RecordDirectory
@@ -30,18 +33,22 @@ final class TransferIndex: Sendable {
     init(path: String) throws(LocalError) {
         directory = try RecordDirectory(path: path)
         lock = try directory.lock("manager.lock")
+        try RecordSweep.removeLeftovers(in: directory, olderThan: nil)
     }
 
     /// All that is recorded, in the order in which it was added; what can't be read is left out.
-    func load() throws(LocalError) -> [(number: Int64, transfer: ManagedTransfer)] {
-        var found: [(number: Int64, transfer: ManagedTransfer)] = []
+    func load() throws(LocalError) -> [Found] {
+        var found: [Found] = []
         for name in try directory.names(endingIn: Self.suffix) {
             guard let bytes = try directory.read(name),
                 let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
                 let number = json["number"]?.decimal, let transfer = ManagedTransfer(json),
                 Self.name(transfer.identifier) == name
             else { continue }
-            found.append((number, transfer))
+            let file =
+                transfer.kind == .download
+                ? try? RecordPlace.relative(transfer.path, to: nil) : nil
+            found.append((number, transfer, file))
         }
         return found.sorted { $0.number < $1.number }
     }
@@ -57,7 +64,10 @@ final class TransferIndex: Sendable {
 
     /// Deletes what an unfinished transfer left on this machine.
     func discard(_ transfer: ManagedTransfer) throws(LocalError) {
-        let name = RecordName.managed(transfer.identifier, transfer.kind)
+        let name = RecordPlace.name(
+            of: transfer.identifier,
+            isDownload: transfer.kind == .download
+        )
         guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
             return try directory.remove(name)
         }

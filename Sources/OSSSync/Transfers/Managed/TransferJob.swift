@@ -58,11 +58,10 @@ public struct TransferJob: Sendable {
         directory: String,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
     ) throws(SyncError) -> ManagedWork {
-        let recordName = RecordName.managed(identifier, kind)
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
-            options.recordName = recordName
+            options.identity = identifier
             options.keepsRecord = true
             return .download(
                 try ResumableDownload(
@@ -74,7 +73,7 @@ public struct TransferJob: Sendable {
             )
         case .upload(let client, let key, var options):
             options.recordDirectory = directory
-            options.recordName = recordName
+            options.identity = identifier
             options.keepsRecord = true
             return .upload(
                 try ResumableUpload(

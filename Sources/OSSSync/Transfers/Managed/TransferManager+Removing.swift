@@ -127,6 +127,7 @@ extension TransferManager {
         guard entries[id]?.number == entry.number else { return }
         if let kind { notify(kind, id) }
         entries[id] = nil
+        if let file = entry.file, files[file] == id { files[file] = nil }
         broadcaster.forget(identifier)
     }
 }

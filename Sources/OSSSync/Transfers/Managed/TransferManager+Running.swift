@@ -207,6 +207,8 @@ extension TransferManager {
             entries[id]?.isAsked = true
         }
         entries[id]?.job = job
+        // The app's container may have moved.
+        entries[id]?.transfer.path = job.path
         let broadcaster = broadcaster
         return try job.work(identifier, directory: directory) { notice in
             broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))

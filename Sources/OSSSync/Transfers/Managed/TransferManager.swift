@@ -37,6 +37,8 @@ public actor TransferManager {
     struct Entry {
         let number: Int64
         var transfer: ManagedTransfer
+        /// The one path of a download's file.
+        var file: String?
         var wanted = Wanted.nothing
         var job: TransferJob?
         /// True if the provider returned the job, and can return it again.
@@ -65,6 +67,8 @@ public actor TransferManager {
     var entries: [ObjectKey: Entry] = [:]
     /// Those that are being added, and are written down first.
     var arriving: Set<ObjectKey> = []
+    /// Downloads by the one path of their file.
+    var files: [String: ObjectKey] = [:]
     /// Those that wait, in the order in which they run.
     var queue: [ObjectKey] = []
     private var lastNumber: Int64 = 0
@@ -74,7 +78,7 @@ public actor TransferManager {
     /// Reads what an earlier process left; no request is made.
     ///
     /// - Parameters:
-    ///   - directory: Where records are kept. It is made if it is missing, and is made private; its
+    ///   - directory: Where records are kept. It is made if it is missing, for this user alone; its
     ///     parent must exist. One manager at a time has it.
     ///   - limit: Transfers that run at once, at least 1; each has several connections.
     ///   - providerLimit: How long the provider may take; then the attempt fails with code
@@ -108,16 +112,20 @@ public actor TransferManager {
         self.disk = disk
         do throws(LocalError) {
             let (index, found) = try await disk.run {
-                () throws(LocalError) -> (
-                    TransferIndex, [(number: Int64, transfer: ManagedTransfer)]
-                ) in
+                () throws(LocalError) -> (TransferIndex, [TransferIndex.Found]) in
                 let index = try TransferIndex(path: directory)
                 return (index, try index.load())
             }
             self.index = index
-            for (number, transfer) in found {
+            for (number, transfer, file) in found {
                 let id = ObjectKey(transfer.identifier)
-                entries[id] = Entry(number: number, transfer: transfer, wanted: transfer.wanted)
+                if let file { files[file] = id }
+                entries[id] = Entry(
+                    number: number,
+                    transfer: transfer,
+                    file: file,
+                    wanted: transfer.wanted
+                )
                 // What was to be cancelled needs a turn, too.
                 if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
                 lastNumber = max(lastNumber, number)
@@ -157,8 +165,9 @@ extension TransferManager {
     ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
     /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
-    ///   finished, `configuration` for an identifier that is empty or longer than 1,024 bytes,
-    ///   `localState` if it can't be written down; what the provider throws.
+    ///   finished, or one that downloads to the same file; `configuration` for an identifier that
+    ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
+    ///   what the provider throws.
     public func add(
         _ identifier: String,
         _ job: TransferJob? = nil,
@@ -186,6 +195,17 @@ extension TransferManager {
             )
         }
         defer { arriving.remove(id) }
+        let file = await file(of: known.kind, known.path)
+        if let file {
+            guard hasNoOther(file, but: id) else {
+                throw SyncError(
+                    code: .alreadyExists,
+                    message: "'\(displayText(identifier))': another transfer downloads to "
+                        + "'\(displayText(known.path))'"
+                )
+            }
+            files[file] = id
+        }
         lastNumber += 1
         let entry = Entry(
             number: lastNumber,
@@ -197,6 +217,7 @@ extension TransferManager {
                 completedBytes: 0,
                 totalBytes: nil
             ),
+            file: file,
             job: known,
             isAsked: job == nil,
             listener: listener
@@ -204,6 +225,19 @@ extension TransferManager {
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
         entries[id] = entry
+    }
+
+    /// The one path of a download's file; nil for an upload, and where there is no such directory.
+    private func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
+        guard kind == .download else { return nil }
+        return await disk.run { try? RecordPlace.relative(path, to: nil) }
+    }
+
+    /// True if no other unfinished transfer downloads to the file.
+    private func hasNoOther(_ file: String, but id: ObjectKey) -> Bool {
+        guard let other = files[file], other != id else { return true }
+        guard let entry = entries[other] else { return !arriving.contains(other) }
+        return entry.transfer.state == .finished
     }
 
     /// The provider's answer, which an app waits for.
