@@ -87,6 +87,11 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     ///   process.
     public func cancel(keepingParts: Bool = false) { tell(.cancel(keepsParts: keepingParts)) }
 
+    /// Ends the wait after a lost connection, if the transfer waits: it tries again at once.
+    ///
+    /// For an app that is told that there is a network again.
+    public func networkChanged() { attempts.network.raise() }
+
     /// Starts or resumes it, and waits for its end as ``ending()`` does.
     func run() async throws(SyncError) -> Outcome {
         resume()

@@ -1,4 +1,5 @@
 internal import SyncEngine
+internal import SyncModel
 
 /// What all attempts at one transfer share, in either direction.
 struct TransferAttempts: Sendable {
@@ -11,6 +12,8 @@ struct TransferAttempts: Sendable {
     let progressInterval: Duration
     let onNotice: @Sendable (TransferNotice) -> Void
     let progressState = ProgressState()
+    /// Raised when there may be a network again.
+    let network = Condition()
     let environment = SystemClocks.engine(hostName: "")
 
     var progress: TransferProgressSequence {
@@ -32,6 +35,7 @@ struct TransferAttempts: Sendable {
             policy: reconnects,
             environment: environment,
             progressState: progressState,
+            network: network,
             onNotice: onNotice
         ).run(gate, attempt)
         return try result.mapError { SyncError($0, of: subject) }.get()

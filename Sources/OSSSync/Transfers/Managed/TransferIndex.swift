@@ -11,6 +11,10 @@ public struct ManagedTransfer: Sendable, Hashable {
     public let kind: TransferJob.Kind
     /// The file's path.
     public internal(set) var path: String
+    /// What the app said of it when it was added.
+    public let context: String
+    /// Why it was paused, as ``TransferManager/pauseAll(reason:)`` was told.
+    public internal(set) var pauseReason: String?
     /// Where it is.
     public internal(set) var state: TransferState
     /// Bytes that are where they belong.
@@ -88,6 +92,8 @@ extension ManagedTransfer {
             .init(name: "identifier", value: .string(identifier)),
             .init(name: "kind", value: .string(kind.rawValue)),
             .init(name: "path", value: .string(path)),
+            .init(name: "context", value: .string(context)),
+            .init(name: "pause_reason", value: pauseReason.map { .string($0) } ?? .null),
             .init(name: "state", value: .string(state.recordName)),
             .init(name: "completed", value: .number(String(completedBytes))),
             .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
@@ -106,6 +112,8 @@ extension ManagedTransfer {
             identifier: identifier,
             kind: kind,
             path: path,
+            context: json["context"]?.content ?? "",
+            pauseReason: json["pause_reason"]?.content,
             state: state,
             completedBytes: completed,
             totalBytes: json["total"]?.decimal

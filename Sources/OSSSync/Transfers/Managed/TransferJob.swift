@@ -132,6 +132,14 @@ enum ManagedWork: Sendable {
         }
     }
 
+    /// Ends the wait for a network.
+    func networkChanged() {
+        switch self {
+        case .download(let download): download.transfer.networkChanged()
+        case .upload(let upload): upload.transfer.networkChanged()
+        }
+    }
+
     /// Stops it at once.
     func stop() {
         switch self {

@@ -206,6 +206,13 @@ extension TransferManager {
             job = answer
             entries[id]?.isAsked = true
         }
+        guard entries[id]?.transfer.kind == job.kind else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(identifier))': the provider returned a transfer of the "
+                    + "other kind, \(job.kind)"
+            )
+        }
         entries[id]?.job = job
         // The app's container may have moved.
         entries[id]?.transfer.path = job.path

@@ -18,6 +18,7 @@ extension TransferManager {
         case .running, .ready, .paused, .failed, .cancelled: break
         }
         entries[id]?.wanted = .running
+        entries[id]?.transfer.pauseReason = nil
         do throws(SyncError) {
             try await save(id)
         } catch {
@@ -64,20 +65,59 @@ extension TransferManager {
 
     /// Pauses all running and waiting transfers, and waits until they have stopped.
     ///
+    /// - Parameter reason: Kept with each of them for ``resumeAll(reason:)``, also in another
+    ///   process, such as `background`.
     /// - Throws: `SyncError` of code `localState` if the state of one could not be recorded: all
     ///   have stopped nevertheless, and that one waits again in the next process.
-    public func pauseAll() async throws(SyncError) {
-        let active = entries.filter { $0.value.wanted == .running }
-        try await pause(active.sorted { $0.value.number < $1.value.number }.map(\.key))
+    public func pauseAll(reason: String? = nil) async throws(SyncError) {
+        try await pause(ordered { $0.wanted == .running }, reason: reason)
     }
 
-    private func pause(_ ids: [ObjectKey]) async throws(SyncError) {
+    /// Starts all transfers that wait for their first start, in the order in which they were added.
+    ///
+    /// - Throws: As ``start(_:)``; those before it are started.
+    public func startAll() async throws(SyncError) {
+        for id in ordered({ $0.transfer.state == .ready }) { try await startIfKnown(id) }
+    }
+
+    /// Resumes all transfers that ``pauseAll(reason:)`` paused for this reason, and no other; nil:
+    /// all that are paused.
+    ///
+    /// - Throws: As ``start(_:)``; those before it are resumed.
+    public func resumeAll(reason: String? = nil) async throws(SyncError) {
+        let paused = ordered { entry in
+            entry.wanted == .paused && (reason == nil || entry.transfer.pauseReason == reason)
+        }
+        for id in paused { try await startIfKnown(id) }
+    }
+
+    /// Ends the wait of all transfers that lost their connection: they try again at once.
+    ///
+    /// For an app that is told that there is a network again.
+    public func networkChanged() {
+        for entry in entries.values { entry.work?.networkChanged() }
+    }
+
+    /// Those that match, in the order in which they were added.
+    private func ordered(_ matches: (Entry) -> Bool) -> [ObjectKey] {
+        entries.filter { matches($0.value) }.sorted { $0.value.number < $1.value.number }
+            .map(\.key)
+    }
+
+    /// Another call may have removed it meanwhile.
+    private func startIfKnown(_ id: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[id], !entry.isLeaving else { return }
+        try await start(entry.transfer.identifier)
+    }
+
+    private func pause(_ ids: [ObjectKey], reason: String? = nil) async throws(SyncError) {
         let ids = ids.filter { entries[$0]?.wanted == .running }
         // No other transfer starts while these are being stopped.
         let waiting = Set(ids.filter { entries[$0]?.transfer.state == .waiting })
         queue.removeAll { waiting.contains($0) }
         for id in ids {
             entries[id]?.wanted = .paused
+            entries[id]?.transfer.pauseReason = reason
             if entries[id]?.transfer.state != .running {
                 entries[id]?.transfer.state = .paused
                 notify(.paused, id)

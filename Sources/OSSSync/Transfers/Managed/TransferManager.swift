@@ -44,6 +44,7 @@ public actor TransferManager {
         /// True if the provider returned the job, and can return it again.
         var isAsked = false
         var listener: (any TransferListener)?
+        let mailbox: ListenerMailbox
         /// While the provider is asked.
         var question: AbandonableCall<TransferJob>?
         /// While it runs.
@@ -53,6 +54,7 @@ public actor TransferManager {
     }
 
     private static let longestIdentifier = 1_024
+    private static let longestContext = 64 << 10
 
     /// Where the records are.
     public nonisolated let directory: String
@@ -74,6 +76,7 @@ public actor TransferManager {
     private var lastNumber: Int64 = 0
     var isRunning = false
     let signal = Condition()
+    private let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
     /// Reads what an earlier process left; no request is made.
     ///
@@ -124,7 +127,8 @@ public actor TransferManager {
                     number: number,
                     transfer: transfer,
                     file: file,
-                    wanted: transfer.wanted
+                    wanted: transfer.wanted,
+                    mailbox: ListenerMailbox(listenerThreads)
                 )
                 // What was to be cancelled needs a turn, too.
                 if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
@@ -173,18 +177,63 @@ extension TransferManager {
         _ job: TransferJob? = nil,
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
-        guard (1...Self.longestIdentifier).contains(identifier.utf8.count) else {
-            throw SyncError(
-                code: .configuration,
-                message: "an identifier has 1 to \(Self.longestIdentifier) bytes"
-            )
-        }
+        try Self.check(identifier)
         let known: TransferJob
         if let job {
             known = job
         } else {
             known = try await answer(to: identifier)
         }
+        try await add(identifier, known.kind, known.path, known, "", listener, isAsked: job == nil)
+    }
+
+    /// Adds a transfer of which only the kind and the file are known yet, and asks nobody: what it
+    /// moves is asked of the provider when it runs.
+    ///
+    /// - Parameters:
+    ///   - identifier: As in ``add(_:_:listener:)``.
+    ///   - kind: Whether it is a download or an upload; the provider must return the same.
+    ///   - path: The file's path.
+    ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
+    ///     the directory: not a secret.
+    ///   - listener: Notified of its events; nil for none.
+    /// - Throws: `SyncError` as ``add(_:_:listener:)``, but nothing of the provider;
+    ///   `configuration` also for a context that is too long.
+    public func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        path: String,
+        context: String = "",
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try Self.check(identifier)
+        guard context.utf8.count <= Self.longestContext else {
+            throw SyncError(
+                code: .configuration,
+                message: "the context of a transfer has at most \(Self.longestContext) bytes"
+            )
+        }
+        try await add(identifier, kind, path, nil, context, listener, isAsked: true)
+    }
+
+    private static func check(_ identifier: String) throws(SyncError) {
+        guard (1...longestIdentifier).contains(identifier.utf8.count) else {
+            throw SyncError(
+                code: .configuration,
+                message: "an identifier has 1 to \(longestIdentifier) bytes"
+            )
+        }
+    }
+
+    private func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        _ path: String,
+        _ job: TransferJob?,
+        _ context: String,
+        _ listener: (any TransferListener)?,
+        isAsked: Bool
+    ) async throws(SyncError) {
         let id = ObjectKey(identifier)
         let isFree =
             entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
@@ -195,13 +244,13 @@ extension TransferManager {
             )
         }
         defer { arriving.remove(id) }
-        let file = await file(of: known.kind, known.path)
+        let file = await file(of: kind, path)
         if let file {
             guard hasNoOther(file, but: id) else {
                 throw SyncError(
                     code: .alreadyExists,
                     message: "'\(displayText(identifier))': another transfer downloads to "
-                        + "'\(displayText(known.path))'"
+                        + "'\(displayText(path))'"
                 )
             }
             files[file] = id
@@ -211,16 +260,18 @@ extension TransferManager {
             number: lastNumber,
             transfer: ManagedTransfer(
                 identifier: identifier,
-                kind: known.kind,
-                path: known.path,
+                kind: kind,
+                path: path,
+                context: context,
                 state: .ready,
                 completedBytes: 0,
                 totalBytes: nil
             ),
             file: file,
-            job: known,
-            isAsked: job == nil,
-            listener: listener
+            job: job,
+            isAsked: isAsked,
+            listener: listener,
+            mailbox: ListenerMailbox(listenerThreads)
         )
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
@@ -282,7 +333,7 @@ extension TransferManager {
         guard let entry = entries[id] else { return }
         let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
         broadcaster.post(event)
-        if let listener = entry.listener { event.notify(listener) }
+        if let listener = entry.listener { entry.mailbox.post(event, to: listener) }
     }
 
     /// Writes down what is known now; later calls write later.
