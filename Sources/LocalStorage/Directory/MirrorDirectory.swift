@@ -38,7 +38,7 @@ package final class MirrorDirectory: Sendable {
     let partialSeries: PartialSeries?
     /// The number of the file system that ``synchronize()`` is of.
     package let device: UInt64
-    private let opened = Mutex(OpenedOnUse())
+    let opened = Mutex(OpenedOnUse())
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
@@ -46,7 +46,7 @@ package final class MirrorDirectory: Sendable {
     let backups = Mutex<OpenDirectory?>(nil)
     private let failedToSynchronize = Atomic(false)
 
-    private struct OpenedOnUse {
+    struct OpenedOnUse {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
         var fileModes: NewFileModes?
@@ -315,29 +315,6 @@ extension MirrorDirectory {
             createsIfMissing: createsIfMissing,
             calls: calls
         )
-    }
-
-    /// The permissions that new files get from this process, found by making one: asking for the
-    /// umask would mean to change it for a moment, for every thread.
-    func newFileModes() throws(LocalError) -> NewFileModes {
-        let directory = try partials
-        return try opened.withLock { opened throws(LocalError) in
-            if let modes = opened.fileModes { return modes }
-            // A kill may leave it behind: under this name it is swept like any other.
-            let name = fileName(newNames.next())
-            let descriptor = try calls.open(
-                at: directory.descriptor,
-                name,
-                flags: SystemCalls.creationFlags,
-                mode: 0o777
-            )
-            let probe = OpenFile(adopting: descriptor, name: name.display, calls: calls)
-            let status = Result { () throws(LocalError) in try probe.status() }
-            try calls.unlink(at: directory.descriptor, name)
-            let modes = NewFileModes(allowed: try status.get().permissions & 0o777)
-            opened.fileModes = modes
-            return modes
-        }
     }
 
     /// Takes the lock for one run.

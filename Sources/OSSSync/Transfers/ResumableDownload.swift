@@ -187,6 +187,7 @@ struct DownloadWork: Sendable {
         let finished = try await attempts.run(gate) { () throws(ItemFailure) in
             try await self.withRecord { () throws(ItemFailure) in
                 try await self.record.announce()
+                try await self.record.removeLeftovers(of: self.destination)
                 return try await download.run(gate: gate)
             }
         }

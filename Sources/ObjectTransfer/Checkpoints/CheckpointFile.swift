@@ -93,6 +93,21 @@ package actor CheckpointFile: CheckpointStore {
         return download != nil || upload != nil || json?[Self.isEmptyName] != nil
     }
 
+    /// Removes temporary files of `destination` but that of the record; `held` if one is in use.
+    package func removeLeftovers(of destination: FileDestination) async throws(ItemFailure) {
+        let kept = download?.partialName
+        do {
+            try await disk.run { () throws(LocalError) in
+                _ = try destination.openIfPresent(.standard)?.removePartials(
+                    of: destination.partials,
+                    except: kept
+                )
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
     /// Removes the partial file of a download that was to go to another directory before.
     private func removeElsewhere(_ json: JSONText) async throws(ItemFailure) {
         guard let place, let recorded = json[RecordPlace.fileMember]?.stringValue,
