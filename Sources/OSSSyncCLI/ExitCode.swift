@@ -52,10 +52,10 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         switch code {
         case .configuration: self = .usage
         case .refused, .alreadyExists: self = .refused
-        case .credentials: self = .credentials
-        case .localState: self = .localState
-        case .remoteUnreachable: self = .unreachable
-        case .locked: self = .locked
+        case .credentials, .expired, .forbidden: self = .credentials
+        case .localState, .sourceMissing: self = .localState
+        case .remoteUnreachable, .unsupportedServer: self = .unreachable
+        case .locked, .alreadyRunning: self = .locked
         case .cancelled: self = signal?.exitCode ?? .interrupted
         // A conflict, a single object that is missing or archived, and codes that a later engine
         // may add.

@@ -20,18 +20,21 @@ extension ItemFailure {
         } else {
             self = .storage(
                 message: error.message,
-                requestID: error.requestID,
+                answer: error.answer,
                 stops: Self.stop(error),
                 cause: Self.cause(error)
             )
         }
     }
 
-    private static func cause(_ error: StorageError) -> StorageCause {
-        if error.isAccessDenied { return .permission }
+    fileprivate static func cause(_ error: StorageError) -> StorageCause {
+        if error.isExpired { return .expired }
+        if error.isAccessDenied { return error.refusesCredentials ? .permission : .forbidden }
         if error.isMisconfigured { return .usage }
         switch (error.kind, error.retryClass) {
+        case (.integrity(.rangeIgnored), _): return .rangesIgnored
         case (.integrity, _): return .corrupt
+        case (.unsupported, _): return .unsupported
         case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
         case (.transport, _), (_, .transient), (_, .throttled): return .passing
         default: return .other
@@ -67,6 +70,10 @@ extension ItemFailure {
             self = .held
             return
         }
+        if error == .missingFile {
+            self = .sourceMissing
+            return
+        }
         if case .nameTaken = error {
             self = .nameTaken(message: error.message)
             return
@@ -99,23 +106,21 @@ extension ItemFailure {
 extension SyncError {
     /// What an error of the store means for a run that cannot continue without the answer.
     package init(_ error: StorageError) {
+        let cause = ItemFailure.cause(error)
         let code: Code
         if error.isCancelled {
             code = .cancelled
         } else if error.key != nil, let ofObject = Code(ofObject: error) {
             code = ofObject
-        } else if error.isAccessDenied {
-            code = .credentials
-        } else if error.isMisconfigured {
-            code = .configuration
         } else {
-            code = .remoteUnreachable
+            code = cause == .corrupt ? .remoteUnreachable : Code(cause)
         }
         self.init(
             code: code,
             message: error.message,
             underlying: error,
-            requestID: error.requestID
+            answer: error.answer,
+            isRetryable: cause == .passing
         )
     }
 
@@ -136,7 +141,30 @@ extension SyncError {
     }
 }
 
+extension StorageError {
+    /// What the service said; nil if it said nothing.
+    var answer: ItemFailure.ServiceAnswer? {
+        guard status != nil || requestID != nil else { return nil }
+        let code = serviceCode.flatMap { $0.isEmpty ? nil : displayText($0.utf8) }
+        return ItemFailure.ServiceAnswer(requestID: requestID, status: status, code: code)
+    }
+}
+
 extension SyncError.Code {
+    /// What the store's failure is for the caller.
+    init(_ cause: ItemFailure.StorageCause) {
+        self =
+            switch cause {
+            case .permission: .credentials
+            case .forbidden: .forbidden
+            case .expired: .expired
+            case .usage: .configuration
+            case .corrupt: .corrupt
+            case .rangesIgnored, .unsupported: .unsupportedServer
+            case .passing, .other: .remoteUnreachable
+            }
+    }
+
     /// What an error says of one object; nil if it says nothing of that.
     fileprivate init?(ofObject error: StorageError) {
         if error.isArchived {

@@ -10,6 +10,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case corrupt(expected: CRC64, found: CRC64)
     /// The content is not what the store's own digests are of, twice.
     case contentMismatch
+    /// There is no such file to send.
+    case sourceMissing
     /// The local file changed while it was read.
     case sourceKeepsChanging
     /// The local file changed since the plan was made.
@@ -36,7 +38,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The service refused or could not be reached; the text says what to do.
     case storage(
         message: String,
-        requestID: String?,
+        answer: ServiceAnswer?,
         stops: RunStop?,
         cause: StorageCause = .other
     )
@@ -51,18 +53,45 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The manifest refused.
     case manifest(message: String)
 
+    /// What the service said of a request that failed.
+    package struct ServiceAnswer: Sendable, Hashable {
+        /// Safe to show.
+        package var requestID: String?
+        /// The status of the answer; nil if there was none, or it was a success.
+        package var status: Int?
+        /// The service's own code, safe to show.
+        package var code: String?
+
+        package init(requestID: String?, status: Int? = nil, code: String? = nil) {
+            self.requestID = requestID
+            self.status = status
+            self.code = code
+        }
+    }
+
     /// The kind of the store's failure, which decides what to do next.
     package enum StorageCause: Sendable, Hashable {
         /// The connection could not be made, was lost or stalled, or the service was too busy: a
         /// later attempt may go through.
         case passing
-        /// The credentials, the permission or the signed address were refused.
+        /// The credentials were refused, or there are none.
         case permission
+        /// What the credentials or the signed address do not allow.
+        case forbidden
+        /// The temporary credentials or the signed address have expired.
+        case expired
         /// The request is invalid.
         case usage
         /// What arrived is not what was sent.
         case corrupt
+        /// The server sends whole objects only.
+        case rangesIgnored
+        /// The server lacks something else without which nothing can be transferred safely.
+        case unsupported
         case other
+
+        /// True if other credentials, or another address, may help.
+        var isRefusal: Bool { self == .permission || self == .forbidden || self == .expired }
     }
 
     /// What it means for the whole run, if more than this item.
@@ -80,8 +109,11 @@ package enum ItemFailure: Error, Sendable, Hashable {
         }
     }
 
-    package var requestID: String? {
-        if case .storage(_, let requestID, _, _) = self { requestID } else { nil }
+    package var requestID: String? { answer?.requestID }
+
+    /// What the service said; nil if it is not the store that failed.
+    package var answer: ServiceAnswer? {
+        if case .storage(_, let answer, _, _) = self { answer } else { nil }
     }
 
     /// What failed and what to do, safe to print; the key stands in the event beside it.
@@ -98,6 +130,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .contentMismatch:
             "the content did not match the service's digest, twice; the local file is "
                 + "untouched"
+        case .sourceMissing:
+            "it does not exist; check its name."
         case .sourceKeepsChanging:
             "the file is being written; it will be uploaded once it stops changing"
         case .targetChanged:

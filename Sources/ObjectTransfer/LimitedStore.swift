@@ -85,6 +85,15 @@ extension LimitedStore {
         }
     }
 
+    package func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await limited("GetObject", request.key) { () throws(StorageError) in
+            try await store.open(request, into: makeSink)
+        }
+    }
+
     package func put(
         _ request: PutRequest,
         body: RequestBody,

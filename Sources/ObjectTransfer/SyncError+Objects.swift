@@ -14,18 +14,17 @@ extension SyncError {
             case .alreadyExists, .objectExists, .fileExists, .nameTaken: .alreadyExists
             case .tooLarge: .configuration
             case .cancelled: .cancelled
-            case .held: .locked
+            case .held: .alreadyRunning
+            case .sourceMissing: .sourceMissing
             case .local, .diskFull: .localState
-            case .storage(_, _, _, .permission): .credentials
-            case .storage(_, _, _, .usage): .configuration
-            case .storage(_, _, _, .corrupt): .corrupt
-            case .storage: .remoteUnreachable
+            case .storage(_, _, _, let cause): Code(cause)
             }
         self.init(
             code: code,
             message: "'\(subject)': \(failure.singleMessage)",
             underlying: failure,
-            requestID: failure.requestID
+            answer: failure.answer,
+            isRetryable: failure.isPassing
         )
     }
 }
@@ -42,10 +41,8 @@ extension ItemFailure {
 
     /// True if the store answered that it does not take the request, which had no effect then.
     var isRefusal: Bool {
-        switch self {
-        case .storage(_, _, _, .usage), .storage(_, _, _, .permission): true
-        default: false
-        }
+        guard case .storage(_, _, _, let cause) = self else { return false }
+        return cause == .usage || cause.isRefusal
     }
 
     /// True if a later attempt may go through because the network or the service is better then.

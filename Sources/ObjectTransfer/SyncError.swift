@@ -9,6 +9,7 @@ public struct SyncError: Error, Sendable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
             case cannotResume, corrupt
+            case expired, forbidden, sourceMissing, unsupportedServer, alreadyRunning
         }
         private let value: Value
 
@@ -19,13 +20,13 @@ public struct SyncError: Error, Sendable {
         public static let configuration = Code(value: .configuration)
         /// A guard against losing data refused.
         public static let refused = Code(value: .refused)
-        /// The service refused the credentials or the permission.
+        /// There are no credentials, or the service refused them: sign in again.
         public static let credentials = Code(value: .credentials)
         /// The disk, the directory or the manifest is unusable.
         public static let localState = Code(value: .localState)
         /// The remote could not be reached or did not answer as an object store.
         public static let remoteUnreachable = Code(value: .remoteUnreachable)
-        /// Another run holds the directory.
+        /// Another run holds the directory, or another process the records of transfers.
         public static let locked = Code(value: .locked)
         /// The task was cancelled; everything needed to resume is kept.
         public static let cancelled = Code(value: .cancelled)
@@ -44,6 +45,17 @@ public struct SyncError: Error, Sendable {
         public static let cannotResume = Code(value: .cannotResume)
         /// What came, twice, is not the content that the store states.
         public static let corrupt = Code(value: .corrupt)
+        /// The temporary credentials or the signed URL have expired: get new ones.
+        public static let expired = Code(value: .expired)
+        /// The credentials, or the signed URL, do not allow it.
+        public static let forbidden = Code(value: .forbidden)
+        /// The file that is to be sent does not exist.
+        public static let sourceMissing = Code(value: .sourceMissing)
+        /// The server answers, and lacks something without which nothing can be transferred safely,
+        /// such as ETags.
+        public static let unsupportedServer = Code(value: .unsupportedServer)
+        /// The same transfer, or another one to the same file, is under way already.
+        public static let alreadyRunning = Code(value: .alreadyRunning)
     }
 
     /// The kind of failure.
@@ -54,17 +66,67 @@ public struct SyncError: Error, Sendable {
     public let underlying: (any Error)?
     /// The service's id of the failed request, for its support; safe to print.
     public let requestID: String?
+    /// True if the same call may succeed later, because the network or the service was at fault: no
+    /// connection, a connection that was lost, a service that is too busy.
+    public let isRetryable: Bool
+    /// The status of the service's answer, such as 403; nil if there was no answer, or no error in
+    /// it.
+    public let status: Int?
+    /// The service's own code, such as `AccessDenied`; safe to print.
+    public let serviceCode: String?
+    /// What a later download needs to resume; nil if nothing can be resumed.
+    public let checkpoint: Checkpoint?
 
     /// Makes an error.
     public init(
         code: Code,
         message: String,
         underlying: (any Error)? = nil,
-        requestID: String? = nil
+        requestID: String? = nil,
+        isRetryable: Bool = false,
+        status: Int? = nil,
+        serviceCode: String? = nil,
+        checkpoint: Checkpoint? = nil
     ) {
         self.code = code
         self.message = message
         self.underlying = underlying
         self.requestID = requestID
+        self.isRetryable = isRetryable
+        self.status = status
+        self.serviceCode = serviceCode
+        self.checkpoint = checkpoint
+    }
+
+    init(
+        code: Code,
+        message: String,
+        underlying: any Error,
+        answer: ItemFailure.ServiceAnswer?,
+        isRetryable: Bool
+    ) {
+        self.init(
+            code: code,
+            message: message,
+            underlying: underlying,
+            requestID: answer?.requestID,
+            isRetryable: isRetryable,
+            status: answer?.status,
+            serviceCode: answer?.code
+        )
+    }
+
+    /// The same error with other words, or with what is needed to resume.
+    package func with(message: String? = nil, checkpoint: Checkpoint? = nil) -> SyncError {
+        SyncError(
+            code: code,
+            message: message ?? self.message,
+            underlying: underlying,
+            requestID: requestID,
+            isRetryable: isRetryable,
+            status: status,
+            serviceCode: serviceCode,
+            checkpoint: checkpoint ?? self.checkpoint
+        )
     }
 }

@@ -100,9 +100,14 @@ package struct TransferContext: Sendable {
         _ key: ObjectKey
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
         let metadata = try await metadata(key)
+        return (try pinned(metadata), metadata)
+    }
+
+    /// The version that an answer is of.
+    func pinned(_ metadata: ObjectMetadata) throws(ItemFailure) -> PinnedObject {
         guard let etag = metadata.etag else { throw .withoutETag(metadata) }
         let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
-        return (PinnedObject(etag: etag, size: metadata.size, crc64: crc64), metadata)
+        return PinnedObject(etag: etag, size: metadata.size, crc64: crc64)
     }
 
     /// Warns that an unneeded unfinished upload is still at the service.
@@ -115,12 +120,23 @@ package struct TransferContext: Sendable {
 }
 
 extension ItemFailure {
+    /// What is written in order and not kept cannot start over.
+    static func withoutRanges(_ metadata: ObjectMetadata) -> ItemFailure {
+        .storage(
+            message: "the server sends only whole objects; specify a file",
+            answer: ServiceAnswer(requestID: metadata.requestID),
+            stops: nil,
+            cause: .unsupported
+        )
+    }
+
     /// Nothing can be pinned to a version that has no tag.
     static func withoutETag(_ metadata: ObjectMetadata) -> ItemFailure {
         .storage(
-            message: "the service gave no ETag for the object",
-            requestID: metadata.requestID,
-            stops: nil
+            message: "the server gives no ETag for the object, so nothing tells its versions apart",
+            answer: ServiceAnswer(requestID: metadata.requestID),
+            stops: nil,
+            cause: .unsupported
         )
     }
 }

@@ -11,7 +11,7 @@ package enum TransferDirection: Sendable, Hashable {
 package final class TransferCounter: Sendable {
     package let direction: TransferDirection
     package let key: ObjectKey
-    package let size: Int64
+    private let total: Atomic<Int64>
     private let moved = Atomic<Int64>(0)
     private let resumed = Atomic<Int64>(0)
     /// Bytes moved for attempts that were thrown away; they count as traffic, not as progress.
@@ -20,8 +20,11 @@ package final class TransferCounter: Sendable {
     package init(_ direction: TransferDirection, key: ObjectKey, size: Int64) {
         self.direction = direction
         self.key = key
-        self.size = size
+        total = Atomic(size)
     }
+
+    /// Bytes of the whole object.
+    package var size: Int64 { total.load(ordering: .relaxed) }
 
     package func add(_ bytes: Int) {
         moved.add(Int64(bytes), ordering: .relaxed)
@@ -31,8 +34,9 @@ package final class TransferCounter: Sendable {
         resumed.store(bytes, ordering: .relaxed)
     }
 
-    /// The transfer starts again at its first byte.
-    package func startOver() {
+    /// The transfer starts again at its first byte, perhaps with a version of another size.
+    package func startOver(size: Int64? = nil) {
+        if let size { total.store(size, ordering: .relaxed) }
         discarded.store(moved.load(ordering: .relaxed), ordering: .relaxed)
         resumed.store(0, ordering: .relaxed)
     }

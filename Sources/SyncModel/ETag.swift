@@ -12,6 +12,10 @@ package struct ETag: Sendable, Hashable {
     /// False for what no store would send, and no manifest can keep.
     package var isUsable: Bool { text.utf8.count <= Self.maximumLength }
 
+    /// True for a tag that versions with different bytes may share; no request names a version by
+    /// such a one (RFC 9110, "Weak versus Strong").
+    package var isWeak: Bool { text.utf8.starts(with: "W/\"".utf8) }
+
     /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
     /// the text.
     package init(wire text: String) {
@@ -28,7 +32,7 @@ package struct ETag: Sendable, Hashable {
     }
 
     /// The tag as conditional headers want it.
-    package var quoted: String { "\"" + text + "\"" }
+    package var quoted: String { isWeak ? text : "\"" + text + "\"" }
 
     /// The lower-case MD5 of the content, if the text has exactly the form of one.
     ///

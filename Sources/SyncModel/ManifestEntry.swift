@@ -69,7 +69,7 @@ extension ManifestEntry {
     package var path: RelativePath {
         get throws(UnsafeKey) {
             if isLink, !key.isOfLink { return try RelativePath(following: key) }
-            return try RelativePath(key: key, links: isLink ? .store : .skip)
+            return try RelativePath(key: key, links: isLink ? .store : .skip, names: .escape)
         }
     }
 

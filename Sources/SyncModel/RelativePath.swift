@@ -22,6 +22,8 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     package let isLink: Bool
     /// True if it stands for the file that a symbolic link leads to.
     package let isFollowed: Bool
+    /// True if its key fits no file name: see ``EscapedName``.
+    package let isEscaped: Bool
 
     /// Maps a key, without the remote's prefix, to a path.
     ///
@@ -38,10 +40,46 @@ package struct RelativePath: Sendable, Hashable, Comparable {
             try self.init(key, allowsReserved: false)
             return
         }
-        let content = key.bytes.dropLast(ObjectKey.linkSuffix.utf8.count)
-        guard let last = content.last, last != UInt8(ascii: "/") else { throw .namelessLink }
-        try Self.check(content, allowsReserved: false)
+        let content = try Self.contentOfLink(key)
         self.init(unchecked: [UInt8](content), isDirectory: false, isLink: true)
+    }
+
+    /// The same where a key that fits no file name has an escaped one, unless such are skipped.
+    package init(key: ObjectKey, links: LinkPolicy, names: NamePolicy) throws(UnsafeKey) {
+        guard names == .escape, Self.isEscaped(key, links: links) else {
+            try self.init(key: key, links: links)
+            return
+        }
+        self.init(escaping: key)
+    }
+
+    /// What lies at a path beneath the mirrored directory.
+    package init(path: ObjectKey) throws(UnsafeKey) {
+        guard let key = EscapedName.key(ofPath: path.bytes) else {
+            try self.init(key: path)
+            return
+        }
+        self.init(escaping: key)
+    }
+
+    /// True if the key stands for a directory.
+    package static func isDirectory(_ key: ObjectKey) -> Bool {
+        key.isDirectoryMarker && !isEscaped(key)
+    }
+
+    /// A directory of escaped names, at the top or of pieces; nil for any other path.
+    package init?(escapedPlace path: [UInt8]) {
+        guard EscapedName.holds(path: path) else { return nil }
+        self.init(unchecked: path, isDirectory: true, isLink: false)
+    }
+
+    private init(escaping key: ObjectKey) {
+        self.init(
+            unchecked: EscapedName.path(of: key),
+            isDirectory: false,
+            isLink: false,
+            isEscaped: true
+        )
     }
 
     /// The path of a link that is followed.
@@ -86,6 +124,24 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
     }
 
+    /// True if the key fits no file name, and an escaped one stands for it.
+    ///
+    /// False for a key with a name of osssync's own, and for any other that no run may take.
+    package static func isEscaped(_ key: ObjectKey, links: LinkPolicy = .skip) -> Bool {
+        do throws(UnsafeKey) {
+            if links == .store, key.isOfLink {
+                _ = try contentOfLink(key)
+            } else {
+                _ = try content(of: key, allowsReserved: false)
+            }
+            return false
+        } catch {
+            // No store takes a key that is not UTF-8.
+            return error.isEscapable && isValidUTF8(key.bytes)
+                && !key.bytes.split(separator: UInt8(ascii: "/")).contains { isReserved($0) }
+        }
+    }
+
     private init(_ key: ObjectKey, allowsReserved: Bool) throws(UnsafeKey) {
         self.init(
             unchecked: [UInt8](try Self.content(of: key, allowsReserved: allowsReserved)),
@@ -98,12 +154,14 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         unchecked bytes: [UInt8],
         isDirectory: Bool,
         isLink: Bool,
-        isFollowed: Bool = false
+        isFollowed: Bool = false,
+        isEscaped: Bool = false
     ) {
         self.bytes = bytes
         self.isDirectory = isDirectory
         self.isLink = isLink
         self.isFollowed = isFollowed
+        self.isEscaped = isEscaped
     }
 
     private static func content(
@@ -113,6 +171,13 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         guard !key.isEmpty else { throw .empty }
         let content = key.isDirectoryMarker ? key.bytes.dropLast() : key.bytes[...]
         try check(content, allowsReserved: allowsReserved)
+        return content
+    }
+
+    private static func contentOfLink(_ key: ObjectKey) throws(UnsafeKey) -> ArraySlice<UInt8> {
+        let content = key.bytes.dropLast(ObjectKey.linkSuffix.utf8.count)
+        guard let last = content.last, last != UInt8(ascii: "/") else { throw .namelessLink }
+        try check(content, allowsReserved: false)
         return content
     }
 
@@ -145,7 +210,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     }
 
     /// True for a name that belongs to osssync's own files, at any depth: that of the state
-    /// directory, and those of temporary files.
+    /// directory, that of the directory of escaped names, and those of temporary files.
     ///
     /// Compared as the file system may compare: without regard to ASCII case, and as FAT does,
     /// which drops dots and blanks at the end and knows each long name by a short one, too.
@@ -162,6 +227,9 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
         if name.count == stateDirectoryName.utf8.count {
             return begins(name, with: stateDirectoryName)
+        }
+        if name.count == EscapedName.directoryName.utf8.count {
+            return begins(name, with: EscapedName.directoryName)
         }
         return name.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
             && begins(name, with: temporaryNamePrefix)
@@ -185,6 +253,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
 
     /// The key, relative to the remote's prefix, that this path is mirrored under.
     package var key: ObjectKey {
+        if isEscaped, let key = EscapedName.key(ofPath: bytes) { return key }
         if isLink { return ObjectKey(bytes + ObjectKey.linkSuffix.utf8) }
         return ObjectKey(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes)
     }
@@ -224,8 +293,17 @@ package enum UnsafeKey: Error, Hashable, Sendable {
     case tooDeep
     /// Is the suffix of a stored link without a name before it.
     case namelessLink
-    /// Has a segment `.osssync`, or one with the name of a temporary file.
+    /// Has a segment `.osssync` or `.osssync-names`, or one with the name of a temporary file.
     case reserved
+
+    /// True for a key that an escaped name can stand for.
+    package var isEscapable: Bool {
+        switch self {
+        case .empty, .reserved, .namelessLink: false
+        case .absolute, .emptyComponent, .dotComponent, .containsNUL, .componentTooLong, .tooDeep:
+            true
+        }
+    }
 
     package var message: String {
         switch self {
@@ -240,8 +318,8 @@ package enum UnsafeKey: Error, Hashable, Sendable {
         case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
         case .namelessLink: "the key is that of a stored link, and has no name for it"
         case .reserved:
-            "'.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved for osssync's own"
-                + " files"
+            "'.osssync', '\(EscapedName.directoryName)', and '.osssync-' with 32 hexadecimal "
+                + "digits, are reserved for osssync's own files"
         }
     }
 }

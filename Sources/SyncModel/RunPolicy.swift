@@ -34,6 +34,14 @@ public enum LinkPolicy: String, Sendable, Hashable, CaseIterable {
     case store
 }
 
+/// What a run does with keys that fit no file name, such as those with "//" or "..".
+public enum NamePolicy: String, Sendable, Hashable, CaseIterable {
+    /// They are named and not mirrored.
+    case skip
+    /// Each has a file in the directory `.osssync-names`, named after the percent-encoded key.
+    case escape
+}
+
 /// The limit on deletions, above which a run refuses to delete anything.
 public enum DeletionLimit: Sendable, Hashable {
     /// At most this many objects or files.

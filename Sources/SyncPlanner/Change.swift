@@ -54,7 +54,7 @@ package enum RemoteChange: Sendable, Hashable, CaseIterable {
             self = .absent
             return
         }
-        if remote.key.isDirectoryMarker, remote.size == 0 {
+        if remote.key.isDirectoryMarker, remote.size == 0, base.size == 0 {
             self = .same
         } else {
             self = remote.size == base.size && remote.etag == base.etag ? .same : .changed

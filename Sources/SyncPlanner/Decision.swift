@@ -91,7 +91,8 @@ package enum Comparison: Sendable, Hashable {
 /// the tags are not both MD5s the object's CRC-64 is asked for first.
 package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     if entry.key.isEmpty { return .nothing(.prefixItself) }
-    if let reason = impossibility(of: entry, policy.links) {
+    let isEscaped = policy.escapes(entry.key)
+    if let reason = impossibility(of: entry, policy.links, isEscaped: isEscaped) {
         if reason == .unsafeName(.reserved) {
             // An older version may have recorded one; neither side loses anything for that.
             return entry.base == nil ? .nothing(.reservedName) : .forget
@@ -99,7 +100,7 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
         if entry.remote == nil, entry.local == nil { return .forget }
         return isForeign(entry, policy) ? .nothing(.onlyRemote) : .skip(reason)
     }
-    if entry.key.isDirectoryMarker { return decideDirectory(entry, policy) }
+    if entry.key.isDirectoryMarker, !isEscaped { return decideDirectory(entry, policy) }
     if entry.remote?.kind == .symlink,
         policy.direction != .push || entry.base != nil || entry.local != nil
     {
@@ -138,7 +139,15 @@ private func isBeneathIgnoreFile(_ key: ObjectKey) -> Bool {
 }
 
 /// Why the key can have no file or directory, nil if it can.
-private func impossibility(of entry: JoinedEntry, _ links: LinkPolicy) -> SkipReason? {
+private func impossibility(
+    of entry: JoinedEntry,
+    _ links: LinkPolicy,
+    isEscaped: Bool
+) -> SkipReason? {
+    if isEscaped {
+        guard let size = entry.remote?.size, size > RemoteObject.largestSize else { return nil }
+        return .impossibleSize(size)
+    }
     // A directory in the place of the ignore file would end every run here.
     if entry.remote != nil, isBeneathIgnoreFile(entry.key) { return .beneathIgnoreFile }
     let isLink: Bool

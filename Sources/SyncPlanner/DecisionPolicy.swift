@@ -27,6 +27,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var keepsEmptyDirectories = true
     /// What becomes of symbolic links, and so of the keys that stored ones have.
     package var links = LinkPolicy.skip
+    /// What becomes of keys that fit no file name.
+    package var names = NamePolicy.skip
     /// The longest key in bytes that can be uploaded: the service's limit less the prefix.
     package var maximumKeyLength: Int
 
@@ -48,6 +50,13 @@ package struct DecisionPolicy: Sendable, Hashable {
         self.conflict = conflict
         self.judgesInodes = judgesInodes
         self.maximumKeyLength = maximumKeyLength
+    }
+
+    /// True for a key whose file has an escaped name.
+    ///
+    /// It has no place among the others: it is beneath none of them, and none beneath it.
+    func escapes(_ key: ObjectKey) -> Bool {
+        names == .escape && RelativePath.isEscaped(key, links: links)
     }
 
     /// True if a known, unchanged key that one side lost is deleted on the other.

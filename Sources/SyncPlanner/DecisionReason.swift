@@ -114,6 +114,9 @@ package enum SkipReason: Sendable, Hashable {
     /// Continues what is said of a damaged file whose object is sound.
     package static let repairAdvice = "; 'osssync verify --repair DIR PATH' downloads it again"
 
+    /// Continues what is said of a key that fits no file name.
+    package static let escapeAdvice = "; --names escape stores it under another name"
+
     case unsafeName(UnsafeKey)
     case notUTF8
     /// The key ends in "/" and the object has content, which a directory cannot hold.
@@ -180,7 +183,9 @@ package enum SkipReason: Sendable, Hashable {
     /// What is in the way and what the user can do; safe to print.
     package var message: String {
         switch self {
-        case .unsafeName(let reason): "unsafe name: \(reason.message)"
+        case .unsafeName(let reason):
+            "unsafe name: \(reason.message)"
+                + (reason.isEscapable ? Self.escapeAdvice : "")
         case .notUTF8: "unsafe name: the key is not UTF-8"
         case .markerWithContent(let size):
             "the key ends in '/' and the object has \(size) bytes, which a directory cannot hold; "

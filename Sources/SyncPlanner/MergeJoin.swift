@@ -108,7 +108,7 @@ package struct MergeJoin: Sendable {
 
     package mutating func feed(local elements: [LocalEntry]) throws(PlanError) {
         try checked { join throws(PlanError) in
-            for entry in elements where entry.isDirectory != entry.path.isDirectoryMarker {
+            for entry in elements where entry.isDirectory != RelativePath.isDirectory(entry.path) {
                 throw .kindMismatch(entry.path)
             }
             try join.local.append(elements, side: .local) { $0.path }

@@ -61,6 +61,10 @@ package struct PrefixConflicts: Sendable {
             return
         }
         release { !entry.key.mayBelongBeneath($0.entry.key) }
+        if policy.escapes(entry.key) {
+            output.append(PlannedItem(entry: entry, place: .free, decision: decision))
+            return
+        }
         let place = settleAncestors(of: entry, decision)
         if case .blocked = place {
             output.append(item(entry, decision, at: place))

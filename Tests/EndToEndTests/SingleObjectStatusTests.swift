@@ -72,13 +72,28 @@ struct SingleObjectStatusTests {
 
     @Test func `a signed URL is read from standard input or a file`() throws {
         let (workplace, tree) = try stored()
-        let signing = "osssync presign \(Self.object); osssync presign --method HEAD \(Self.object)"
-        let requests = try workplace.requests {
-            let piped = try workplace.shell("{ \(signing); } | osssync get - tree/piped")
-            #expect(piped.status == 0, "\(piped.diagnostics)")
+        func signing(_ object: String) -> String {
+            "{ osssync presign \(object); osssync presign --method HEAD \(object); }"
         }
+        let piped = try workplace.shell("\(signing(Self.object)) | osssync get - tree/piped")
+        #expect(piped.status == 0, "\(piped.diagnostics)")
         #expect(tree.content("piped") == ramp(100_000))
+        // What is replaced during the download is asked for by the second line.
+        try workplace.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "occurrence": 1},
+              "effect": {"cut": {"at": 1000, "how": "rst"}}},
+             {"match": {"operation": "GetObject", "occurrence": 2},
+              "effect": {"fail": {"status": 412, "code": "PreconditionFailed"}}}]
+            """
+        )
+        let requests = try workplace.requests {
+            let again = try workplace.shell("\(signing(Self.object)) | osssync get - tree/again")
+            #expect(again.status == 0, "\(again.diagnostics)")
+        }
+        #expect(tree.content("again") == ramp(100_000))
         #expect(requests.contains { $0.operation == "HeadObject" })
+        try workplace.clearFaults()
 
         let one = try workplace.shell(
             "osssync presign \(Self.object) > url; osssync get @url tree/one"
@@ -90,8 +105,8 @@ struct SingleObjectStatusTests {
             "osssync get @absent tree/x", "osssync get - tree/x < /dev/null",
             "echo \(Self.object) | osssync get - tree/x",
             "osssync presign \(Self.object) | osssync get - tree/",
-            "{ \(signing); } | osssync get - tree/x --head-url http://127.0.0.1:1/x",
-            "{ \(signing); echo https://a/b; } | osssync get - tree/x",
+            "\(signing(Self.object)) | osssync get - tree/x --head-url http://127.0.0.1:1/x",
+            "{ \(signing(Self.object)); echo https://a/b; } | osssync get - tree/x",
             "osssync get --head-url x oss://b/k tree/x",
         ] {
             let result = try workplace.shell(wrong)

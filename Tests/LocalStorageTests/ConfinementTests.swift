@@ -142,6 +142,7 @@ struct ConfinementTests {
             let isDirectory: Bool
             let isLink = false
             let isFollowed = false
+            let isEscaped = false
         }
         let twin = Twin(bytes: [UInt8](text.utf8), isDirectory: text.utf8.last == 0x2F)
         return unsafe unsafeBitCast(twin, to: RelativePath.self)

@@ -10,7 +10,8 @@ struct ExitCodeTests {
             (.configuration, 2), (.refused, 3), (.credentials, 4), (.localState, 5),
             (.remoteUnreachable, 6), (.locked, 75), (.conflict, 1), (.alreadyExists, 3),
             (.notFound, 1), (.objectChanged, 1), (.needsRestore, 1), (.cannotResume, 1),
-            (.corrupt, 1),
+            (.corrupt, 1), (.expired, 4), (.forbidden, 4), (.sourceMissing, 5),
+            (.unsupportedServer, 6), (.alreadyRunning, 75),
         ] as [(SyncError.Code, Int32)]
     )
     func `every kind of error has its own`(code: SyncError.Code, status: Int32) {

@@ -29,7 +29,7 @@ struct DownloadFaultTests {
         async let outcome = first.run()
         await fixture.server.untilHeld(1)
         let error = await #expect(throws: SyncError.self) { try await download().run() }
-        #expect(error?.code == .locked)
+        #expect(error?.code == .alreadyRunning)
         try fixture.setFaults("[]")
         #expect(try await outcome.file?.crc64 != nil)
     }
@@ -245,7 +245,7 @@ struct DownloadFaultTests {
         let faults = """
             [{"match": {"operation": "GetObject", "occurrence": 5},
               "effect": {"cut": {"at": 1000, "how": "rst"}}},
-             {"match": {"operation": "HeadObject", "occurrence": 2},
+             {"match": {"operation": "GetObject", "occurrence": 6},
               "effect": {"close": {"when": "before", "how": "rst"}}}]
             """
         try fixture.setFaults(faults)

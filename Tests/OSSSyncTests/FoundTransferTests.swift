@@ -65,7 +65,7 @@ struct FoundTransferTests {
         defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: replaces)
-        try await firstProcess(fixture, job, holding: "HeadObject", 1)
+        try await firstProcess(fixture, job, holding: "GetObject", 1)
         #expect(fixture.content("a") == Self.content)
         #expect(try await nextProcess(fixture, job) == .finished)
         #expect(fixture.server.requestLog.map(\.operation) == ["HeadObject"])
@@ -81,7 +81,7 @@ struct FoundTransferTests {
         defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: replaces)
-        try await firstProcess(fixture, job, holding: "HeadObject", 1)
+        try await firstProcess(fixture, job, holding: "GetObject", 1)
         try fixture.write("a", Self.other)
         #expect(try await nextProcess(fixture, job) == (replaces ? .finished : .failed))
         #expect(fixture.content("a") == (replaces ? Self.content : Self.other))
@@ -93,7 +93,7 @@ struct FoundTransferTests {
         defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: true)
-        try await firstProcess(fixture, job, holding: "HeadObject", 1)
+        try await firstProcess(fixture, job, holding: "GetObject", 1)
         try await fixture.client().put(Self.other, to: "a")
         #expect(try await nextProcess(fixture, job) == .finished)
         #expect(fixture.content("a") == Self.other)

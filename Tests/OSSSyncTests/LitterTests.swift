@@ -55,7 +55,7 @@ struct LitterTests {
         let error = await #expect(throws: SyncError.self) {
             try await download(fixture, others).run()
         }
-        #expect(error?.code == .locked)
+        #expect(error?.code == .alreadyRunning)
         try fixture.setFaults("[]")
         _ = try await first.value
         #expect(fixture.content("file") == Self.content)

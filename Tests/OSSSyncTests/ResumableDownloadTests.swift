@@ -1,6 +1,7 @@
 import Foundation
 import OSSSync
 import StorageServer
+import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -20,6 +21,7 @@ struct ResumableDownloadTests {
         )
         let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
+        #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
         #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
         #expect(first.transfer.state == .paused)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
@@ -101,12 +103,18 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        _ = try #require(try await fixture.pause(download))
+        let checkpoint = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
         _ = try await download.run()
         #expect(fixture.content("file") == other)
-        #expect(notices.all == [.startedOver(.objectChanged)])
+        #expect(
+            notices.all == [
+                .resumed(bytes: checkpoint.receivedLength), .startedOver(.objectChanged),
+            ]
+        )
+        let last = await download.transfer.progress.first { $0.completedBytes == $0.totalBytes }
+        #expect(last?.totalBytes == 2_500_000)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
     }
 
@@ -267,7 +275,7 @@ struct ResumableDownloadTests {
                 options: .inPieces
             )
             let locked = await #expect(throws: SyncError.self) { try await second.run() }
-            #expect(locked?.code == .locked)
+            #expect(locked?.code == .alreadyRunning)
             download.transfer.pause()
         }
         guard case .paused = outcome else {

@@ -81,7 +81,7 @@ struct TransferManagerOrderTests {
         try await manager.add("a")
         try await manager.start("a")
         try fixture.setFaults(
-            #"[{"match": {"operation": "HeadObject"}, "effect": {"hold": true}}]"#
+            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
         )
         var events = manager.events.makeAsyncIterator()
         let run = Task { try await manager.run() }

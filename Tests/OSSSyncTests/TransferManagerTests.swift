@@ -23,7 +23,7 @@ struct TransferManagerTests {
         }
         for name in Self.names.reversed() { try await manager.start(name) }
         try fixture.setFaults(
-            #"[{"match": {"operation": "HeadObject"}, "effect": {"hold": true}}]"#
+            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
         )
         async let end: Void = manager.runUntilIdle()
         await fixture.server.untilHeld(2)
@@ -50,7 +50,7 @@ struct TransferManagerTests {
         try fixture.setFaults(
             """
             [{"match": {"operation": "GetObject", "key": "b", "from": 8}, "effect": {"hold": true}},
-             {"match": {"operation": "HeadObject", "key": "d"}, "effect": {"hold": true}}]
+             {"match": {"operation": "GetObject", "key": "d"}, "effect": {"hold": true}}]
             """
         )
         let run = Task { try await manager.run() }

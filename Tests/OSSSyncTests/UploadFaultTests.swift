@@ -171,7 +171,7 @@ struct UploadFaultTests {
         #expect(try await link.run().object?.size == 2)
         let absent = try ResumableUpload(of: fixture.path("absent"), to: client, key: "k")
         let error = await #expect(throws: SyncError.self) { try await absent.run() }
-        #expect(error?.code == .localState)
+        #expect(error?.code == .sourceMissing)
         let directory = try ResumableUpload(of: fixture.path("server"), to: client, key: "k")
         let refused = await #expect(throws: SyncError.self) { try await directory.run() }
         #expect(refused?.code == .localState)
@@ -191,7 +191,8 @@ struct UploadFaultTests {
             """
         )
         let error = await #expect(throws: SyncError.self) { try await upload.discard() }
-        #expect(error?.code == .credentials)
+        #expect(error?.code == .forbidden)
+        #expect(error?.status == 403 && error?.serviceCode == "AccessDenied")
         #expect(fixture.names(in: "records").count == 1)
         try await upload.discard()
         #expect(fixture.names(in: "records") == [])

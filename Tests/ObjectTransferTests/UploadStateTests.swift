@@ -44,7 +44,7 @@ struct UploadStateTests {
     @Test func `a lost answer to a put is settled by asking for the object`() {
         var state = UploadState(layout: Self.layout(size: 5), isMultipart: false, streamLimit: 4)
         _ = state.start()
-        let lost = ItemFailure.storage(message: "lost", requestID: nil, stops: nil)
+        let lost = ItemFailure.storage(message: "lost", answer: nil, stops: nil)
         #expect(state.failed(.answerLost(lost)) == [.confirmByHead(expected: nil)])
         var other = state
         #expect(state.settled(isOurs: true, checksum: nil) == [.finish(nil)])
@@ -180,7 +180,7 @@ struct UploadStateTests {
         _ = state.failed(.answerLost(.alreadyExists))
         let denied = ItemFailure.storage(
             message: "AccessDenied",
-            requestID: nil,
+            answer: nil,
             stops: nil,
             cause: .permission
         )

@@ -101,6 +101,16 @@ extension HookedStore {
         }
     }
 
+    func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
+            () throws(StorageError) in
+            try await store.open(request, into: makeSink)
+        }
+    }
+
     func put(
         _ request: PutRequest,
         body: RequestBody,

@@ -2,6 +2,7 @@ import Foundation
 import ObjectStorage
 import ObjectTransfer
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -76,6 +77,39 @@ struct ObjectStoreContractTests {
             try await get(request, length: 4, from: store)
         }
         #expect(error?.isPreconditionFailed == true)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `the answer to the first request tells what an object is`(kind: Kind) async throws {
+        let store = try store(kind)
+        let etag = try await put("a", "0123456789", in: store)
+        _ = try await put("empty", "", in: store)
+        for (length, expected) in [(4, "0123"), (10, "0123456789"), (99, "0123456789")] {
+            let held = Mutex<FileSink?>(nil)
+            let range = ByteRange(offset: 0, length: Int64(length))
+            let request = GetRequest(key: "a", form: .bounded(range), conditions: ReadConditions())
+            let metadata = try await store.open(request) { opened in
+                #expect(opened.metadata.etag == etag && opened.metadata.size == 10)
+                let sink = FileSink(holding: opened.range.length) { _ in }
+                held.withLock { $0 = sink }
+                return sink
+            }
+            #expect(metadata.etag == etag)
+            let bytes = held.withLock { $0 }?.withHeldBytes { bytes in
+                (0..<bytes.byteCount).map { offset in
+                    unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                }
+            }
+            #expect(bytes == [UInt8](expected.utf8))
+        }
+        let range = RangeForm.bounded(ByteRange(offset: 0, length: 4))
+        for (key, isEmpty) in [(ObjectKey("empty"), true), ("absent", false)] {
+            let request = GetRequest(key: key, form: range, conditions: ReadConditions())
+            let error = await #expect(throws: StorageError.self) {
+                try await store.open(request) { _ in nil }
+            }
+            #expect(error?.isRangeNotSatisfiable == isEmpty && error?.isNotFound == !isEmpty)
+        }
     }
 
     @Test(arguments: Kind.allCases)

@@ -31,8 +31,8 @@ struct ReasonMessageTests {
         (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
         (
             .unsafeName(.reserved),
-            "unsafe name: '.osssync', and '.osssync-' with 32 hexadecimal digits, are reserved"
-                + " for osssync's own files"
+            "unsafe name: '.osssync', '.osssync-names', and '.osssync-' with 32 hexadecimal "
+                + "digits, are reserved for osssync's own files"
         ),
         (.notUTF8, "unsafe name: the key is not UTF-8"),
         (
@@ -115,8 +115,18 @@ struct ReasonMessageTests {
 
     @Test(arguments: skips)
     func `a skip says what is in the way`(reason: SkipReason, message: String) {
-        #expect(reason.message == message)
+        let advice =
+            Self.escapable.contains(reason)
+            ? "; --names escape stores it under another name" : ""
+        #expect(reason.message == message + advice)
     }
+
+    /// What an escaped name helps.
+    private static let escapable: Set<SkipReason> = [
+        .unsafeName(.absolute), .unsafeName(.emptyComponent), .unsafeName(.dotComponent),
+        .unsafeName(.containsNUL), .unsafeName(.componentTooLong(length: 256)),
+        .unsafeName(.tooDeep),
+    ]
 
     @Test func `an impossible size is told`() {
         let message = SkipReason.impossibleSize(1 << 60).message

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -71,6 +71,7 @@ package final class DirectoryChanges: Sendable {
 
     private let directory: MirrorDirectory
     private let rules: RulesFiles
+    private let names: NamePolicy
     private let isExcluded: DirectoryWalk.Exclusion
     private let onChange: @Sendable (Change) -> Void
     private let queue: Int32
@@ -83,11 +84,13 @@ package final class DirectoryChanges: Sendable {
     package init(
         in directory: MirrorDirectory,
         rules: RulesFiles,
+        names: NamePolicy = .skip,
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         onChange: @escaping @Sendable (Change) -> Void
     ) {
         self.directory = directory
         self.rules = rules
+        self.names = names
         self.isExcluded = isExcluded
         self.onChange = onChange
         let opened = Result { () throws(LocalError) in try directory.calls.changeQueue() }
@@ -213,13 +216,18 @@ extension DirectoryChanges {
 
     private func open(_ path: [UInt8]) -> OpenDirectory? {
         if path.isEmpty { return directory.root }
-        guard let path = try? RelativePath(key: ObjectKey(path)) else { return nil }
+        guard
+            let path = RelativePath(escapedPlace: path) ?? (try? RelativePath(key: ObjectKey(path)))
+        else { return nil }
         return try? directory.root.directory(beneath: path)
     }
 
     private func isMirrored(_ name: [UInt8], in prefix: [UInt8], isDirectory: Bool) -> Bool {
-        !RelativePath.isReserved(name) && isValidUTF8(name)
-            && !isExcluded(prefix + name, isDirectory)
+        let path = prefix + name
+        if names == .escape, EscapedName.holds(path: path) {
+            return isDirectory || EscapedName.key(ofPath: path) != nil
+        }
+        return !RelativePath.isReserved(name) && isValidUTF8(name) && !isExcluded(path, isDirectory)
     }
 
     private func forget(_ watch: Int32, _ state: inout State) {
@@ -271,6 +279,8 @@ extension DirectoryChanges {
             watch(name, in: report.watch, &state)
             if state.obstacle != before { onChange(.loss(.obstacle)) }
         }
+        // No path of a run leads to such a directory.
+        if isDirectory, EscapedName.holds(path: prefix + name) { return onChange(.loss(.moved)) }
         let isGone = isDirectory && report.isRemoved
         onChange(isGone ? .removedDirectory(prefix + name) : .changed(prefix + name))
     }

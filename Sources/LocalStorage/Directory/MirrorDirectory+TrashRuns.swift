@@ -96,7 +96,8 @@ extension MirrorDirectory {
         if let path {
             guard let parent = try trash.ifPresent(run.name, path.parent) else { return true }
             switch try parent.status(of: PathBytes(path.name)) {
-            case let status? where status.isKept: return try body(path.key, status.identity)
+            case let status? where status.isKept:
+                return try body(ObjectKey(path.bytes), status.identity)
             case let status? where status.kind == .directory: break
             default: return true
             }

@@ -40,8 +40,17 @@ struct ConflictName: Sendable, Hashable {
         return kept
     }
 
-    func path(beside path: RelativePath) throws(UnsafeKey) -> RelativePath {
-        let prefix = path.bytes.dropLast(path.name.count)
-        return try RelativePath(key: ObjectKey(prefix + bytes))
+    /// The path of a version that is kept beside the file of `path`.
+    static func path(
+        beside path: RelativePath,
+        suffix: String,
+        attempt: Int
+    ) throws(UnsafeKey) -> RelativePath {
+        // Of an escaped file, the key has the name that goes on.
+        let whole = path.isEscaped ? path.key.bytes : path.bytes
+        let start = whole.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let name = ConflictName(original: whole[start...], suffix: suffix, attempt: attempt)
+        let key = ObjectKey(whole[..<start] + name.bytes)
+        return try RelativePath(key: key, links: .skip, names: path.isEscaped ? .escape : .skip)
     }
 }

@@ -72,18 +72,22 @@ struct OldVersionKeeper {
         throw .noFreeName(path)
     }
 
-    /// Gives the file a second name in its own directory.
+    /// Gives the file a second name in its own directory, or where its key's new name belongs if
+    /// it is escaped.
     func keepBeside(_ old: FileStatus, suffix: String) throws(LocalError) -> Kept {
         for attempt in 0..<Self.maximumAttempts {
-            let name = ConflictName(original: path.name, suffix: suffix, attempt: attempt)
             let keptPath: RelativePath
             do {
-                keptPath = try name.path(beside: path)
+                keptPath = try ConflictName.path(beside: path, suffix: suffix, attempt: attempt)
             } catch {
                 throw .noFreeName(path)
             }
-            let bytes = PathBytes(name.bytes)
-            if let kept = try keep(old, in: parent, as: bytes, path: keptPath) { return kept }
+            var place = parent
+            if keptPath.parent != path.parent, let other = keptPath.parent {
+                place = try directory.root.directory(beneath: other, creatingWithMode: 0o777)
+            }
+            let name = PathBytes(keptPath.name)
+            if let kept = try keep(old, in: place, as: name, path: keptPath) { return kept }
         }
         throw .noFreeName(path)
     }

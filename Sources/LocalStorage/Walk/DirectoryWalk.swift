@@ -7,30 +7,15 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Some consecutive entries of a walk.
-package struct WalkBatch: Sendable, Hashable {
-    /// In key order, also across batches.
-    package var entries: [LocalEntry]
-    /// In key order among themselves; each comes no later than the first entry behind it.
-    package var issues: [WalkIssue]
-    /// True if nothing follows.
-    package var isFinished: Bool
-
-    package init(entries: [LocalEntry], issues: [WalkIssue], isFinished: Bool) {
-        self.entries = entries
-        self.issues = issues
-        self.isFinished = isFinished
-    }
-}
-
 /// Every file and directory beneath the mirrored directory, in the byte order of their keys.
 ///
 /// One element is looked at when it is asked for. In memory are the names of the directories from
 /// the root to the current one; open are the innermost of them. Links are not followed, nothing but
 /// directories is opened, and osssync's own state is left out. Where links are stored, each is an
-/// entry of its key, and an issue at its own name.
+/// entry of its key, and an issue at its own name; where names are escaped, such files are entries
+/// of their keys.
 package final class DirectoryWalk: Sendable {
-    private let state: Mutex<State>
+    private let walk: Mutex<MergedWalk>
 
     /// What to leave out, by path; directories are left out with all they hold, unread.
     package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
@@ -41,20 +26,21 @@ package final class DirectoryWalk: Sendable {
         within ranges: KeyRanges,
         tags: DirectoryTags,
         links: LinkPolicy,
+        names: NamePolicy,
         notFollowing hides: @escaping Exclusion,
         leavingOut isExcluded: @escaping Exclusion
     ) {
-        state = Mutex(
-            State(
-                root: root,
-                path: path,
-                ranges: ranges,
-                tags: tags,
-                links: links,
-                hides: hides,
-                isExcluded: isExcluded
-            )
+        let ordinary = State(
+            root: root,
+            path: path,
+            ranges: ranges,
+            tags: tags,
+            links: links,
+            hides: hides,
+            isExcluded: isExcluded
         )
+        let escaped = names == .escape ? EscapedWalk(root: root, within: ranges) : nil
+        walk = Mutex(MergedWalk(ordinary, escaped))
     }
 
     /// Up to `limit` further entries.
@@ -62,15 +48,15 @@ package final class DirectoryWalk: Sendable {
     /// - Throws: If the mirrored directory itself cannot be read; the rest becomes issues.
     package func next(limit: Int) throws(LocalError) -> WalkBatch {
         precondition(limit > 0, "a batch holds something")
-        return try state.withLock { state throws(LocalError) in try state.next(limit: limit) }
+        return try walk.withLock { walk throws(LocalError) in try walk.next(limit: limit) }
     }
 
     /// Directories and files where other mounts begin, as far as the walk came.
-    package var mountPoints: [[UInt8]] { state.withLock { $0.mountPoints } }
+    package var mountPoints: [[UInt8]] { walk.withLock { $0.ordinary.mountPoints } }
 
     /// True if a name was gone when its turn came: what it was may have another name now, at a
     /// place that the walk had passed.
-    package var hasLostNames: Bool { state.withLock { $0.hasLostNames } }
+    package var hasLostNames: Bool { walk.withLock { $0.ordinary.hasLostNames } }
 }
 
 extension MirrorDirectory {
@@ -83,6 +69,7 @@ extension MirrorDirectory {
         within ranges: KeyRanges,
         tags: DirectoryTags = DirectoryTags(),
         links: LinkPolicy = .skip,
+        names: NamePolicy = .skip,
         notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
@@ -92,6 +79,7 @@ extension MirrorDirectory {
             within: ranges,
             tags: tags,
             links: links,
+            names: names,
             notFollowing: hides,
             leavingOut: isExcluded
         )
@@ -259,7 +247,8 @@ extension DirectoryWalk.State {
         batch.issues.append(WalkIssue(path: path.bytes, reason: .changedDuringWalk))
     }
 
-    /// What a reserved name is, which is not walked in any case; nil for this mirror's own state.
+    /// What a reserved name is, which is not walked in any case; nil for this mirror's own state
+    /// and escaped names.
     private func reservation(
         of element: DirectoryNames.Element,
         _ level: DirectoryWalk.Level,
@@ -267,7 +256,13 @@ extension DirectoryWalk.State {
     ) -> WalkIssue.Reason? {
         let stateName = RelativePath.stateDirectoryName.utf8
         let isState = level.names.bytes(of: element).elementsEqual(stateName)
-        if isState, level.prefix.isEmpty { return nil }
+        if level.prefix.isEmpty {
+            if isState { return nil }
+            let name = level.names.bytes(of: element)
+            if element.isDirectory, name.elementsEqual(EscapedName.directoryName.utf8) {
+                return nil
+            }
+        }
         guard isState, element.isDirectory,
             let state = try? directory.subdirectory(level.names.name(of: element))
         else { return .reservedName }

@@ -17,6 +17,8 @@ package struct WalkIssue: Sendable, Hashable {
         case nestedMirror
         /// The name is one of osssync's own.
         case reservedName
+        /// It lies in the directory of escaped names and is no key's.
+        case noEscapedName
         /// No key can have this name.
         case nameNotUTF8
         /// A key would have too many segments.
@@ -59,8 +61,8 @@ package struct WalkIssue: Sendable, Hashable {
     package var makesScanIncomplete: Bool {
         switch reason {
         case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
-            .reservedName,
-            .nameNotUTF8, .tooDeep, .disappeared, .tagged, .unreadableTag:
+            .reservedName, .noEscapedName, .nameNotUTF8, .tooDeep, .disappeared, .tagged,
+            .unreadableTag:
             false
         case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
         }
@@ -69,7 +71,8 @@ package struct WalkIssue: Sendable, Hashable {
     /// True for what no mirror takes; with anything else something of the mirror is missing.
     package var isLeftOutByDesign: Bool {
         switch reason {
-        case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .reservedName: true
+        case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .reservedName, .noEscapedName:
+            true
         case .storedLink, .linkName, .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory,
             .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
             false
@@ -113,6 +116,9 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(inner)' is a separate mirror: its '.osssync' is skipped."
         case .reservedName:
             return "'\(name)' has a name reserved for osssync's own files and is skipped."
+        case .noEscapedName:
+            return "'\(name)' is not the escaped name of a key and is skipped; "
+                + "'\(EscapedName.directoryName)' holds nothing else."
         case .nameNotUTF8:
             return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped."
         case .tooDeep:

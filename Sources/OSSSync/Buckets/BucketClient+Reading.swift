@@ -34,8 +34,9 @@ extension BucketClient {
     ///   - key: The whole key; the prefix of ``remote`` is not put before it.
     ///   - conditions: Which version is wanted.
     /// - Returns: The headers, or which condition did not hold.
-    /// - Throws: `SyncError`: `notFound` if there is no such object, `credentials` if it may not be
-    ///   read, `remoteUnreachable` if there was no answer after all repetitions, `cancelled`.
+    /// - Throws: `SyncError`: `notFound` if there is no such object, `forbidden` if it may not be
+    ///   read, `credentials`, `expired`, `remoteUnreachable` if there was no answer after all
+    ///   repetitions, `cancelled`.
     public func head(
         _ key: String,
         conditions: ObjectConditions = .none
@@ -66,6 +67,7 @@ extension BucketClient {
         conditions: ObjectConditions = .none,
         limit: Int
     ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
+        try SettingBounds.check(limit, "limit", 0...Int.max)
         let request = GetRequest(
             key: ObjectKey(key),
             form: range?.form,

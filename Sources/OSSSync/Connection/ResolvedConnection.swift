@@ -35,6 +35,7 @@ struct ResolvedConnection: Sendable {
         let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
         let variables = EnvironmentLocation(remote.dialect, sources.environment)
         let options = sources.options
+        try options.check()
         let asked = LocationSettings(
             endpoint: options.endpoint,
             region: options.region,
@@ -85,6 +86,7 @@ struct ResolvedConnection: Sendable {
 
     /// Uses an app's configuration; reads no files or environment variables.
     init(_ remote: Remote, _ configuration: StoreConfiguration) throws(SyncError) {
+        try configuration.connection.check()
         location = try BucketLocation(
             remote,
             address: configuration.endpoint,

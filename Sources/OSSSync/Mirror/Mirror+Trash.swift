@@ -115,7 +115,13 @@ extension Mirror {
     ) async throws(SyncError) -> RestoreReport {
         let limit = RunOptions.standard.connectionLimit
         var (report, paths) = try await engine(connectionLimit: limit)
-            .restoreObjects(request, isUndo: options == nil, from: past, onFile: onFile)
+            .restoreObjects(
+                request,
+                isUndo: options == nil,
+                from: past,
+                names: options?.names ?? .skip,
+                onFile: onFile
+            )
         guard var options, !request.isDryRun, !paths.isEmpty else { return report }
         (options.deletesKnown, options.deletesExtra) = (false, false)
         (options.deletesExcluded, options.filter) = (false, FileFilter())

@@ -6,7 +6,8 @@ internal import SyncModel
 public struct PresignedURLs: Sendable, Hashable {
     /// Signed for GET; for an object that anyone may read, its plain URL.
     public let get: String
-    /// Signed for HEAD, which a URL for GET does not allow; nil: the first byte is read instead.
+    /// Signed for HEAD, which a URL for GET does not allow, for objects that are empty or were
+    /// replaced; nil, or refused by the server: the first byte is read instead.
     public let head: String?
 
     /// Takes the URLs as they are.
@@ -57,18 +58,20 @@ public struct DownloadSource: Sendable {
     ///   - connection: How the host is reached.
     ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
-    ///     `credentials`. What it throws ends the download with that code and the error's text.
+    ///     `expired`, `forbidden` or `credentials`. What it throws ends the download with the last
+    ///     of these and the error's text.
     ///   - onRetry: Called from any thread for each failed request that is retried.
     /// - Returns: A source; no request is made.
-    /// - Throws: `SyncError` of code `configuration` for what is no URL of a host, for two hosts,
-    ///   for plain http to another machine unless the settings allow it, and for certificate
-    ///   authorities that can't be read.
+    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
+    ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
+    ///   settings allow it, and for certificate authorities that can't be read.
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
         renewal: (@Sendable () async throws -> PresignedURLs)? = nil,
         onRetry: (@Sendable (RetryEvent) -> Void)? = nil
     ) throws(SyncError) -> DownloadSource {
+        try connection.check()
         let first = try pair(urls, connection)
         try ResolvedConnection.checkAuthorities(connection.caFile)
         var renew: PresignedURLSource.Renewal?

@@ -42,8 +42,10 @@ public struct DownloadedFile: Sendable, Hashable {
 ///
 /// Bytes go to a hidden partial file beside the file, which takes the file's place by one rename
 /// when all of it is there and verified: at no instant is there a half file under the name. All of
-/// them come from one version of the object, because every request carries `If-Match`; if the
-/// object is replaced, the download starts over and says so.
+/// them come from one version of the object: the answer to the first request names it, and every
+/// other request carries `If-Match`; if the object is replaced, the download starts over and says
+/// so. A server that gives no strong ETag, or ignores ranges, is asked for the whole object, which
+/// cannot be resumed; a notice says so.
 public final class ResumableDownload: Sendable {
     /// The file's path, as it was given.
     public let path: String
@@ -109,13 +111,14 @@ public final class ResumableDownload: Sendable {
     /// once.
     ///
     /// The handle's ``Transfer/value`` returns when the file is there or the download was paused or
-    /// cancelled. It throws `SyncError`, after all repetitions: `notFound`, `needsRestore`;
-    /// `credentials` if the right to read was refused or a signed URL has expired and there is no
-    /// other; `objectChanged` if the object was replaced again and again; `corrupt` if twice other
-    /// bytes came than the store states; `remoteUnreachable`; `localState` for the disk;
-    /// `alreadyExists` for a file that is not to be replaced; `locked` if another transfer writes
-    /// the same file. In all cases but `corrupt`, `notFound` and `objectChanged` a later start
-    /// resumes. Starting a finished download has no effect.
+    /// cancelled. It throws `SyncError`, after all repetitions, with the checkpoint if a later
+    /// start resumes: `notFound`, `needsRestore`; `credentials` if the keys were refused,
+    /// `forbidden` if they do not allow it, `expired` if they or the signed URL have expired and
+    /// there is no other; `objectChanged` if the object was replaced again and again; `corrupt` if
+    /// twice other bytes came than the store states; `unsupportedServer` if the server gives no
+    /// ETag; `remoteUnreachable`; `localState` for the disk; `alreadyExists` for a file that is not
+    /// to be replaced; `alreadyRunning` if another transfer writes the same file. Starting a
+    /// finished download has no effect.
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult
@@ -128,9 +131,16 @@ public final class ResumableDownload: Sendable {
     /// once and keeps what a later start needs.
     ///
     /// - Returns: How it ended; see ``start()``.
-    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled` if the task was
-    ///   cancelled.
-    public func run() async throws(SyncError) -> DownloadOutcome { try await transfer.run() }
+    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled`, with the checkpoint, if
+    ///   the task was cancelled.
+    public func run() async throws(SyncError) -> DownloadOutcome {
+        do throws(SyncError) {
+            return try await transfer.run()
+        } catch {
+            // A cancelled task learns of no outcome that could have it.
+            throw error.with(checkpoint: await checkpoint)
+        }
+    }
 
     /// The caller that asked to keep the record of a finished download no longer needs it.
     func forgetRecord() async throws(ItemFailure) { try await work.forgetRecord() }
@@ -184,14 +194,18 @@ struct DownloadWork: Sendable {
         // Made for each attempt: it has a thread and connections, which a download that has
         // stopped does not need.
         let download = download(try source.makeStore())
-        let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-            try await self.withRecord { () throws(ItemFailure) in
-                try await self.record.announce()
-                try await self.record.removeLeftovers(of: self.destination)
-                return try await download.run(gate: gate)
+        do throws(SyncError) {
+            let finished = try await attempts.run(gate) { () throws(ItemFailure) in
+                try await self.withRecord { () throws(ItemFailure) in
+                    try await self.record.announce()
+                    try await self.record.removeLeftovers(of: self.destination)
+                    return try await download.run(gate: gate)
+                }
             }
+            return .finished(file(finished))
+        } catch {
+            throw error.with(checkpoint: await record.checkpoint)
         }
-        return .finished(file(finished))
     }
 
     /// What another process needs to resume, also from an earlier process.
@@ -210,9 +224,7 @@ struct DownloadWork: Sendable {
     }
 
     func forgetRecord() async throws(ItemFailure) {
-        try await withRecord { () throws(ItemFailure) in
-            try await record.dropDownload(source.key)
-        }
+        try await withRecord { () throws(ItemFailure) in try await record.forgetDownload() }
     }
 
     private func download(_ store: any ObjectStore) -> ObjectDownload {

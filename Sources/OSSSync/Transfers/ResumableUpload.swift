@@ -132,10 +132,11 @@ public final class ResumableUpload: Sendable {
     /// cancelled. It throws `SyncError`, after all repetitions: `cannotResume` if what was sent is
     /// of no use, because the file changed while it was sent, or, if the options forbid to start
     /// over, because it changed since or the store has forgotten the upload; the next start begins
-    /// again. `alreadyExists` if an object is there that must not be replaced; `credentials`;
-    /// `remoteUnreachable`; `localState` for the disk; `configuration` for a file that is too
-    /// large or metadata that no store takes; `corrupt` if the store states another CRC-64 than
-    /// that of what was sent. Starting a finished upload has no effect.
+    /// again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
+    /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
+    /// `configuration` for a file that is too large or metadata that no store takes; `corrupt` if
+    /// the store states another CRC-64 than that of what was sent; `alreadyRunning` if another
+    /// upload has the same record. Starting a finished upload has no effect.
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult

@@ -30,6 +30,7 @@ extension DownloadSource {
     ///   - onProgress: Called from any thread with bytes fetched and bytes of the whole.
     /// - Returns: Nil if the reader of a pipe closed it before it had all.
     /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`, `credentials`,
+    ///   `forbidden`, `expired`, `unsupportedServer` for one that ignores ranges,
     ///   `objectChanged` if the object was replaced meanwhile, `corrupt` if what was written is
     ///   not what the store's checksum is of, `remoteUnreachable`, `localState` if the stream
     ///   cannot be written, `cancelled`.
@@ -40,6 +41,9 @@ extension DownloadSource {
         streams: Int = DownloadOptions().streams,
         onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws(SyncError) -> StreamedObject? {
+        var options = DownloadOptions()
+        (options.partSize, options.streams) = (partSize, streams)
+        try options.check()
         let subject = String(decoding: key.bytes, as: UTF8.self)
         let store = try makeStore()
         do throws(ItemFailure) {
@@ -75,7 +79,7 @@ extension DownloadSource {
                 + "command again"
         default: return failure
         }
-        return SyncError(code: failure.code, message: message, underlying: error)
+        return failure.with(message: message)
     }
 }
 

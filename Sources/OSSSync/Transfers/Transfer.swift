@@ -66,10 +66,10 @@ public final class Transfer<Outcome: Sendable>: Sendable {
 
     /// Stops the transfer so that it can be resumed, also by another process.
     ///
-    /// A download receives what is on its way until no more than ``DownloadOptions/pauseLoss`` is
-    /// missing, for two seconds at most; then it closes its connections. An upload sends parts
-    /// under way again later, at most one for each stream. Has no effect on a transfer that is not
-    /// running.
+    /// A download receives what has arrived at this machine, until no more than
+    /// ``DownloadOptions/pauseLoss`` is missing; then it closes its connections. An upload sends
+    /// parts under way again later, at most one for each stream. Has no effect on a transfer that
+    /// is not running.
     public func pause() { tell(.pause) }
 
     /// Starts the transfer again where it stopped, after a pause, a failure or a cancellation.

@@ -51,7 +51,8 @@ public struct DownloadOptions: Sendable, Hashable {
     public var streams = 4
     /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
     ///
-    /// With less, a pause waits longer for what is on its way, up to two seconds.
+    /// A pause closes a connection when all that has arrived is read, or when no more than this is
+    /// missing. What is on its way by then comes again: little on a slow line.
     public var pauseLoss: Int64 = 1 << 20
     /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
     /// code `alreadyExists`.
@@ -68,18 +69,11 @@ public struct DownloadOptions: Sendable, Hashable {
     public init() {}
 
     func check() throws(SyncError) {
-        guard partSize > 0, (1...64).contains(streams) else {
-            throw SyncError(
-                code: .configuration,
-                message: "a download has ranges of at least a byte, and 1 to 64 at once"
-            )
-        }
-        guard pauseLoss >= 64 << 10 else {
-            throw SyncError(
-                code: .configuration,
-                message: "a pause of a download may cost 64 KiB or more, not \(pauseLoss) bytes"
-            )
-        }
+        try SettingBounds.check(partSize, "partSize", 1...Int64.max)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(pauseLoss, "pauseLoss", 64 << 10...Int64.max)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
     }
 }
 

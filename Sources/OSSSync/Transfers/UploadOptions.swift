@@ -1,4 +1,5 @@
 internal import SyncEngine
+internal import SyncModel
 
 /// The choices of an upload.
 public struct UploadOptions: Sendable, Hashable {
@@ -46,11 +47,9 @@ public struct UploadOptions: Sendable, Hashable {
     public init() {}
 
     func check() throws(SyncError) {
-        guard partSize > 0, (1...64).contains(streams) else {
-            throw SyncError(
-                code: .configuration,
-                message: "an upload has parts of at least a byte, and 1 to 64 at once"
-            )
-        }
+        try SettingBounds.check(partSize, "partSize", 1...PartLayout.maximumPartSize)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
     }
 }

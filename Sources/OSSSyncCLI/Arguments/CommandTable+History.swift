@@ -118,7 +118,7 @@ extension CommandTable {
                 + "where it can be restored as well.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
-        options: [.run, .at, .to, .links, .dryRun, .force] + trashOptions,
+        options: [.run, .at, .to, .links, .names, .dryRun, .force] + trashOptions,
         examples: [
             ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),

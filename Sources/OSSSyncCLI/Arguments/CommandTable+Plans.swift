@@ -27,8 +27,7 @@ extension CommandTable {
     static let plannedOptions: [Option] =
         [
             .delete, .deleteExtra, .deleteExcluded, .maxDelete, .allowEmpty, .force, .onConflict,
-            .checksum, .links, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays,
-            .trash, .backupDirectory, .partSize,
-            .stateDirectory,
+            .checksum, .links, .names, .noMetadata, .emptyDirectories, .noEmptyDirectories,
+            .trashDays, .trash, .backupDirectory, .partSize, .stateDirectory,
         ] + filterOptions + propertyOptions + linkOptions
 }

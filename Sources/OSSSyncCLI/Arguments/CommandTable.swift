@@ -176,9 +176,9 @@ enum CommandTable {
     static let runOptions: [Option] =
         [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .links,
-            .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .ifLocked, .jobs,
-            .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration, .filesFrom, .progress,
-            .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
+            .names, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .ifLocked,
+            .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration, .filesFrom,
+            .progress, .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
             .stateDirectory,
         ] + commonOptions
 
@@ -312,7 +312,7 @@ enum CommandTable {
             pathsNote,
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .maxDelete, .allowEmpty, .onConflict, .checksum, .links, .exitCode, .summary,
+            .maxDelete, .allowEmpty, .onConflict, .checksum, .links, .names, .exitCode, .summary,
             .filesFrom, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
@@ -337,7 +337,7 @@ enum CommandTable {
                 + "that of a directory in the bucket.",
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .onConflict, .checksum, .links, .stateDirectory,
+            .deleteExcluded, .onConflict, .checksum, .links, .names, .stateDirectory,
         ] + commonOptions,
         examples: [
             ("osssync explain ~/Photos 2026/film.mkv", "why is it not uploaded?"),

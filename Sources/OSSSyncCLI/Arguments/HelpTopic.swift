@@ -154,12 +154,17 @@ enum HelpTopic: String, CaseIterable, Sendable {
                 + "silence it."
         ),
         .paragraph(
+            "With --names escape, all but the last are files of .osssync-names, named after the "
+                + "percent-encoded key: a//b is .osssync-names/a%2F%2Fb. A push sends them under "
+                + "their true keys."
+        ),
+        .paragraph(
             "File names must be UTF-8. Symbolic links, devices, sockets and pipes are not mirrored."
         ),
         .paragraph(
-            "osssync keeps its own files under .osssync and under .osssync- with 32 hexadecimal "
-                + "digits. These names are reserved at any depth, in upper and lower case, and are "
-                + "never mirrored."
+            "osssync keeps its own files under .osssync, .osssync-names and .osssync- with 32 "
+                + "hexadecimal digits. These names are reserved at any depth, in upper and lower "
+                + "case, and are never mirrored."
         ),
     ]
 }

@@ -36,6 +36,7 @@ enum Option: String, CaseIterable, Sendable {
     case noEmptyDirectories = "no-empty-dirs"
     case restore
     case links
+    case names
     case bandwidthLimit = "bwlimit"
     case maximumTransfer = "max-transfer"
     case maximumDuration = "max-duration"

@@ -100,6 +100,13 @@ enum OptionTable {
                 + "from which a pull makes the link again"
         ),
         OptionSpecification(
+            .names,
+            value: .choice(NamePolicy.allCases.map(\.rawValue)),
+            .run,
+            "what to do with keys that fit no file name, such as those with '//': skip them "
+                + "(default), or escape them, which mirrors each as a file of .osssync-names"
+        ),
+        OptionSpecification(
             .noMetadata,
             .run,
             "do not keep modification times and permissions in objects, and do not restore them"

@@ -31,10 +31,7 @@ extension RunOptions {
                 .jobs,
                 or: Self.standard.connectionLimit,
                 expected: "expected a number from 1 to 256, or auto",
-                parse: { text in
-                    text == "auto"
-                        ? Self.standard.connectionLimit : parseCount(text, in: 1...256)
-                }
+                parse: Self.connectionLimit
             ),
             partSize: try arguments.value(
                 .partSize,
@@ -72,8 +69,13 @@ extension RunOptions {
         filter = try FileFilter(arguments)
         properties = try ObjectProperties(arguments)
         links = try arguments.value(.links, or: .skip, expected: "", parse: LinkPolicy.init)
+        names = try arguments.value(.names, or: .skip, expected: "", parse: NamePolicy.init)
         keepsFileMetadata = !arguments.has(.noMetadata)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
+    }
+
+    private static func connectionLimit(_ text: String) -> Int? {
+        text == "auto" ? standard.connectionLimit : parseCount(text, in: 1...256)
     }
 
     static let future = "expected a time that is not in the future"

@@ -8,12 +8,13 @@ struct WatchCommand: Sendable {
 
     func run() async throws -> ExitCode {
         let push = try context.options(of: .push)
-        let options = WatchOptions(
+        var options = WatchOptions(
             settling: try time(.settle, "5s") ?? Self.standardSettling,
             interval: try time(.every, "15m or 1h"),
             filter: push.filter,
             deletesKnown: push.deletesKnown
         )
+        options.names = push.names
         try await context.localMirror().watch(options, onEvent: say) { try await run($0) }
         return .success
     }

@@ -95,12 +95,14 @@ struct ContentExpectation: Sendable {
 enum ContentFailure: Error, Sendable, Hashable {
     case integrity(IntegrityFailure)
     case unexpectedStatus(Int)
+    case withoutSize
 
     var kind: StorageError.Kind {
         switch self {
         case .integrity(let failure): .integrity(failure)
         case .unexpectedStatus(let status):
             .protocolViolation("status \(status) in answer to a read")
+        case .withoutSize: .protocolViolation("the answer does not contain the object's size")
         }
     }
 }

@@ -19,6 +19,17 @@ package protocol ObjectStore: Sendable {
     func get(_ request: GetRequest, into sink: FileSink) async throws(StorageError)
         -> ObjectMetadata
 
+    /// Asks for the beginning of an object, `form`, of which nothing need be known: the answer's
+    /// head takes the place of a HEAD.
+    ///
+    /// `makeSink` is called once at most, when the head has come, and the body waits for the sink
+    /// it returns; nil if the body is not wanted. It must not make requests. Repeated and continued
+    /// like ``get(_:into:)``; not continued where the server ignores ranges.
+    func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata
+
     /// Writes one object; its CRC-64, or its MD5 where the store tells no CRC-64, is computed as it
     /// is sent and compared with what comes back.
     ///

@@ -70,6 +70,15 @@ package final class PastStore: ObjectStore {
         return try await store.get(request, into: sink)
     }
 
+    package func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata {
+        var request = request
+        request.versionID = try await version(of: request.key)
+        return try await store.open(request, into: makeSink)
+    }
+
     package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         try await store.symlinkTarget(key)
     }

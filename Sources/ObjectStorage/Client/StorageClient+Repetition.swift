@@ -7,10 +7,10 @@ extension StorageClient {
 
     /// Makes attempts until one succeeds or nothing more may be tried.
     ///
-    /// Bytes that `sink` received in an attempt make its failure count for less.
+    /// Bytes that were received in an attempt make its failure count for less.
     func repeating<Value>(
-        isRepeatable: Bool = true,
-        into sink: FileSink? = nil,
+        isRepeatable: @autoclosure () -> Bool = true,
+        received: @autoclosure () -> Int64 = 0,
         _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         var state = RetryState(configuration.retry)
@@ -18,7 +18,7 @@ extension StorageClient {
         var redaction = Redaction()
         var number = 1
         while true {
-            let before = sink?.received ?? 0
+            let before = received()
             do throws(StorageError) {
                 if context.probe == nil { try await awaitConnection(&context) }
                 let value = try await attempt(&context)
@@ -31,7 +31,7 @@ extension StorageClient {
                 redaction.add(context)
                 var error = failure.redacted(by: redaction)
                 if error.isNoSuchBucket { error.bucket = configuration.bucket }
-                let gained = (sink?.received ?? 0) - before
+                let gained = received() - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {
                     state.madeProgress()
@@ -39,7 +39,7 @@ extension StorageClient {
                 }
                 if gained > 0 || error.isAnswer { outage.answered() }
                 let isUndone = context.isLooking || error.isCertainlyUndone
-                guard !error.isOutage, isRepeatable || isUndone else {
+                guard !error.isOutage, isRepeatable() || isUndone else {
                     outage.abandon(context.probe)
                     throw error
                 }
@@ -232,7 +232,7 @@ extension StorageError {
         case .service, .integrity, .protocolViolation: true
         case .transport(.bodyTooLong), .transport(.malformedResponse), .transport(.bodyTooShort):
             true
-        case .transport, .credentials, .localIO, .cancelled, .invalidRequest: false
+        case .transport, .credentials, .localIO, .cancelled, .invalidRequest, .unsupported: false
         }
     }
 

@@ -57,6 +57,9 @@ struct StorageRequest: Sendable {
             }
         }
         for (name, value) in headers {
+            if name == "if-match", ETag(wire: value).isWeak {
+                throw failure(.unsupported("the server's ETag is weak and names no version"))
+            }
             // A line end in a value would begin another header.
             guard holds(value, only: { $0 >= 0x20 && $0 < 0x7F }),
                 holds(name, only: { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") })

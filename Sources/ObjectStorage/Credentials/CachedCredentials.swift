@@ -71,7 +71,8 @@ package actor CachedCredentials: CredentialsProvider {
             renewal = nil
             return
         }
-        let rest = expires.seconds - now().seconds
+        // A source may say any time.
+        let rest = Int64(clamping: Int128(expires.seconds) - Int128(now().seconds))
         let wait = rest > 2 * Self.margin ? rest - Self.margin : max(rest / 2, 1)
         renewal = Timestamp(seconds: now().seconds + wait)
     }

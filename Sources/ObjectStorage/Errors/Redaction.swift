@@ -115,7 +115,9 @@ extension StorageError.Kind {
             .integrity(.unexpectedEncoding(redaction.applied(to: name)))
         case .transport(.malformedResponse(let reason)):
             .transport(.malformedResponse(reason: redaction.applied(to: reason)))
-        case .transport, .integrity, .credentials, .localIO, .cancelled, .invalidRequest: self
+        case .transport, .integrity, .credentials, .localIO, .cancelled, .invalidRequest,
+            .unsupported:
+            self
         }
     }
 }

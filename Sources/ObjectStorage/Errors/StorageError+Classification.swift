@@ -56,6 +56,33 @@ extension StorageError {
         }
     }
 
+    /// What the credentials or the signed address allowed, they no longer allow.
+    package var isExpired: Bool {
+        guard case .service(_, let code) = kind else { return false }
+        switch code {
+        case "SecurityTokenExpired", "ExpiredToken", "TokenRefreshRequired": return true
+        // Of a signed address.
+        case "AccessDenied":
+            let words = serviceMessage?.lowercased().utf8
+            return words?.firstIndex(ofBytes: "expired".utf8) != nil
+        default: return false
+        }
+    }
+
+    /// The service does not know the key, or the signature; or there is no key.
+    package var refusesCredentials: Bool {
+        switch kind {
+        case .credentials: true
+        case .service(let status, let code):
+            status == 401
+                || [
+                    "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurityToken",
+                    "InvalidToken", "RequestTimeTooSkewed", "UserDisable",
+                ].contains(code)
+        default: false
+        }
+    }
+
     /// The bucket is elsewhere: another endpoint or region must be configured.
     package var isElsewhere: Bool {
         guard case .service(let status, let code) = kind else { return false }
@@ -159,7 +186,7 @@ extension StorageError {
         case .protocolViolation, .integrity: true
         case .service(let status, _): status >= 500 || status == 408 || status < 300
         case .cancelled: true
-        case .credentials, .localIO, .invalidRequest: false
+        case .credentials, .localIO, .invalidRequest, .unsupported: false
         }
     }
 }

@@ -47,7 +47,7 @@ extension StorageError {
         case .credentials(let what): return what
         case .localIO(let errno, let call): return "\(call) failed: \(Self.text(ofErrno: errno))"
         case .cancelled: return "cancelled"
-        case .invalidRequest(let what): return what
+        case .invalidRequest(let what), .unsupported(let what): return what
         }
     }
 

@@ -17,6 +17,8 @@ package struct StorageError: Error, Sendable, Hashable {
         case cancelled
         /// The request cannot be made: a programmer's or a user's mistake, found before sending.
         case invalidRequest(String)
+        /// The server lacks what the request needs, as an earlier answer showed.
+        case unsupported(String)
     }
 
     package internal(set) var kind: Kind

@@ -41,6 +41,17 @@ package final class Exchange: @unchecked Sendable {
         isPaused = false
     }
 
+    /// True if what has arrived is wanted, and nothing else.
+    var endsWhenDry: Bool {
+        switch disposition {
+        case .file(let sink, _): return sink.endsWhenDry
+        case .later(let late, _):
+            if case .known(let sink) = late.destination { return sink.endsWhenDry }
+            return false
+        case .memory, .reject, nil: return false
+        }
+    }
+
     package func fail(_ error: TransportError) {
         if failure == nil { failure = error }
     }
@@ -72,6 +83,7 @@ extension Exchange {
             self.disposition = disposition
             switch disposition {
             case .file(let sink, _): sink.begin(resume: resume)
+            case .later(let sink, _): sink.begin(resume: resume)
             case .memory: break
             case .reject:
                 stopsEarly = true
@@ -95,20 +107,15 @@ extension Exchange {
         guard failure == nil, !stopsEarly else { return .ended }
         switch disposition {
         case .file(let sink, let length):
-            guard Int64(buffer.count) <= length - receivedLength else {
-                fail(.bodyTooLong)
-                return .ended
-            }
-            switch unsafe sink.write(buffer) {
-            case .written: break
-            case .paused:
+            return unsafe receive(buffer, into: sink, length)
+        case .later(let late, let length):
+            switch late.destination {
+            case .known(let sink): return unsafe receive(buffer, into: sink, length)
+            case .unknown:
                 isPaused = true
                 return .paused
-            case .tooLong:
-                fail(.bodyTooLong)
-                return .ended
-            case .failed(let errno):
-                fail(.localIO(errno: errno, call: "pwrite"))
+            case .refused:
+                stopsEarly = true
                 return .ended
             }
         case .memory(let limit, let truncates):
@@ -122,8 +129,32 @@ extension Exchange {
             fail(.malformedResponse(reason: "a body came before its head"))
             return .ended
         }
-        receivedLength += Int64(buffer.count)
-        receivedBytes += Int64(buffer.count)
+        return received(buffer.count)
+    }
+
+    private func receive(
+        _ buffer: UnsafeRawBufferPointer,
+        into sink: FileSink,
+        _ length: Int64
+    ) -> Reception {
+        guard Int64(buffer.count) <= length - receivedLength else {
+            fail(.bodyTooLong)
+            return .ended
+        }
+        switch unsafe sink.write(buffer) {
+        case .written: return received(buffer.count)
+        case .paused:
+            isPaused = true
+            return .paused
+        case .tooLong: fail(.bodyTooLong)
+        case .failed(let errno): fail(.localIO(errno: errno, call: "pwrite"))
+        }
+        return .ended
+    }
+
+    private func received(_ count: Int) -> Reception {
+        receivedLength += Int64(count)
+        receivedBytes += Int64(count)
         return .taken
     }
 
@@ -157,8 +188,20 @@ extension Exchange {
     /// What the caller gets; the sink and the body's descriptor are not touched any more.
     package func finish(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
         let result = classify(curlError)
-        if case .file(let sink, _) = disposition { sink.end() }
+        switch disposition {
+        case .file(let sink, _): sink.end()
+        case .later(let sink, _): sink.end()
+        case .memory, .reject, nil: break
+        }
         return result
+    }
+
+    /// Bytes that a sink is to get; nil without one.
+    private var storedLength: Int64? {
+        switch disposition {
+        case .file(_, let length), .later(_, let length): length
+        case .memory, .reject, nil: nil
+        }
     }
 
     private func classify(_ curlError: TransportError?) -> Result<HTTPResponse, TransportError> {
@@ -181,7 +224,7 @@ extension Exchange {
         if hasBody, let announced = head.contentLength, announced != receivedLength {
             return .failure(.bodyTooShort(received: receivedLength))
         }
-        if case .file(_, let length) = disposition, length != receivedLength {
+        if let length = storedLength, length != receivedLength {
             return .failure(.bodyTooShort(received: receivedLength))
         }
         let digests = source.finish()

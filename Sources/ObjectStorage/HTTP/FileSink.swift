@@ -32,6 +32,8 @@ package final class FileSink: Sendable {
         /// Set while an exchange feeds the sink: makes its thread look at the sink again.
         var resume: (@Sendable () -> Void)?
         var isPaused = false
+        /// Set to end reception when nothing more has arrived.
+        var endsWhenDry = false
     }
     private let state: Mutex<State>
     /// Touched by the feeding thread only.
@@ -115,6 +117,21 @@ package final class FileSink: Sendable {
         resume?()
     }
 
+    /// Ends the exchange that feeds the sink, as if its task was cancelled, once it has all that
+    /// has arrived at this machine: that would be lost with the connection.
+    ///
+    /// - Returns: False if nothing has arrived, or will be waited for: no exchange feeds it.
+    package func endWhenDry() -> Bool {
+        let resume = state.withLock { state in
+            state.endsWhenDry = true
+            return state.resume
+        }
+        resume?()
+        return resume != nil
+    }
+
+    var endsWhenDry: Bool { state.withLock { $0.endsWhenDry } }
+
     private func isFull(_ state: borrowing State) -> Bool {
         let unacknowledged = state.received - state.acknowledged
         return unacknowledged + Int64(state.staged) >= maximumUnacknowledged
@@ -135,10 +152,12 @@ extension FileSink {
 
     /// An exchange begins to feed the sink.
     func begin(resume: @escaping @Sendable () -> Void) {
-        state.withLock { state in
+        let endsWhenDry = state.withLock { state in
             state.resume = resume
             state.isPaused = false
+            return state.endsWhenDry
         }
+        if endsWhenDry { resume() }
     }
 
     /// Takes all of `buffer`, or nothing.

@@ -38,6 +38,8 @@ package struct StallLimits: Sendable, Hashable {
 package enum BodyDisposition: Sendable {
     /// Written to the sink; exactly `length` bytes.
     case file(FileSink, length: Int64)
+    /// The same, once there is a sink.
+    case later(LateSink, length: Int64)
     /// Kept, up to `limit` bytes; more is an error, or is cut off if `truncates`.
     case memory(limit: Int, truncates: Bool)
     /// Not read: the connection is closed and the response returned with its head only.

@@ -9,6 +9,9 @@ final class TransportLoop: @unchecked Sendable {
         let context: CallbackContext
         let continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>
         var detector: StallDetector
+        /// What had been received when the sockets were last waited for, of an exchange that ends
+        /// when nothing more has arrived.
+        var drying: (received: Int64, waits: Int)?
     }
 
     private let multi: CurlMulti
@@ -21,6 +24,10 @@ final class TransportLoop: @unchecked Sendable {
     private let limiter: BandwidthLimiter?
     private var lastCheck = Duration.zero
     private var isStopped = false
+    /// True if an exchange ends when nothing more has arrived.
+    private var hasDrying = false
+    /// How often the sockets were waited for.
+    private var waits = 0
 
     init(multi: CurlMulti, inbox: TransportInbox, settings: TransportSettings) {
         self.multi = multi
@@ -36,8 +43,12 @@ final class TransportLoop: @unchecked Sendable {
             multi.perform()
             while let (identity, code) = multi.nextResult() { end(identity, code) }
             checkStalls()
-            let limit = min(transfers.isEmpty ? .seconds(60) : checkInterval, holdBack())
-            if inbox.willWait() { multi.poll(limit) }
+            var limit = min(transfers.isEmpty ? .seconds(60) : checkInterval, holdBack())
+            if hasDrying { limit = endDry() ?? limit }
+            if inbox.willWait() {
+                multi.poll(limit)
+                waits += 1
+            }
         }
     }
 
@@ -96,8 +107,37 @@ final class TransportLoop: @unchecked Sendable {
         } else if exchange.isPaused {
             exchange.resumed()
             let code = transfer.easy.resume()
-            if code != CURLE_OK { end(identity, code) }
+            if code != CURLE_OK { return end(identity, code) }
         }
+        if exchange.endsWhenDry { hasDrying = true }
+    }
+
+    /// Ends the exchanges that are to end when nothing more has arrived, if nothing has since the
+    /// sockets were last looked at.
+    ///
+    /// - Returns: How long to wait at most; nil if there is no such exchange.
+    private func endDry() -> Duration? {
+        var limit: Duration?
+        for (identity, transfer) in transfers where transfer.context.exchange.endsWhenDry {
+            let exchange = transfer.context.exchange
+            // What is held back here has arrived.
+            guard !exchange.isPaused, !transfer.context.isThrottled else {
+                transfers[identity]?.drying = nil
+                limit = limit ?? .milliseconds(10)
+                continue
+            }
+            limit = .zero
+            let received = exchange.receivedBytes
+            guard let before = transfer.drying, before.received == received else {
+                transfers[identity]?.drying = (received, waits)
+                continue
+            }
+            guard before.waits < waits else { continue }
+            exchange.cancel()
+            end(identity, CURLE_ABORTED_BY_CALLBACK)
+        }
+        hasDrying = limit != nil
+        return limit
     }
 
     private func end(_ identity: UInt, _ code: CURLcode) {

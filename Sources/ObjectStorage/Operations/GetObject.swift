@@ -48,13 +48,13 @@ extension StorageClient {
             )
         }
         let download = Download(request: request, sink: sink)
-        return try await repeating(into: sink) { (context) throws(StorageError) in
+        return try await repeating(received: sink.received) { (context) throws(StorageError) in
             if let metadata = download.finished { return metadata }
             return try await self.attempt(download, &context)
         }
     }
 
-    private func attempt(
+    func attempt(
         _ download: Download,
         _ context: inout AttemptContext
     ) async throws(StorageError) -> ObjectMetadata {
@@ -144,7 +144,7 @@ extension StorageClient {
 }
 
 extension GetRequest {
-    fileprivate func wire(
+    func wire(
         _ dialect: StorageDialect,
         range: ByteRange?,
         etag: ETag?
@@ -166,16 +166,17 @@ extension GetRequest {
 }
 
 /// One object or range on its way into a sink, over all attempts.
-private final class Download: Sendable {
+final class Download: Sendable {
     let request: GetRequest
     let sink: FileSink
     /// What the first accepted answer said: every other one must be of the same version.
-    private let first = Mutex<ObjectMetadata?>(nil)
+    private let first: Mutex<ObjectMetadata?>
     private let current = Mutex<ObjectMetadata?>(nil)
 
-    init(request: GetRequest, sink: FileSink) {
+    init(request: GetRequest, sink: FileSink, first: ObjectMetadata? = nil) {
         self.request = request
         self.sink = sink
+        self.first = Mutex(first)
     }
 
     var remaining: Int64 { sink.expectedLength - sink.received }

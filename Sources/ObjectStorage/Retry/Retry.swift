@@ -31,7 +31,7 @@ extension StorageError {
         case .transport(let error): error.retryClass
         case .integrity(let failure): failure.retryClass
         case .protocolViolation: .limited(retries: 2)
-        case .credentials, .localIO, .cancelled, .invalidRequest: .never
+        case .credentials, .localIO, .cancelled, .invalidRequest, .unsupported: .never
         }
     }
 

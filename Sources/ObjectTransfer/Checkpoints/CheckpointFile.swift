@@ -1,4 +1,4 @@
-package import LocalStorage
+internal import LocalStorage
 internal import ObjectStorage
 package import SyncModel
 
@@ -44,11 +44,7 @@ package actor CheckpointFile: CheckpointStore {
     ///   - subject: What is transferred, without secrets; a record of anything else is not used.
     ///   - place: Where the file is; nil for a record in memory only.
     ///   - disk: Where files are read and written.
-    package init(
-        subject: String,
-        place: RecordPlace?,
-        disk: BlockingQueue
-    ) {
+    package init(subject: String, place: RecordPlace?, disk: BlockingQueue) {
         self.subject = subject
         self.place = place
         self.disk = disk
@@ -162,24 +158,6 @@ package actor CheckpointFile: CheckpointStore {
     package func announce() async throws(ItemFailure) {
         guard download == nil, file?.destination != nil else { return }
         try await flush(isAnnounced: true)
-    }
-
-    /// Deletes a record that an earlier process left, and the partial file beside `destination`
-    /// that it names, whatever is downloaded.
-    package static func discard(
-        _ name: String,
-        in directory: RecordDirectory,
-        beside destination: FileDestination
-    ) throws(LocalError) {
-        let json = try directory.read(name).flatMap {
-            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
-        }
-        let parent = try destination.openIfPresent(.standard)
-        if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
-            try parent?.removePartial(checkpoint.partialName)
-        }
-        try parent?.removePartials(of: destination.partials, except: nil)
-        try directory.remove(name)
     }
 
     private func restore(from json: JSONText, _ key: ObjectKey) {
@@ -298,6 +276,9 @@ package actor CheckpointFile: CheckpointStore {
         try await flush()
     }
 
+    /// True if the record is of a download that was whole.
+    var isWhole: Bool { whole != nil }
+
     /// The checksum, and the partial file's name, of a download of this version that was whole.
     func published(_ object: PinnedObject) -> (checksum: CRC64, partialName: String)? {
         guard let whole, let download, download.etag == object.etag, download.size == object.size
@@ -305,11 +286,16 @@ package actor CheckpointFile: CheckpointStore {
         return (whole, download.partialName)
     }
 
+    /// Another version may follow: the record still says where the file will be.
     package func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
         guard download != nil else { return }
-        download = nil
-        ranges = [:]
-        (seal, whole) = (nil, nil)
+        (download, ranges, seal, whole) = (nil, [:], nil, nil)
+        try await flush(isAnnounced: true)
+    }
+
+    /// Removes the record, also one that was only announced.
+    package func forgetDownload() async throws(ItemFailure) {
+        (download, ranges, seal, whole) = (nil, [:], nil, nil)
         try await flush()
     }
 

@@ -69,6 +69,24 @@ package struct RecordSweep: Sendable {
         return removed
     }
 
+    /// Deletes a record that an earlier process left, and the partial file beside `destination`
+    /// that it names, whatever is downloaded.
+    package static func discard(
+        _ name: String,
+        in directory: RecordDirectory,
+        beside destination: FileDestination
+    ) throws(LocalError) {
+        let json = try directory.read(name).flatMap {
+            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
+        }
+        let parent = try destination.openIfPresent(.standard)
+        if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
+            try parent?.removePartial(checkpoint.partialName)
+        }
+        try parent?.removePartials(of: destination.partials, except: nil)
+        try directory.remove(name)
+    }
+
     private func sweep(_ name: String) throws(LocalError) -> Int {
         let lock = try directory.lockRecord(name)
         defer { withExtendedLifetime(lock) {} }

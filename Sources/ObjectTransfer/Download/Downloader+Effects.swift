@@ -17,20 +17,29 @@ extension Downloader {
         }
         guard let checkpoint else { return state.start(attempt.object) }
         do {
-            if let (partial, ranges) = try await usable(checkpoint, for: attempt.object) {
-                attempt.partial = (checkpoint.partialName, partial)
-                attempt.hasCheckpoint = true
-                attempt.object.crc64 = checkpoint.crc64
-                transfer.setResumed(ranges.reduce(0) { $0 + $1.received })
-                return state.resume(attempt.object, ranges: ranges)
-            }
-            let isSame = checkpoint.etag == attempt.object.etag
-            context.observer.startedOver(isSame ? .partialUnusable : .objectChanged)
-            try await drop(checkpoint.partialName)
-            return state.start(attempt.object)
+            return try await resume(checkpoint, &state, &attempt) ?? state.start(attempt.object)
         } catch {
             return state.abandon(ItemFailure(ofTransfer: error), keepsCheckpoint: true)
         }
+    }
+
+    /// The first effects from a checkpoint; nil if it is of no use, after which it is gone.
+    func resume(
+        _ checkpoint: DownloadCheckpoint,
+        _ state: inout DownloadState,
+        _ attempt: inout Attempt
+    ) async throws -> [DownloadState.Effect]? {
+        if let (partial, ranges) = try await usable(checkpoint, for: attempt.object) {
+            attempt.partial = (checkpoint.partialName, partial)
+            attempt.hasCheckpoint = true
+            attempt.object.crc64 = checkpoint.crc64
+            transfer.setResumed(ranges.reduce(0) { $0 + $1.received })
+            return state.resume(attempt.object, ranges: ranges)
+        }
+        let isSame = checkpoint.etag == attempt.object.etag
+        context.observer.startedOver(isSame ? .partialUnusable : .objectChanged)
+        try await drop(checkpoint.partialName)
+        return nil
     }
 
     /// The partial file of a checkpoint and what is known to be in it; nil if it is of no use.
@@ -39,6 +48,7 @@ extension Downloader {
         for object: PinnedObject
     ) async throws -> (OpenFile, [RangeProgress])? {
         guard checkpoint.etag == object.etag, checkpoint.size == object.size,
+            !checkpoint.etag.isWeak,
             let partial = try await openPartial(checkpoint)
         else { return nil }
         do {
@@ -163,12 +173,12 @@ extension Downloader {
             )
             attempt.partial = nil
             try await drop(old)
-            transfer.startOver()
+            transfer.startOver(size: object.size)
         } else if attempt.body != nil {
             context.observer.startedOver(
                 object.etag == attempt.object.etag ? .wrongContent : .objectChanged
             )
-            transfer.startOver()
+            transfer.startOver(size: object.size)
         }
         attempt.object = object
         attempt.metadata = nil
@@ -189,7 +199,7 @@ extension Downloader {
         }
         attempt.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.
-        attempt.hasCheckpoint = object.size > context.largestUnrecorded
+        attempt.hasCheckpoint = object.size > context.largestUnrecorded && !isInOneGo
         guard attempt.hasCheckpoint else { return }
         try await context.records.beginDownload(
             DownloadCheckpoint(
@@ -267,6 +277,11 @@ extension Downloader {
         _ state: inout DownloadState,
         _ attempt: inout Attempt
     ) async -> [DownloadState.Effect] {
+        if let opened = attempt.opened, opened.etag == attempt.object.etag {
+            attempt.opened = nil
+            attempt.metadata = opened
+            return state.confirmed(attempt.object)
+        }
         do {
             let found = try await head()
             let isSame = found?.object.etag == attempt.object.etag
@@ -294,7 +309,7 @@ extension Downloader {
     private static let uncheckedLink = ItemFailure.storage(
         message: "the object became a link, or the link's target changed, after the listing; "
             + "run again",
-        requestID: nil,
+        answer: nil,
         stops: nil
     )
 

@@ -16,11 +16,23 @@ extension Downloader {
         var progress = range
         while true {
             let rest = progress.remaining
-            let length = min(rest.length, context.limits.maximumUncheckpointed)
-            let piece = ByteRange(offset: rest.offset, length: length)
-            let end = await fetch(piece, of: progress, object, file, partialName)
+            let opened = opening?.claim(rest)
+            let piece =
+                opened
+                ?? ByteRange(
+                    offset: rest.offset,
+                    length: min(rest.length, requestLength(object))
+                )
+            let end = await fetch(
+                piece,
+                of: progress,
+                object,
+                file,
+                partialName,
+                opened == nil ? nil : opening
+            )
             guard case .finished(_, let checksum, _) = end else { return end }
-            progress.received += length
+            progress.received += piece.length
             progress.checksum = checksum
             if progress.isComplete { return end }
         }
@@ -32,7 +44,18 @@ extension Downloader {
         of object: PinnedObject,
         holding body: FileSink
     ) async -> RangeEnd {
-        await get(range.range, of: range, object, body)
+        await get(range.range, of: range, object, body, nil)
+    }
+
+    /// What one request asks for at most, in bytes.
+    ///
+    /// A kill costs what it may cost for each stream. Streams for which the object has no range are
+    /// not there, and leave their part to the others.
+    private func requestLength(_ object: PinnedObject) -> Int64 {
+        let most = context.limits.maximumUncheckpointed
+        guard gate != nil else { return most }
+        let ranges = max(1, (object.size - 1) / context.partSize + 1)
+        return most * max(1, Int64(context.limits.streamsPerFile) / ranges)
     }
 
     /// Fetches `piece`, with which the missing rest of the range begins.
@@ -41,13 +64,9 @@ extension Downloader {
         of range: RangeProgress,
         _ object: PinnedObject,
         _ file: OpenFile,
-        _ partialName: String?
+        _ partialName: String?,
+        _ opening: ObjectOpening?
     ) async -> RangeEnd {
-        if let gate, !gate.begin(piece.length) {
-            // The others go on until little is under way; then all of them end together.
-            await gate.untilDrained()
-            return .failed(range.index, .other(.cancelled))
-        }
         let checkpoints = ConflatedValue<RangeProgress>()
         let (transfer, gate) = (transfer, gate)
         let never = Int64.max
@@ -70,11 +89,20 @@ extension Downloader {
                 gate?.receive(bytes)
             }
         )
+        if let gate, !gate.begin(sink) {
+            // The others go on until little is under way; then all of them end together.
+            await gate.untilDrained()
+            return .failed(range.index, .other(.cancelled))
+        }
         async let failure = save(checkpoints, of: range, sink, partialName)
-        let end = await get(piece, of: range, object, sink)
-        gate?.end(missing: piece.length - sink.received)
+        let end = await get(piece, of: range, object, sink, opening)
+        gate?.end(sink)
         checkpoints.finish()
         if let failure = await failure { return .failed(range.index, .other(failure)) }
+        if let gate, gate.isRaised, case .failed(_, .other(.cancelled)) = end {
+            // What has arrived for the others counts, too.
+            await gate.untilDrained()
+        }
         return end
     }
 
@@ -82,7 +110,8 @@ extension Downloader {
         _ piece: ByteRange,
         of range: RangeProgress,
         _ object: PinnedObject,
-        _ sink: FileSink
+        _ sink: FileSink,
+        _ opening: ObjectOpening?
     ) async -> RangeEnd {
         let request = GetRequest(
             key: context.objectKey(key),
@@ -92,7 +121,14 @@ extension Downloader {
             totalSize: object.size
         )
         do {
-            let metadata = try await context.store.get(request, into: sink)
+            let metadata =
+                if let opening {
+                    try await opening.receive(into: sink)
+                } else if isInOneGo {
+                    try await getWhole(object, into: sink)
+                } else {
+                    try await context.store.get(request, into: sink)
+                }
             return .finished(range.index, sink.checksum, metadata)
         } catch {
             if error.isNotFound { return .failed(range.index, .vanished) }
@@ -104,6 +140,28 @@ extension Downloader {
             }
             return .failed(range.index, .other(ItemFailure(error)))
         }
+    }
+
+    /// Fetches all of an object, of which no request can name the version.
+    private func getWhole(
+        _ object: PinnedObject,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        let request = ObjectOpening.request(context.objectKey(key), length: nil)
+        let metadata = try await context.store.open(request) { opened in
+            let isSame = opened.metadata.etag == object.etag
+            return isSame && opened.range.length == object.size ? sink : nil
+        }
+        guard let found = metadata.etag, found == object.etag, metadata.size == object.size else {
+            throw StorageError(
+                kind: .integrity(
+                    .objectChanged(expected: object.etag, found: metadata.etag ?? ETag(wire: ""))
+                ),
+                operation: "GetObject",
+                key: request.key
+            )
+        }
+        return metadata
     }
 
     /// The partial file could not be written.

@@ -26,6 +26,7 @@ package struct FinishedDownload: Sendable {
 /// Fetches one object into a partial file; ``DownloadState`` decides, this carries it out.
 ///
 /// 1. `begin` continues from a checkpoint that still fits the object, or starts at the first byte.
+///    `open` begins with an object that nothing told of: its first range says what it is.
 /// 2. `fetch` requests ranges with `If-Match`, several at once; a checkpoint says how far each is.
 ///    A small object is held in memory and written when it is whole.
 /// 3. The checksums of the ranges are combined and compared with what the store says of the object.
@@ -38,8 +39,12 @@ package struct Downloader: Sendable {
     let context: TransferContext
     let key: ObjectKey
     let transfer: TransferCounter
-    /// Sizes the requests and stops them gently; nil where a kill is all that interrupts.
+    /// Stops the requests gently; nil where a kill is all that interrupts.
     var gate: PauseGate?
+    /// The request that found the object, whose answer brings its first bytes.
+    var opening: ObjectOpening?
+    /// True where nothing but the whole object can be asked for, which cannot be resumed.
+    var isInOneGo = false
 
     package init(
         context: TransferContext,
@@ -64,6 +69,8 @@ package struct Downloader: Sendable {
         /// The time that the listing had of the object.
         var listedTime: Timestamp?
         var hasCheckpoint = false
+        /// What the store said of the object before the first byte, if it was asked.
+        var opened: ObjectMetadata?
         var metadata: ObjectMetadata?
         var proving = Proving()
         /// The CRC-64 of what came and was not what the store says of the object.
@@ -76,6 +83,8 @@ package struct Downloader: Sendable {
     enum RangeEnd: Sendable {
         case finished(Int, CRC64, ObjectMetadata)
         case failed(Int, RangeFailure)
+        /// The request that opened the object has ended; its range says how.
+        case opened
         /// What the store says of the object beside its content.
         case described(ObjectMetadata?)
         /// False if the bytes could not be read back.
@@ -94,6 +103,14 @@ package struct Downloader: Sendable {
         var attempt = Attempt(object: pinned, listedTime: object.lastModified)
         attempt.effects = await begin(&state, &attempt)
         context.observer.began(transfer, transfer.bytesResumed > 0)
+        return try await finish(&state, &attempt)
+    }
+
+    /// Runs effects and fetches until there is a result.
+    func finish(
+        _ state: inout DownloadState,
+        _ attempt: inout Attempt
+    ) async throws(ItemFailure) -> FinishedDownload {
         while attempt.result == nil {
             await runGeneration(&state, &attempt)
         }
@@ -109,34 +126,42 @@ package struct Downloader: Sendable {
         guard attempt.result == nil else { return }
         await withTaskGroup(of: RangeEnd.self) { group in
             defer { group.cancelAll() }
-            while attempt.result == nil {
-                guard attempt.effects.isEmpty || waitsForDigests(attempt) else {
-                    let effect = attempt.effects.removeFirst()
-                    switch effect {
-                    case .fetch(let range):
-                        guard let partial = attempt.partial else { continue }
-                        let object = attempt.object
-                        let name = attempt.hasCheckpoint ? partial.name : nil
-                        group.addTask {
-                            await fetch(range, of: object, into: partial.file, checkpointing: name)
-                        }
-                    case .cancelFetches:
-                        group.cancelAll()
-                        while await group.next() != nil {}
-                        attempt.proving = Proving()
-                        return
-                    default:
-                        attempt.effects += await perform(effect, &state, &attempt)
+            await run(&group, &state, &attempt)
+        }
+    }
+
+    func run(
+        _ group: inout TaskGroup<RangeEnd>,
+        _ state: inout DownloadState,
+        _ attempt: inout Attempt
+    ) async {
+        while attempt.result == nil {
+            guard attempt.effects.isEmpty || waitsForDigests(attempt) else {
+                let effect = attempt.effects.removeFirst()
+                switch effect {
+                case .fetch(let range):
+                    guard let partial = attempt.partial else { continue }
+                    let object = attempt.object
+                    let name = attempt.hasCheckpoint ? partial.name : nil
+                    group.addTask {
+                        await fetch(range, of: object, into: partial.file, checkpointing: name)
                     }
-                    continue
-                }
-                guard let end = await group.next() else {
-                    attempt.result = .failure(.cancelled)
+                case .cancelFetches:
+                    group.cancelAll()
+                    while await group.next() != nil {}
+                    attempt.proving = Proving()
                     return
+                default:
+                    attempt.effects += await perform(effect, &state, &attempt)
                 }
-                handle(end, &state, &attempt)
-                startProving(&group, &attempt)
+                continue
             }
+            guard let end = await group.next() else {
+                attempt.result = .failure(.cancelled)
+                return
+            }
+            handle(end, &state, &attempt)
+            startProving(&group, &attempt)
         }
     }
 
@@ -172,6 +197,7 @@ package struct Downloader: Sendable {
             attempt.proving.jobs += attempt.proving.progress?.arrived(index) ?? []
         case .failed(let index, let failure):
             attempt.effects += state.failedRange(index, failure)
+        case .opened: break
         case .described(let metadata):
             described(metadata, state, &attempt)
         case .digested(let job, let isDone):

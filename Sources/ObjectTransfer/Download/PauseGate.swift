@@ -1,13 +1,15 @@
+internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
 /// Stops the streams of one transfer so that little of what is under way is lost.
 ///
-/// A request of HTTP/1.1 ends early only by closing its connection, and what the server has sent by
-/// then and nobody has read is lost. So every stream says what it has asked for and what came of
-/// it: after a pause nothing new is asked for, and the streams go on until no more than
-/// ``maximumLoss`` is missing of all their requests together, or for two seconds. On a line that is
-/// too slow for that, what is lost is what is on its way then: the buffers of this side are empty.
+/// A request of HTTP/1.1 ends early only by closing its connection, and what has arrived by then
+/// and nobody has read is lost. So every stream says what it has asked for and what came of it:
+/// after a pause nothing new is asked for, and each connection is closed as soon as nothing is left
+/// to be read of it, or once no more than ``maximumLoss`` is missing of all requests together. On a
+/// line that brings bytes as fast as they are read the latter comes soon; on every other one, what
+/// is lost is what is on its way then.
 package final class PauseGate: Sendable {
     private enum Goal: Sendable {
         case raised
@@ -19,6 +21,8 @@ package final class PauseGate: Sendable {
         var isCut = false
         /// Asked for and not here yet.
         var outstanding: Int64 = 0
+        /// Where it arrives.
+        var sinks: [ObjectIdentifier: FileSink] = [:]
     }
 
     /// Bytes of all requests together that a pause may cost.
@@ -38,6 +42,9 @@ package final class PauseGate: Sendable {
     /// Asks for a pause.
     package func raise() {
         change { $0.isRaised = true }
+        for sink in state.withLock({ $0.sinks.values.map(\.self) }) where !sink.endWhenDry() {
+            end(sink)
+        }
     }
 
     /// Asks for an end at once, whatever it costs.
@@ -84,10 +91,11 @@ package final class PauseGate: Sendable {
 
 extension PauseGate {
     /// Counts a request that is about to be sent; false if nothing new is to be asked for.
-    func begin(_ bytes: Int64) -> Bool {
+    func begin(_ sink: FileSink) -> Bool {
         state.withLock { state in
             guard !state.isRaised else { return false }
-            state.outstanding += bytes
+            state.outstanding += sink.expectedLength
+            state.sinks[ObjectIdentifier(sink)] = sink
             return true
         }
     }
@@ -97,8 +105,12 @@ extension PauseGate {
         change { $0.outstanding -= Int64(bytes) }
     }
 
-    /// A request ended with `missing` bytes that never came.
-    func end(missing: Int64) {
-        change { $0.outstanding -= missing }
+    /// A request ended; what has not come yet never will.
+    func end(_ sink: FileSink) {
+        let missing = sink.expectedLength - sink.received
+        change { state in
+            guard state.sinks.removeValue(forKey: ObjectIdentifier(sink)) != nil else { return }
+            state.outstanding -= missing
+        }
     }
 }

@@ -8,10 +8,8 @@ extension ObjectDownload {
     ///
     /// The record has the tag of the version that the file was made of, and the checksum of all its
     /// bytes, which are read for this; the partial file is gone, which had become the file.
-    func found(
-        _ head: (object: PinnedObject, metadata: ObjectMetadata),
-        _ context: TransferContext
-    ) async throws(ItemFailure) -> Finished? {
+    func found(_ context: TransferContext) async throws(ItemFailure) -> Finished? {
+        let head = try await context.head(settings.key)
         guard let (checksum, partialName) = await record.published(head.object) else { return nil }
         let verdict: DigestResult
         let directory = context.directory

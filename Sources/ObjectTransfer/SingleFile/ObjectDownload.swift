@@ -5,7 +5,7 @@ package import SyncModel
 /// Downloads one object to one file, without a mirror around it; `ObjectUpload` is its counterpart.
 ///
 /// 1. Look at the target and the record: a finished earlier attempt is recognized and returned.
-/// 2. `Downloader` fetches what is missing; `PauseGate` lets the caller pause between requests.
+/// 2. `Downloader` fetches what is missing; `PauseGate` lets the caller pause it.
 /// 3. The file gets its name by `MirrorDirectory.publish`, and the record is removed unless the
 ///    caller keeps it.
 ///
@@ -73,27 +73,11 @@ package struct ObjectDownload: Sendable {
 
     private func attempt(_ gate: PauseGate) async throws(ItemFailure) -> Finished {
         let (directory, isFree) = try await openDirectory()
-        // Without a record there is nothing that could have put the file there.
-        let isKnown = try await record.download(settings.key) != nil
-        guard isFree || isKnown else { throw .fileExists }
         let context = services.context(settings.store, directory)
-        let head = try await context.head(settings.key)
-        if let finished = try await found(head, context) { return finished }
+        // Without a record there is nothing that could have put the file there.
+        if await record.isWhole, let finished = try await found(context) { return finished }
         guard isFree else { throw .fileExists }
-        let remote = RemoteObject(
-            key: settings.key,
-            size: head.metadata.size,
-            etag: head.object.etag,
-            lastModified: head.metadata.lastModified
-        )
-        let transfer = TransferCounter(.download, key: settings.key, size: remote.size)
-        let downloader = Downloader(
-            context: context,
-            key: settings.key,
-            transfer: transfer,
-            gate: gate
-        )
-        let finished = try await downloader.run(remote)
+        let finished = try await Downloader.fetch(settings.key, context, gate: gate)
         // If this is not recorded and the process is killed, the file is transferred again.
         try? await record.noteWhole(finished.received)
         let fallback = finished.lastModified ?? services.environment.now()
@@ -116,7 +100,8 @@ package struct ObjectDownload: Sendable {
             isVerified: finished.checksum != nil
                 && (!settings.store.dialect.computesChecksum || finished.object.crc64 != nil
                     || finished.object.size == 0),
-            metadata: finished.metadata ?? head.metadata
+            metadata: finished.metadata
+                ?? ObjectMetadata(size: finished.object.size, etag: finished.object.etag)
         )
     }
 
@@ -141,7 +126,7 @@ package struct ObjectDownload: Sendable {
 
     func dropRecord() async throws(ItemFailure) {
         guard !settings.keepsRecord else { return }
-        try await record.dropDownload(settings.key)
+        try await record.forgetDownload()
     }
 
     private func publish(
@@ -179,6 +164,6 @@ package struct ObjectDownload: Sendable {
                 throw ItemFailure(error)
             }
         }
-        try await services.record.dropDownload(key)
+        try await services.record.forgetDownload()
     }
 }

@@ -109,7 +109,7 @@ package struct ObjectUpload: Sendable {
             if error == .vanished { return }
             // A user who may write but not read gets the error at the end, from the store's own
             // condition.
-            if case .storage(_, _, _, .permission) = error { return }
+            if case .storage(_, _, _, let cause) = error, cause.isRefusal { return }
             throw error
         }
         throw .alreadyExists

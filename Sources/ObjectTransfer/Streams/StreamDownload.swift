@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// One object on its way to a stream, in the order of its bytes.
 ///
-/// 1. A HEAD request names the version; every range is requested with `If-Match`.
+/// 1. The answer to the request for the first range names the version; every other range is
+///    requested with `If-Match`.
 /// 2. A few ranges are fetched at once and held in memory; each continues after a lost connection
 ///    at the byte where it was. They are written in order.
 /// 3. The last range is written once the checksum of the whole is right.
@@ -70,12 +71,39 @@ package struct StreamDownload: Sendable {
     }
 
     private func write() async throws -> Finished {
-        let metadata = try await store.head(key, versionID: nil)
+        let opening = ObjectOpening()
+        // Elsewhere only the answer to a HEAD has every checksum that the store knows.
+        guard store.dialect.computesChecksum else {
+            return try await write(try await store.head(key, versionID: nil), opening)
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                let request = ObjectOpening.request(key, length: rangeSize)
+                await opening.send(request, to: store)
+            }
+            do {
+                let opened = try await opening.opened()
+                guard !opened.ignoresRanges else {
+                    throw ItemFailure.withoutRanges(opened.metadata)
+                }
+                return try await write(opened.metadata, opening)
+            } catch let error as StorageError where error.isRangeNotSatisfiable {
+                // An empty object has no first byte.
+                return try await write(try await store.head(key, versionID: nil), opening)
+            }
+        }
+    }
+
+    private func write(
+        _ metadata: ObjectMetadata,
+        _ opening: ObjectOpening
+    ) async throws -> Finished {
         guard metadata.etag != nil else { throw ItemFailure.withoutETag(metadata) }
         let proof = Mutex(StreamProof(metadata, partSize: rangeSize))
         let count = Int((metadata.size + rangeSize - 1) / rangeSize)
         var verdict = DigestResult.unknown
-        try await inOrder(count, metadata) { index, sink in
+        try await inOrder(count, metadata, opening) { index, sink in
             sink.withHeldBytes { bytes in
                 proof.withLock { $0.update(bytes, sink.checksum) }
             }
@@ -101,6 +129,7 @@ package struct StreamDownload: Sendable {
     private func inOrder(
         _ count: Int,
         _ metadata: ObjectMetadata,
+        _ opening: ObjectOpening,
         _ body: (_ index: Int, FileSink) async throws -> Void
     ) async throws {
         let fetched = TransferCounter(.download, key: key, size: metadata.size)
@@ -112,7 +141,7 @@ package struct StreamDownload: Sendable {
                 while begun < min(count, next + streams) {
                     let index = begun
                     group.addTask {
-                        let sink = try await fetch(index, metadata) { bytes in
+                        let sink = try await fetch(index, metadata, opening) { bytes in
                             fetched.add(bytes)
                             onProgress(fetched.bytesMoved, fetched.size)
                         }
@@ -133,15 +162,21 @@ package struct StreamDownload: Sendable {
     private func fetch(
         _ index: Int,
         _ metadata: ObjectMetadata,
+        _ opening: ObjectOpening,
         _ onProgress: @escaping @Sendable (Int) -> Void
     ) async throws -> FileSink {
         let offset = Int64(index) * rangeSize
         let length = min(rangeSize, metadata.size - offset)
+        let range = ByteRange(offset: offset, length: length)
         let sink = FileSink(holding: length, onProgress: onProgress)
+        guard opening.claim(range) != range else {
+            _ = try await opening.receive(into: sink)
+            return sink
+        }
         _ = try await store.get(
             GetRequest(
                 key: key,
-                range: ByteRange(offset: offset, length: length),
+                range: range,
                 ifMatch: metadata.etag,
                 totalSize: metadata.size
             ),
@@ -153,7 +188,7 @@ package struct StreamDownload: Sendable {
     private static let mismatch = ItemFailure.storage(
         message: "the content does not match the checksum that the service reports; do not use "
             + "what was written, and run the command again",
-        requestID: nil,
+        answer: nil,
         stops: nil,
         cause: .corrupt
     )

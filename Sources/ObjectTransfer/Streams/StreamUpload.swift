@@ -374,7 +374,7 @@ extension StreamUpload {
         throw .storage(
             message: "the object was stored, but the service reports another checksum than that "
                 + "of what was sent; delete it and run the command again",
-            requestID: result.requestID,
+            answer: ItemFailure.ServiceAnswer(requestID: result.requestID),
             stops: nil,
             cause: .corrupt
         )

@@ -213,7 +213,8 @@ package struct UploadState: Sendable {
         case (.uploading, .noSuchUpload):
             guard !hasStartedOver else { return fail(.uploadVanished, keepsCheckpoint: false) }
             return startOver()
-        case (.settling(_, .alreadyExists), .other(.storage(_, _, _, .permission))):
+        case (.settling(_, .alreadyExists), .other(.storage(_, _, _, let cause)))
+        where cause.isRefusal:
             // Whoever may not look has the store's own word.
             return settled(isOurs: false, checksum: nil)
         case (.settling(let upload, _), .other(let failure)):

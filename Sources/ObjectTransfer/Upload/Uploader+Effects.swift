@@ -329,8 +329,7 @@ extension Uploader {
         if error.isNotFound {
             // S3 misses the version that was to be replaced; else the store can't hold such a key.
             if settlesAlreadyExists, replaced != nil { return .answerLost(.alreadyExists) }
-            let message = error.message
-            return .other(.storage(message: message, requestID: error.requestID, stops: nil))
+            return .other(.storage(message: error.message, answer: error.answer, stops: nil))
         }
         let failure = ItemFailure(error)
         if failure == .sourceKeepsChanging { return .sourceChanged }

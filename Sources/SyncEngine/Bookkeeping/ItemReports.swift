@@ -43,7 +43,7 @@ struct ItemReports: Sendable {
             state = .failed
         case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
             .checkpointGone,
-            .storage, .local,
+            .storage, .local, .sourceMissing,
             .manifest, .held:
             context.tracker.count { $0.failed += 1 }
             ledger.countFailed()
@@ -134,7 +134,7 @@ struct ItemReports: Sendable {
         switch issue.reason {
         case .nestedMirror:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
-        case .symbolicLink, .unfollowedLink, .special, .reservedName:
+        case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
         case .disappeared, .storedLink: break
         case .tagged(let tag):

@@ -60,7 +60,7 @@ struct RunContext: Sendable {
 
     /// Where the file or link of a key is.
     func path(of key: ObjectKey) throws(UnsafeKey) -> RelativePath {
-        try RelativePath(key: key, links: options.links)
+        try RelativePath(key: key, links: options.links, names: options.names)
     }
 
     /// The same of one that is, or is recorded as, a link.

@@ -133,10 +133,10 @@ struct DeletionPass: Sendable {
     /// Hours may lie between the walk and the deletions. What reappeared meanwhile may be the only
     /// copy, and the next run decides on it. What the filter hides is not part of the mirror.
     private func missingHere(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
-        let (directory, filter, links) = (context.directory, context.filter, context.options.links)
+        let (directory, filter, options) = (context.directory, context.filter, context.options)
         let found: [ItemFailure?] = await context.disk.run {
             batch.map {
-                filter.excludes($0.key) ? nil : Self.obstacle($0.key, links, in: directory)
+                filter.excludes($0.key) ? nil : Self.obstacle($0.key, options, in: directory)
             }
         }
         var missing: [PlannedDeletion] = []
@@ -153,20 +153,20 @@ struct DeletionPass: Sendable {
     /// Why the key's object is not to be deleted; nil if there is nothing in its place here.
     private static func obstacle(
         _ key: ObjectKey,
-        _ links: LinkPolicy,
+        _ options: RunOptions,
         in directory: MirrorDirectory
     ) -> ItemFailure? {
         do {
-            let path = try RelativePath(key: key, links: links)
+            let path = try RelativePath(key: key, links: options.links, names: options.names)
             switch try directory.identity(of: path) {
             case .absent: return nil
             // The directory takes the place of the file, not of its own marker.
-            case .directory: return key.isDirectoryMarker ? .targetChanged : nil
-            case .file where key.isDirectoryMarker: return nil
+            case .directory: return path.isDirectory ? .targetChanged : nil
+            case .file where path.isDirectory: return nil
             // A name that leads to another file's on this disk is still missing.
             case .file: return try directory.nameCollision(path) == nil ? .targetChanged : nil
             // It took the place of the file, and is mirrored by its own key.
-            case .other(.symbolicLink) where links == .store: return nil
+            case .other(.symbolicLink) where options.links == .store: return nil
             case .other: return .targetChanged
             }
         } catch let error as LocalError {
@@ -211,7 +211,7 @@ struct DeletionPass: Sendable {
                         }
                         renamed.append(.upsert(rename.row(identity)))
                         forgotten.insert(deletion.key)
-                        if let parent = try? RelativePath(key: deletion.key).parent {
+                        if let parent = try? context.path(of: deletion.key).parent {
                             emptied.insert(parent)
                         }
                         continue
@@ -247,7 +247,7 @@ struct DeletionPass: Sendable {
         let (directory, modified) = (context.directory, rename.modified)
         let key = rename.source.entry.key
         do {
-            let (old, new) = (try RelativePath(key: deletion.key), try RelativePath(key: key))
+            let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
             let identity = try await context.disk.run { () throws(LocalError) in
                 try directory.rename(old, expected: expected, to: new, modified: modified)
             }

@@ -42,7 +42,7 @@ public struct FileBounds: Sendable, Hashable {
 
     /// The option by which one side of the item is outside the bounds; nil if it is inside.
     func exclusion(of entry: JoinedEntry, at now: Timestamp) -> StaticString? {
-        guard !isEmpty, !entry.key.isDirectoryMarker else { return nil }
+        guard !isEmpty, !RelativePath.isDirectory(entry.key) else { return nil }
         if let file = entry.local?.identity,
             let option = exclusion(file.size, file.modified, now)
         {

@@ -68,6 +68,8 @@ public struct RunOptions: Sendable, Hashable {
     /// Links that an earlier run stored are left as they are, on both sides, by one that skips
     /// them.
     public var links = LinkPolicy.skip
+    /// What becomes of keys that fit no file name.
+    public var names = NamePolicy.skip
     /// What a push or sync writes objects with, beside their content; of what it replaces, all else
     /// stays.
     public var properties = ObjectProperties.none

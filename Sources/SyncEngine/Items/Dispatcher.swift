@@ -33,7 +33,7 @@ struct Dispatcher {
             try await drop(item)
         case .makeDirectory:
             try await makeDirectory(entry)
-        case .adopt where entry.key.isDirectoryMarker:
+        case .adopt where entry.local?.isDirectory == true:
             try await recordDirectory(entry)
         case .downloadAfterDeletions:
             leaveForLater(item)

@@ -267,7 +267,7 @@ extension ItemExecutor {
         _ metadata: ObjectMetadata
     ) async throws -> Bool {
         let directory = context.directory
-        let sourcePath = try RelativePath(key: row.key)
+        let sourcePath = try context.path(of: row.key)
         let size = object.size
         let (name, copy, found, permissions) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)

@@ -86,7 +86,7 @@ struct LocalRenames: Sendable {
         let directory = context.directory
         let size = source.object.size
         do {
-            let path = try RelativePath(key: source.row.key)
+            let path = try context.path(of: source.row.key)
             let (file, checksum) = try await context.reading { interruption in
                 let file = try directory.openForReading(path)
                 let checksum = try directory.checksum(

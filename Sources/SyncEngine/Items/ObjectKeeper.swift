@@ -72,7 +72,7 @@ struct ObjectKeeper: Sendable {
     private static func failure(_ reason: String) -> ItemFailure {
         .storage(
             message: "no copy could be made in the bucket, so the object was kept: \(reason)",
-            requestID: nil,
+            answer: nil,
             stops: nil
         )
     }
@@ -80,12 +80,12 @@ struct ObjectKeeper: Sendable {
     private static func explained(_ error: StorageError) -> ItemFailure {
         if error.isPreconditionFailed { return .alreadyExists }
         let failure = ItemFailure(error)
-        guard case .storage(let message, let requestID, let stops, let cause) = failure else {
+        guard case .storage(let message, let answer, let stops, let cause) = failure else {
             return failure
         }
         return .storage(
             message: "no copy could be made in the bucket, so the object was kept: \(message)",
-            requestID: requestID,
+            answer: answer,
             stops: stops,
             cause: cause
         )

@@ -15,6 +15,7 @@ final class LocalScan: Sendable {
     private let expected: [[UInt8]]
     private let tags: DirectoryTags
     private let links: LinkPolicy
+    private let names: NamePolicy
     private let hides: DirectoryWalk.Exclusion
     private let isExcluded: DirectoryWalk.Exclusion
     private let noteMounts: MountNote
@@ -32,6 +33,7 @@ final class LocalScan: Sendable {
         expecting mountPoints: [[UInt8]],
         tags: DirectoryTags = DirectoryTags(),
         links: LinkPolicy = .skip,
+        names: NamePolicy = .skip,
         notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         countingIn leftOut: LeftOutTally,
@@ -44,6 +46,7 @@ final class LocalScan: Sendable {
         expected = mountPoints
         self.tags = tags
         self.links = links
+        self.names = names
         self.hides = hides
         self.isExcluded = isExcluded
         self.leftOut = leftOut
@@ -60,6 +63,7 @@ final class LocalScan: Sendable {
                 within: ranges,
                 tags: tags,
                 links: links,
+                names: names,
                 notFollowing: hides,
                 leavingOut: isExcluded
             )

@@ -22,6 +22,7 @@ struct PlanLoop {
     private let rowsAtOnce: Int
     /// The ranges whose rows were not read to their ends.
     private var rowRanges: ArraySlice<KeyRange>
+    private let names: NamePolicy
     private(set) var join = MergeJoin()
     private var listing = RemoteLister.Position()
     private var lastRow: ObjectKey?
@@ -41,8 +42,10 @@ struct PlanLoop {
         lister: RemoteLister,
         scan: LocalScan,
         paths: RunPaths,
+        names: NamePolicy,
         rowsAtOnce: Int
     ) {
+        self.names = names
         self.rowsAtOnce = rowsAtOnce
         rowRanges = paths.ranges.ranges[...]
         if paths.isLimited { tallies = (RangeTally(paths.ranges), RangeTally(paths.ranges)) }
@@ -88,7 +91,7 @@ struct PlanLoop {
             listedObjects += objects.count
             if tallies != nil {
                 // What no run takes is as good as nothing.
-                for object in objects where RelativePath.isSafe(object.key) {
+                for object in objects where takes(object.key) {
                     tallies?.listed.add(object.key)
                 }
             }
@@ -100,6 +103,11 @@ struct PlanLoop {
             listingFailure = error
             join.abandon(.remote)
         }
+    }
+
+    /// False for a key that no run takes.
+    private func takes(_ key: ObjectKey) -> Bool {
+        RelativePath.isSafe(key) || (names == .escape && RelativePath.isEscaped(key))
     }
 
     private mutating func feedBase() async throws {

@@ -18,6 +18,7 @@ struct PlanScope: Sendable {
     private let now: Timestamp
     private let judgesInodes: Bool
     private let links: LinkPolicy
+    private let names: NamePolicy
     private let onCostly: @Sendable (ObjectKey) -> Void
     /// Takes names that are left out, and the rule; nil if nobody asks.
     private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
@@ -26,6 +27,7 @@ struct PlanScope: Sendable {
         let excluded = Atomic(0)
         let withheld = Atomic(0)
         let heldLinks = Atomic(0)
+        let heldNames = Atomic(0)
         let isStopped = Atomic(false)
         /// Names that were reported, so that both sides do not report them.
         let costly = Mutex<Set<ObjectKey>>([])
@@ -44,6 +46,7 @@ struct PlanScope: Sendable {
         now: Timestamp,
         judgesInodes: Bool = true,
         links: LinkPolicy = .skip,
+        names: NamePolicy = .skip,
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
         onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil
     ) {
@@ -53,6 +56,7 @@ struct PlanScope: Sendable {
         self.now = now
         self.judgesInodes = judgesInodes
         self.links = links
+        self.names = names
         self.onCostly = onCostly
         self.onExcluded = onExcluded
         self.held = held.map { FilterCursor($0) }
@@ -99,9 +103,29 @@ struct PlanScope: Sendable {
             + " on both sides; use the same --links as before to mirror them"
     }
 
-    /// True for a recorded link that this run does not take as the one before did, unless it is a
-    /// file now.
-    func holds(_ entry: JoinedEntry) -> Bool {
+    /// The message about recorded files with escaped names that the run leaves as they are; nil if
+    /// there are none.
+    var heldNamesMessage: String? {
+        let count = counter.heldNames.load(ordering: .relaxed)
+        guard count > 0 else { return nil }
+        return
+            (count == 1
+            ? "1 object that an earlier run mirrored under an escaped name is left as it is"
+            : "\(count) objects that an earlier run mirrored under escaped names are left as they "
+                + "are") + " on both sides; use --names escape as before to mirror them"
+    }
+
+    /// True for what is recorded and what this run does not take as the one before did.
+    func holds(_ entry: JoinedEntry) -> Bool { holdsLink(entry) || holdsName(entry) }
+
+    /// True for the row of a file with an escaped name.
+    private func holdsName(_ entry: JoinedEntry) -> Bool {
+        guard names == .skip, let row = entry.base else { return false }
+        return RelativePath.isEscaped(row.key, links: row.isLink ? .store : .skip)
+    }
+
+    /// True for a recorded link, unless it is a file now.
+    private func holdsLink(_ entry: JoinedEntry) -> Bool {
         guard let row = entry.base, row.isLink else { return false }
         return row.key.isOfLink ? links != .store : links != .follow && entry.local == nil
     }
@@ -161,10 +185,16 @@ struct PlanScope: Sendable {
 
     /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
-        if holds(entry) {
+        if holdsLink(entry) {
             countExcluded()
             counter.heldLinks.add(1, ordering: .relaxed)
             onExcluded?(entry.key, "--links \(links.rawValue)")
+            return nil
+        }
+        if holdsName(entry) {
+            countExcluded()
+            counter.heldNames.add(1, ordering: .relaxed)
+            onExcluded?(entry.key, "--names \(names.rawValue)")
             return nil
         }
         // Not even --delete-excluded, which is about names, deletes what is outside the bounds.

@@ -69,7 +69,7 @@ struct RunPlan {
             if item.keepsEntry {
                 for index in directories.indices { directories[index].keepsEntries = true }
             }
-            if case .deleteLocal = item.decision, key.isDirectoryMarker {
+            if case .deleteLocal = item.decision, item.entry.local?.isDirectory == true {
                 directories.append((item, false))
             } else {
                 output.append(item)

@@ -86,7 +86,7 @@ struct StaleRows {
         case nil, .absent, .other: false
         case .file(let identity):
             Self.isAsRecorded(LocalEntry(path: base.key, kind: .file(identity)), base)
-        case .directory: base.key.isDirectoryMarker
+        case .directory: path.isDirectory
         }
     }
 

@@ -99,7 +99,7 @@ final class AppliedPlan {
     /// True if what was to be deleted is gone, whatever has its name now.
     private func isDone(_ line: PlanLine, _ entry: JoinedEntry) -> Bool {
         guard line.action == .deleteLocal else { return entry.remote == nil }
-        return entry.local.map { $0.isDirectory != line.key.isDirectoryMarker } ?? true
+        return entry.local.map { $0.isDirectory != RelativePath.isDirectory(line.key) } ?? true
     }
 
     private func add(_ item: PlannedItem, _ decision: Decision) {
@@ -144,8 +144,8 @@ final class AppliedPlan {
             return switch found {
             case .absent: true
             // A directory can have come in the place of the file, or the reverse.
-            case .directory: !line.key.isDirectoryMarker
-            case .file: line.key.isDirectoryMarker
+            case .directory: !path.isDirectory
+            case .file: path.isDirectory
             case .other: false
             }
         }

@@ -51,7 +51,8 @@ extension MirrorEngine {
         }
         let found = try await look(at: path, session, runs.map(\.run))
         let row = try await session.manifest.entry(path.beneath)
-        let isDirectory = namesDirectory || found.local?.isDirectory == true || row != nil
+        let isDirectory =
+            !path.isEscaped && (namesDirectory || found.local?.isDirectory == true || row != nil)
         let key = isDirectory ? path.beneath : path.key
         let (object, crc64) = try await object(key, runs[0].run.store)
         let entry = JoinedEntry(
@@ -96,6 +97,7 @@ extension MirrorEngine {
             within: ranges,
             tags: runs[0].filter.tags,
             links: runs.map(\.options.links).first { $0 != .skip } ?? .skip,
+            names: path.isEscaped ? .escape : .skip,
             leavingOut: { _, _ in false }
         )
         var (entries, issues): ([LocalEntry], [WalkIssue]) = ([], [])
@@ -166,6 +168,7 @@ extension MirrorEngine {
             now: settings.environment.now(),
             judgesInodes: policy.judgesInodes,
             links: options.links,
+            names: options.names,
             onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )
@@ -208,7 +211,7 @@ extension Explanation {
         judgesInodes: Bool
     ) {
         self.init(key: entry.key.display, issues: [], outlooks: outlooks)
-        let isDirectory = entry.key.isDirectoryMarker
+        let isDirectory = RelativePath.isDirectory(entry.key)
         if let base = entry.base {
             recorded = Version(
                 size: isDirectory ? nil : base.size,

@@ -54,9 +54,8 @@ extension MirrorEngine {
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
             links: options.links,
-            onCostly: { key in
-                issues.add("'\(key.display)': the exclude patterns take too long to match")
-            },
+            names: options.names,
+            onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
             onExcluded: onExcluded
         )
         let hidden = ScanIssues { issue in
@@ -107,6 +106,7 @@ extension MirrorEngine {
         directions.mapValues { direction in
             var own = direction
             own.links = options.links
+            own.names = options.names
             return own
         }
     }
@@ -235,7 +235,7 @@ private struct DifferenceCounter {
         case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
         case (nil, nil, .some):
             if !issues.hides(entry.key), !Self.isReserved(entry.key) { found.onlyRemote += 1 }
-        case (nil, .some, .some): if !entry.key.isDirectoryMarker { found.unknown += 1 }
+        case (nil, .some, .some): if !RelativePath.isDirectory(entry.key) { found.unknown += 1 }
         case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
         case (.some, nil, .some): if !issues.hides(entry.key) { found.deletedHere += 1 }
         case (let base?, let local?, let remote?): addChanges(base, local, remote)

@@ -1,7 +1,7 @@
 internal import LocalStorage
 package import ObjectStorage
 package import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 /// The trash in the bucket, which pushes and syncs fill with `RemoteTrash.ownPrefix`.
 extension MirrorEngine {
@@ -70,6 +70,7 @@ extension MirrorEngine {
     ///   - request: What comes back.
     ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
     ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
+    ///   - names: What becomes of keys that fit no file name.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
     /// - Throws: `SyncError`; `locked` while another run is active.
@@ -77,6 +78,7 @@ extension MirrorEngine {
         _ request: RestoreRequest,
         isUndo: Bool,
         from past: PastStore?,
+        names: NamePolicy,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
         let (paths, target) = try request.places()
@@ -98,6 +100,7 @@ extension MirrorEngine {
                     ? session.trashMark(settings.environment) : nil,
                 bringsFiles: !isUndo,
                 past: past,
+                names: names,
                 onFile: onFile
             ).restore(paths, to: target)
             return (outcome.report, outcome.paths)

@@ -160,7 +160,7 @@ private struct Scrub {
                 break
             }
             count += 1
-            if !row.key.isDirectoryMarker {
+            if !RelativePath.isDirectory(row.key) {
                 try await verifyFile(row)
                 if options.checksRemote { await verifyObject(row) }
             }

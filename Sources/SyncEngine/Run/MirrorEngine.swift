@@ -170,5 +170,6 @@ extension DecisionPolicy {
         )
         keepsEmptyDirectories = options.keepsEmptyDirectories
         links = options.links
+        names = options.names
     }
 }

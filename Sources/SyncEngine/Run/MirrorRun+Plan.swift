@@ -29,6 +29,7 @@ extension MirrorRun {
             now: settings.environment.now(),
             judgesInodes: judgesInodes,
             links: options.links,
+            names: options.names,
             onCostly: onCostly,
             onExcluded: onExcluded
         )
@@ -127,6 +128,7 @@ extension MirrorRun {
         }
         for message in [
             plan.reserved.message, scope.withheldMessage, scope.heldLinksMessage,
+            scope.heldNamesMessage,
         ] {
             if let message { onEvent(.warning(message: message)) }
         }
@@ -159,6 +161,7 @@ extension MirrorRun {
             lister: lister,
             scan: scan,
             paths: paths,
+            names: options.names,
             rowsAtOnce: settings.limits.batch
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -216,6 +219,7 @@ extension MirrorRun {
             expecting: mounted,
             tags: filter.tags,
             links: options.links,
+            names: options.names,
             notFollowing: isExcluded,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {

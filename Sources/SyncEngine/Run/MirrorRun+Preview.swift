@@ -237,7 +237,7 @@ private struct Preview {
     private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
     {
         guard let object = entry.remote else { return }
-        guard !entry.key.isDirectoryMarker else {
+        guard !RelativePath.isDirectory(entry.key) else {
             return show(.download, entry, size: 0, "a new directory")
         }
         let isNew = entry.base == nil && entry.local == nil

@@ -266,7 +266,7 @@ private struct Restorer {
                 try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
                     guard !interruption.isRaised else { throw .interrupted }
                     // A name that no mirrored file has was not put there by a run.
-                    guard let source = try? RelativePath(key: key) else { return true }
+                    guard let source = try? RelativePath(path: key) else { return true }
                     for other in better where try directory.holds(source, in: other) {
                         return true
                     }
@@ -308,7 +308,7 @@ private struct Restorer {
                 let rest =
                     path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
                     ?? [UInt8(ascii: "/")] + source.bytes
-                place = try RelativePath(key: ObjectKey(target.bytes + rest))
+                place = try RelativePath(path: ObjectKey(target.bytes + rest))
                 item.target = place.display
             }
             let outcome =

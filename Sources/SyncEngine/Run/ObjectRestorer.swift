@@ -25,6 +25,7 @@ struct ObjectRestorer: Sendable {
     let bringsFiles: Bool
     /// The bucket as it was, whose versions are restored; nil to restore from the trash.
     var past: PastStore?
+    let names: NamePolicy
     let onFile: @Sendable (RestoredFile) -> Void
 
     /// What became of the objects, and the paths of those that are there now.
@@ -55,7 +56,7 @@ struct ObjectRestorer: Sendable {
             var isFound = false
             for run in chosen.reversed() {
                 let name = run.name + [UInt8(ascii: "/")]
-                try await trash.forEachPage(name + (path?.bytes ?? [])) { copies in
+                try await trash.forEachPage(name + (path?.key.bytes ?? [])) { copies in
                     let meant = copies.filter { copy in
                         guard let path else { return true }
                         return copy.key == path.key || copy.key.hasPrefix(path.beneath)
@@ -64,8 +65,7 @@ struct ObjectRestorer: Sendable {
                     if chosen.count > 1 { done.formUnion(meant.map(\.key)) }
                     let best = try await withoutBetter(in: local, meant)
                     for copy in best where bringsFiles {
-                        let key = String(decoding: copy.key.bytes, as: UTF8.self)
-                        outcome.report.settledKeys.insert(key)
+                        outcome.report.settledKeys.insert(pathText(copy.key))
                     }
                     try await restore(best, beneath: path, to: target, &outcome)
                     return true
@@ -89,14 +89,14 @@ struct ObjectRestorer: Sendable {
         var outcome = Outcome()
         for path in paths {
             var isFound = false
-            let beginning = ObjectKey(trash.prefix.bytes + (path?.bytes ?? []))
+            let beginning = ObjectKey(trash.prefix.bytes + (path?.key.bytes ?? []))
             var page = ListRequest(prefix: beginning)
             repeat {
                 let listed = try await past.list(page)
                 let meant = listed.objects.compactMap { object -> TrashedObjects.Copy? in
                     let key = ObjectKey(object.key.bytes.dropFirst(trash.prefix.bytes.count))
                     let isMeant = path.map { key == $0.key || key.hasPrefix($0.beneath) } ?? true
-                    guard isMeant, RelativePath.isSafe(key) else { return nil }
+                    guard isMeant, (try? self.path(of: key)) != nil else { return nil }
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
@@ -122,7 +122,7 @@ struct ObjectRestorer: Sendable {
         return try await disk.run { () throws(LocalError) in
             var best: [TrashedObjects.Copy] = []
             for copy in copies {
-                guard let path = try? RelativePath(key: copy.key) else { continue }
+                guard let path = try? self.path(of: copy.key) else { continue }
                 var isBest = true
                 for run in local where version.prefers(run, to: copy.run) {
                     if try directory.holds(path, in: run) { isBest = false }
@@ -169,8 +169,8 @@ struct ObjectRestorer: Sendable {
             outcome.report.add(item)
             guard item.state == .restored || item.state == .unchanged else { continue }
             // A directory's own path would fetch all that is in it; the next pull makes it.
-            if key.isDirectoryMarker { continue }
-            outcome.paths.append(String(decoding: key.bytes, as: UTF8.self))
+            if isDirectory(key) { continue }
+            outcome.paths.append(pathText(key))
         }
     }
 
@@ -190,9 +190,23 @@ struct ObjectRestorer: Sendable {
     ) -> ObjectKey {
         guard let target else { return key }
         let rest =
-            path.map { [UInt8](key.bytes.dropFirst($0.bytes.count)) }
+            path.map { [UInt8](key.bytes.dropFirst($0.key.bytes.count)) }
             ?? [UInt8(ascii: "/")] + key.bytes
-        return ObjectKey(target.bytes + rest)
+        return ObjectKey(target.key.bytes + rest)
+    }
+
+    private func path(of key: ObjectKey) throws(UnsafeKey) -> RelativePath {
+        try RelativePath(key: key, links: .skip, names: names)
+    }
+
+    private func isDirectory(_ key: ObjectKey) -> Bool {
+        (try? path(of: key))?.isDirectory ?? key.isDirectoryMarker
+    }
+
+    /// The path of the key's file as a user types it; the key itself if it has none.
+    private func pathText(_ key: ObjectKey) -> String {
+        let bytes = (try? path(of: key))?.bytes ?? key.bytes
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private func restore(
@@ -202,7 +216,7 @@ struct ObjectRestorer: Sendable {
         if bringsFiles, let ruling = ignored.ruling(on: key), ruling.excludes {
             throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }
-        let here = bringsFiles && !key.isDirectoryMarker ? try await local(key) : .absent
+        let here = bringsFiles && !isDirectory(key) ? try await local(key) : .absent
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
         var found: ObjectMetadata?
         do throws(StorageError) {
@@ -223,7 +237,7 @@ struct ObjectRestorer: Sendable {
 
     /// What is in the directory; an error if no file can be there.
     private func local(_ key: ObjectKey) async throws -> LocalState {
-        let (path, directory) = (try RelativePath(key: key), directory)
+        let (path, directory) = (try self.path(of: key), directory)
         return try await disk.run { () throws(LocalError) in
             var above = path.parent
             while let parent = above {

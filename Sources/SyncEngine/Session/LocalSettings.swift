@@ -64,7 +64,7 @@ package struct LocalSettings: Sendable {
         while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
         while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
         do throws(UnsafeKey) {
-            return try RelativePath(key: ObjectKey(bytes))
+            return try RelativePath(path: ObjectKey(bytes))
         } catch {
             let reason = error == .absolute ? "it must be relative to DIR" : error.message
             throw SyncError(

@@ -119,6 +119,7 @@ package struct MirrorWatch: Sendable {
             return DirectoryChanges(
                 in: directory,
                 rules: .init(shared: IgnoreFile.name, own: LocalRules.fileName),
+                names: options.names,
                 leavingOut: { path, isDirectory in
                     let key = ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path)
                     return cursor.classify(key) != .included

@@ -1,3 +1,5 @@
+public import SyncModel
+
 /// How a directory is watched.
 public struct WatchOptions: Sendable, Hashable {
     /// How long a path must be quiet before it is pushed.
@@ -9,6 +11,8 @@ public struct WatchOptions: Sendable, Hashable {
     public var filter: FileFilter
     /// True if the pushes delete: what a removed directory had is then compared with all the rest.
     public var deletesKnown: Bool
+    /// What the pushes do with keys that fit no file name; they skip them unless set.
+    public var names = NamePolicy.skip
 
     /// Creates the options; all are required.
     public init(

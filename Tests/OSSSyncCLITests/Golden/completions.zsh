@@ -74,6 +74,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -142,6 +143,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -213,6 +215,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -315,6 +318,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
@@ -381,6 +385,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
@@ -423,6 +428,7 @@ _osssync() {
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
@@ -659,6 +665,7 @@ _osssync() {
                 '*-n[show what would come back]' \
                 '*--force[replace existing files, which go to the trash]' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--run[the version that the run number N removed]:value: ' \
                 '*--at[the version that was there at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
                 '*--to[restore to this path beneath DIR instead of the old one]:file:_files' \
@@ -793,6 +800,7 @@ _osssync() {
                 '*--checksum[compare content instead of size and modification time to find local changes]' \
                 '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
                 '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
                 '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \

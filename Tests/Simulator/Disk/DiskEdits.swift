@@ -15,10 +15,6 @@ enum DiskEdits {
         }
     }
 
-    static func full(_ key: ObjectKey) -> [UInt8] {
-        [UInt8]((VirtualDisk.mirror + "/").utf8) + key.bytes
-    }
-
     static func read(_ path: [UInt8]) -> [UInt8]? {
         let descriptor = unsafe withPath(path) {
             unsafe open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -69,7 +69,11 @@ struct DiskTree {
             let full = directory + [UInt8(ascii: "/")] + name
             let relative = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
             guard let status = Self.status(full) else { continue }
-            let key = ObjectKey(relative)
+            if EscapedName.holds(path: relative), status.st_mode & S_IFMT == S_IFDIR {
+                walk(full, below: relative, contents, take)
+                continue
+            }
+            let key = EscapedName.key(ofPath: relative) ?? ObjectKey(relative)
             switch status.st_mode & S_IFMT {
             case S_IFREG:
                 take(&self, key, .file(content(full, status, at: key, contents)))

@@ -20,7 +20,9 @@ struct HistoryGenerator {
 
     static func history(seed: UInt64, _ worlds: WorldSelection) -> History {
         var maker = HistoryGenerator(seed: seed)
-        let history = maker.make()
+        var history = maker.make()
+        // Drawn from nothing, so that all else of the seed stays as it is.
+        if seed % 5 == 2 { history.setup.escapesNames = true }
         let kinds = worlds.kinds(seed)
         return kinds.isEmpty ? history : maker.widened(history, kinds)
     }

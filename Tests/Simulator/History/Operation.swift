@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// What others do to the bucket.
 enum RemoteChange: Codable, Hashable, Sendable {
     case put(Name, size: Int)
@@ -232,6 +234,10 @@ struct Setup: Codable, Hashable, Sendable {
     var hasWeakTags: Bool?
     /// Times of files are multiples of so many nanoseconds.
     var timeStep: Int64?
+    /// Runs mirror keys that fit no file name.
+    var escapesNames: Bool?
+
+    var names: NamePolicy { escapesNames == true ? .escape : .skip }
 
     func has(_ kind: WorldKind) -> Bool { worlds?.contains(kind) ?? false }
 }

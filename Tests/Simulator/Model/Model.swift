@@ -13,6 +13,8 @@ struct Model {
     }
 
     var contents = Contents()
+    /// Whether keys that fit no file name have files, which are in no directory of others.
+    var names = NamePolicy.skip
     /// The content of every version that a key ever had, by its tag.
     fileprivate(set) var versions: [ObjectKey: [String: ContentID]] = [:]
     /// Tags that two versions of one key had.
@@ -79,6 +81,7 @@ struct Model {
     mutating func userRemoved(_ path: ObjectKey) {
         let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
         for gone in tree.keys where gone == path || gone.hasPrefix(beneath) {
+            if gone != path, names == .escape, RelativePath.isEscaped(gone) { continue }
             release(gone)
             absentInRun.insert(gone)
             removedInRun.insert(gone)

@@ -156,9 +156,9 @@ final class TwoMachines: @unchecked Sendable {
         let engine = MirrorEngine(settings: settings)
         world.scheduler.begin(seed: generator.next(), order: .random)
         let trace = world.scheduler
+        let engineOptions = options.engineOptions(world.setup)
         _ = Task(executorPreference: world.scheduler) {
             do {
-                let engineOptions = options.engineOptions
                 run.summary = try await engine.run(.sync, options: engineOptions) { event in
                     if case .item(let item) = event {
                         let words = "\(item.action) \(item.state) \(item.key)"

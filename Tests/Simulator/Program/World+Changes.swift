@@ -212,18 +212,18 @@ extension World {
             put(name, model.contents.makeLonger(content, by: size))
         case .touch(let name):
             guard content(name) != nil else { return }
-            DiskEdits.setModified(DiskEdits.full(name.key), wallTime)
+            DiskEdits.setModified(full(name.key), wallTime)
         case .delete(let name):
             guard model.tree[name.key] != nil else { return }
             model.userRemoved(name.key)
-            DiskEdits.remove(DiskEdits.full(name.key))
+            DiskEdits.remove(full(name.key))
         case .rename(let source, let destination):
             guard let content = content(source), source != destination,
                 makePlace(destination)
             else { return }
             let isDone = DiskEdits.rename(
-                DiskEdits.full(source.key),
-                DiskEdits.full(destination.key)
+                full(source.key),
+                full(destination.key)
             )
             guard isDone else { return }
             model.userRemoved(source.key)
@@ -232,25 +232,26 @@ extension World {
             guard let content = content(source), source != destination else { return }
             put(destination, content)
         case .makeDirectory(let name):
-            guard makePlace(name) else { return }
-            DiskEdits.makeDirectory(DiskEdits.full(name.key))
+            guard isOrdinary(name), makePlace(name) else { return }
+            DiskEdits.makeDirectory(full(name.key))
         case .chmod(let name, let mode):
             guard content(name) != nil else { return }
-            DiskEdits.setMode(DiskEdits.full(name.key), mode)
+            DiskEdits.setMode(full(name.key), mode)
         case .replaceByLink(let name):
             replace(name) { DiskEdits.link($0, to: "../outside/canary") }
         case .replaceByFIFO(let name): replace(name) { DiskEdits.makeFIFO($0) }
         case .replaceByDirectory(let name):
-            guard isUsable(name) else { return }
+            guard isOrdinary(name) else { return }
             model.userRemoved(name.key)
-            DiskEdits.remove(DiskEdits.full(name.key))
+            DiskEdits.remove(full(name.key))
             guard makePlace(name) else { return }
-            DiskEdits.makeDirectory(DiskEdits.full(name.key))
+            DiskEdits.makeDirectory(full(name.key))
         case .flip(let name, let size): flipFile(name, size)
         case .deleteAll:
-            for path in model.tree.keys.sorted() where !path.bytes.contains(UInt8(ascii: "/")) {
+            for path in model.tree.keys.sorted()
+            where !path.bytes.contains(UInt8(ascii: "/")) || RelativePath.isEscaped(path) {
                 model.userRemoved(path)
-                DiskEdits.remove(DiskEdits.full(path))
+                DiskEdits.remove(full(path))
             }
         case .alterAsked:
             // Bytes of no text in the user's own ignore file end every run, as they should.
@@ -262,10 +263,10 @@ extension World {
     }
 
     private func flipFile(_ name: Name, _ size: Int) {
-        guard isUsable(name) else { return }
+        guard isOrdinary(name) else { return }
         let wasDirectory = model.tree[name.key] == .directory
         model.userRemoved(name.key)
-        DiskEdits.remove(DiskEdits.full(name.key))
+        DiskEdits.remove(full(name.key))
         let inside = Name(ObjectKey(name.key.bytes + [UInt8]("/b".utf8)))
         put(wasDirectory ? name : inside, model.contents.make(size: size))
     }
@@ -276,15 +277,27 @@ extension World {
         return content
     }
 
+    /// Where the file of a key is.
+    func full(_ key: ObjectKey) -> [UInt8] {
+        let isEscaped = setup.names == .escape && RelativePath.isEscaped(key)
+        return [UInt8]((VirtualDisk.mirror + "/").utf8)
+            + (isEscaped ? EscapedName.path(of: key) : key.bytes)
+    }
+
     /// False for names that no program could give to a file here.
     func isUsable(_ name: Name) -> Bool {
-        guard let path = try? RelativePath(key: name.key) else { return false }
-        return !path.isDirectory
+        let path = try? RelativePath(key: name.key, links: .skip, names: setup.names)
+        return path.map { !$0.isDirectory } ?? false
+    }
+
+    /// The same of what can also be a directory.
+    private func isOrdinary(_ name: Name) -> Bool {
+        isUsable(name) && (setup.names == .skip || !RelativePath.isEscaped(name.key))
     }
 
     /// Makes the directories above a path; false where a file is in the way of one.
     private func makePlace(_ name: Name) -> Bool {
-        isUsable(name) && DiskEdits.makeParents(of: DiskEdits.full(name.key))
+        isUsable(name) && DiskEdits.makeParents(of: full(name.key))
     }
 
     private func userPut(_ path: ObjectKey, _ content: ContentID) {
@@ -299,7 +312,7 @@ extension World {
 
     private func put(_ name: Name, _ content: ContentID, byRename: Bool = false) {
         guard makePlace(name) else { return }
-        let path = DiskEdits.full(name.key)
+        let path = full(name.key)
         let bytes = model.contents[content]
         let names = byRename ? [] : hardLinks(of: name.key)
         let isDone =
@@ -314,9 +327,9 @@ extension World {
     ///
     /// A kill between the two steps that keep an old version leaves both names with one file.
     private func hardLinks(of path: ObjectKey) -> [ObjectKey] {
-        guard let file = DiskTree.status(DiskEdits.full(path)), file.st_nlink > 1 else { return [] }
+        guard let file = DiskTree.status(full(path)), file.st_nlink > 1 else { return [] }
         return tree.entries.keys.sorted().filter { other in
-            guard other != path, let status = DiskTree.status(DiskEdits.full(other)) else {
+            guard other != path, let status = DiskTree.status(full(other)) else {
                 return false
             }
             return status.st_ino == file.st_ino && status.st_dev == file.st_dev
@@ -326,11 +339,11 @@ extension World {
     private func replace(_ name: Name, _ make: ([UInt8]) -> Void) {
         guard isUsable(name) else { return }
         model.userRemoved(name.key)
-        DiskEdits.remove(DiskEdits.full(name.key))
+        DiskEdits.remove(full(name.key))
         guard makePlace(name) else { return }
-        make(DiskEdits.full(name.key))
+        make(full(name.key))
         // What a volume is mounted at stays a directory.
-        let status = DiskTree.status(DiskEdits.full(name.key))
+        let status = DiskTree.status(full(name.key))
         guard let status, status.st_mode & S_IFMT != S_IFDIR else { return }
         model.userPutOther(name.key)
     }

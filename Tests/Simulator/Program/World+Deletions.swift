@@ -13,7 +13,7 @@ extension World {
         run.deletions += 1
         run.written.insert(key)
         if !run.deletes { report(.noDeletionOnDoubt, "'\(path.display)' was deleted unasked") }
-        if !path.isDirectoryMarker, !model.wasAbsent(path) {
+        if !isDirectory(path), !model.wasAbsent(path) {
             report(.noDeletionOnDoubt, "the object '\(path.display)' was deleted beside its file")
         }
         judgeReserved(path, "deleted")

@@ -212,11 +212,16 @@ extension World {
         return model.hasBeenLocal(path)
     }
 
+    /// True for a key that stands for a directory.
+    func isDirectory(_ path: ObjectKey) -> Bool {
+        setup.names == .escape ? RelativePath.isDirectory(path) : path.isDirectoryMarker
+    }
+
     /// What a reader of each key gets, where one can be had: links lead to their targets.
     func effectiveRemote() -> [ObjectKey: ContentID] {
         var contents: [ObjectKey: ContentID] = [:]
         for key in service.bucket.keys {
-            guard let path = Self.relative(key), !path.isDirectoryMarker, isMirrored(path),
+            guard let path = Self.relative(key), !isDirectory(path), isMirrored(path),
                 let object = service.bucket.resolved(key),
                 let content = model.contents.identify(object.bytes)
             else { continue }

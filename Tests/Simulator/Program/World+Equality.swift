@@ -25,7 +25,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
-                isValidUTF8(path.bytes), isMirrored(path), !mayDiffer(path), !isOnVolume(path)
+                place(of: path) != nil, isMirrored(path), !mayDiffer(path), !isOnVolume(path)
             else { continue }
             report(.convergence, "'\(path.display)' is still there after a forced pull")
         }
@@ -33,7 +33,7 @@ extension World {
 
     /// True if the object has no place here, for one of the reasons that are written down.
     private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
-        guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes) else { return true }
+        guard let place = place(of: path) else { return true }
         let object = service.bucket.resolved(Self.whole(path))
         let link = service.bucket.objects[Self.whole(path)]
         if object?.storageClass != "Standard" || link?.storageClass != "Standard" { return true }
@@ -44,10 +44,20 @@ extension World {
         let isShadowed = service.bucket.keys.compactMap(Self.relative).contains { key in
             key.hasPrefix(beneath) && (try? RelativePath(key: key)) != nil
         }
-        if isShadowed { return true }
+        if isShadowed, !place.isEscaped { return true }
         // What stays in a directory of this name keeps it.
         if tree.entries[path] == .directory, run.summary?.deletionsHeldBack != nil { return true }
-        return tree.entries.contains { $0.key.hasPrefix(beneath) }
+        return !place.isEscaped
+            && tree.entries.contains {
+                $0.key.hasPrefix(beneath) && !RelativePath.isEscaped($0.key)
+            }
+    }
+
+    /// Where the file of a key can be; nil if there is no such place.
+    private func place(of path: ObjectKey) -> RelativePath? {
+        let place = try? RelativePath(key: path, links: .skip, names: setup.names)
+        guard let place, place.isEscaped || isValidUTF8(path.bytes) else { return nil }
+        return place
     }
 
     private func isUnder(_ place: RelativePath, _ isMeant: (DiskEntry?) -> Bool) -> Bool {
@@ -75,7 +85,7 @@ extension World {
             guard case .file(let content?) = entry, remote[path] != content, isMirrored(path),
                 !mayDiffer(path)
             else { continue }
-            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, isValidUTF8(path.bytes)
+            guard path.bytes.count + Self.prefix.bytes.count <= 1_023, place(of: path) != nil
             else { continue }
             // A link without a target is left alone.
             let object = service.bucket.objects[Self.whole(path)]
@@ -94,8 +104,7 @@ extension World {
         guard run.summary?.deletionsHeldBack == nil else { return }
         for path in remote.keys.sorted() {
             if case .file? = tree.entries[path] { continue }
-            guard let place = try? RelativePath(key: path), isValidUTF8(path.bytes),
-                !isUnderLink(place), !mayDiffer(path)
+            guard let place = place(of: path), !isUnderLink(place), !mayDiffer(path)
             else { continue }
             report(.convergence, "the object '\(path.display)' is still there after a forced push")
         }
@@ -143,7 +152,7 @@ extension World {
 
     /// True if the file can have no object: its name is none for a key, or a link holds it.
     private func hasNoPlace(_ path: ObjectKey) -> Bool {
-        path.bytes.count + Self.prefix.bytes.count > 1_023 || !isValidUTF8(path.bytes)
+        path.bytes.count + Self.prefix.bytes.count > 1_023 || place(of: path) == nil
             || path.hasNameOfOurOwn || service.bucket.objects[Self.whole(path)]?.target != nil
     }
 

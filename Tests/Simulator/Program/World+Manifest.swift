@@ -80,7 +80,7 @@ extension World {
 
     private func judge(_ row: ManifestEntry) {
         let name = row.key.display
-        guard !row.key.isDirectoryMarker else { return }
+        guard !isDirectory(row.key) else { return }
         guard let content = model.versions[row.key]?[row.etag.text] else {
             report(.truthfulManifest, "the row of '\(name)' names a version that never was")
             return
@@ -95,7 +95,7 @@ extension World {
         }
         switch tree.entries[row.key] {
         case .file(let found):
-            let status = disk.unseen { DiskTree.status(DiskEdits.full(row.key)) }
+            let status = disk.unseen { DiskTree.status(full(row.key)) }
             guard let status, Int64(status.st_size) == row.size,
                 UInt64(status.st_ino) == row.inode,
                 Timestamp(

@@ -56,7 +56,7 @@ extension World {
     private func makeBackup() -> Backup {
         var backup = Backup()
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-            let full = DiskEdits.full(path)
+            let full = full(path)
             switch entry {
             case .directory: backup.directories.append(path)
             case .file:
@@ -89,8 +89,9 @@ extension World {
         if ontoNewDisk {
             moveRootAway()
         } else {
-            for path in tree.entries.keys.sorted() where !path.bytes.contains(UInt8(ascii: "/")) {
-                DiskEdits.remove(DiskEdits.full(path))
+            for path in tree.entries.keys.sorted()
+            where !path.bytes.contains(UInt8(ascii: "/")) || RelativePath.isEscaped(path) {
+                DiskEdits.remove(full(path))
             }
             for name in DiskTree.names(in: [UInt8](VirtualDisk.ownState.utf8)) {
                 let path = [UInt8](VirtualDisk.ownState.utf8) + [UInt8(ascii: "/")] + name
@@ -100,9 +101,10 @@ extension World {
         }
         DiskEdits.makeDirectory([UInt8](VirtualDisk.ownState.utf8))
         DiskEdits.setMode([UInt8](VirtualDisk.ownState.utf8), 0o700)
-        for path in backup.directories { DiskEdits.makeDirectory(DiskEdits.full(path)) }
+        for path in backup.directories { DiskEdits.makeDirectory(full(path)) }
         for file in backup.files {
-            let full = DiskEdits.full(file.path)
+            let full = full(file.path)
+            _ = DiskEdits.makeParents(of: full)
             guard DiskEdits.write(full, file.bytes, truncates: true) else { continue }
             DiskEdits.setModified(full, file.modified)
             if let content = model.contents.identify(file.bytes) {
@@ -180,15 +182,15 @@ extension World {
 
 extension World {
     private func mountPath(_ name: Name) -> String {
-        String(decoding: DiskEdits.full(name.key), as: UTF8.self)
+        String(decoding: full(name.key), as: UTF8.self)
     }
 
     private func mount(_ name: Name, _ isOtherDevice: Bool) {
-        guard isUsable(name), volumes[name]?.isMounted != true, isValidUTF8(name.key.bytes) else {
-            return
-        }
+        guard (try? RelativePath(key: name.key)).map({ !$0.isDirectory }) == true,
+            volumes[name]?.isMounted != true, isValidUTF8(name.key.bytes)
+        else { return }
         // What would be hidden beneath goes first.
-        if !DiskTree.names(in: DiskEdits.full(name.key)).isEmpty {
+        if !DiskTree.names(in: full(name.key)).isEmpty {
             apply(LocalChange.delete(name))
         }
         apply(LocalChange.makeDirectory(name))
@@ -272,12 +274,12 @@ extension World {
         guard isUsable(name) else { return }
         apply(LocalChange.makeDirectory(name))
         let state = ObjectKey(name.key.bytes + [UInt8]("/.osssync".utf8))
-        guard DiskTree.status(DiskEdits.full(name.key)) != nil else { return }
-        DiskEdits.makeDirectory(DiskEdits.full(state))
+        guard DiskTree.status(full(name.key)) != nil else { return }
+        DiskEdits.makeDirectory(full(state))
         for file in ["config", "manifest.db", "marker"] {
             let path = ObjectKey(state.bytes + [UInt8]("/\(file)".utf8))
             let content = model.contents.make(size: 100)
-            guard DiskEdits.write(DiskEdits.full(path), model.contents[content], truncates: true)
+            guard DiskEdits.write(full(path), model.contents[content], truncates: true)
             else { continue }
             model.userPut(path, content, isMirrored: false)
         }
@@ -289,7 +291,7 @@ extension World {
 
     private func writeIgnoreFile(_ lines: [String]) {
         let text = Self.ignoreText(lines)
-        guard DiskEdits.replace(DiskEdits.full(Self.ignoreFile), text) else { return }
+        guard DiskEdits.replace(full(Self.ignoreFile), text) else { return }
         ignoreFileIsUsers = true
         // A text that was mirrored once is no edit.
         let content = model.contents.take(text)
@@ -307,7 +309,7 @@ extension World {
 
     /// The names that the directory's ignore file hides now.
     func ignoredNames() -> Set<String> {
-        guard let bytes = DiskEdits.read(DiskEdits.full(Self.ignoreFile)) else { return [] }
+        guard let bytes = DiskEdits.read(full(Self.ignoreFile)) else { return [] }
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
         return Set(lines.filter { !$0.hasPrefix("#") && !$0.hasPrefix("[") })
     }

@@ -23,7 +23,7 @@ extension World {
         var options = quietOptions(isForced: true)
         options.direction = direction
         let engine = MirrorEngine(settings: settings(client(RivalTransport(rival)), run))
-        let engineOptions = options.engineOptions
+        let engineOptions = options.engineOptions(setup)
         rival.task = Task(executorPreference: scheduler) {
             var failure: SyncError?
             do {

@@ -74,7 +74,7 @@ extension World {
 
     private func start(_ run: RunState, through client: StorageClient) {
         let engine = MirrorEngine(settings: settings(client, run))
-        let options = run.options.engineOptions
+        let options = run.options.engineOptions(setup)
         let tool = run.options.tool
         let direction = run.options.engineDirection
         run.task = Task(executorPreference: scheduler) {
@@ -249,7 +249,7 @@ extension ToolRun {
         }
     }
 
-    var engineOptions: RunOptions {
+    func engineOptions(_ setup: Setup) -> RunOptions {
         let policy: ConflictPolicy =
             switch conflicts {
             case .keepBoth: .keepBoth
@@ -272,6 +272,7 @@ extension ToolRun {
             partSize: partSize,
             trashDays: trashDays
         )
+        options.names = setup.names
         options.paths = (paths ?? []).map { String(decoding: $0.key.bytes, as: UTF8.self) }
         for name in excluded ?? [] {
             do {

@@ -30,10 +30,11 @@ extension World {
             prefix: "mirror/"
         )
         let engine = MirrorEngine(settings: settings)
+        let engineOptions = options.engineOptions(setup)
         scheduler.begin(seed: seed, order: .random)
         let task = Task(executorPreference: scheduler) {
             do {
-                run.summary = try await engine.run(.push, options: options.engineOptions) { event in
+                run.summary = try await engine.run(.push, options: engineOptions) { event in
                     if case .warning(let message) = event { run.warnings.append(message) }
                 }
             } catch let error as SyncError {

@@ -81,6 +81,7 @@ final class World: @unchecked Sendable {
 
     init(_ history: History, keepsTrace: Bool) {
         self.history = history
+        model.names = history.setup.names
         scheduler = Scheduler(keepsLines: keepsTrace)
         var dialect = history.setup.dialect == .oss ? StorageDialect.oss : StorageDialect.s3
         dialect.minimumPartSize = history.setup.minimumPartSize

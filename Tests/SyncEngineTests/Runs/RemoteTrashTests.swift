@@ -227,7 +227,7 @@ extension RemoteTrashTests {
             replaces: false
         )
         return try await fixture.engine("a")
-            .restoreObjects(request, isUndo: isUndo, from: nil, onFile: { _ in }).report
+            .restoreObjects(request, isUndo: isUndo, from: nil, names: .escape) { _ in }.report
     }
 
     @Test func `a push is undone, but for objects that are there`() async throws {

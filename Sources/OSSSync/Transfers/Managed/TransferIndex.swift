@@ -75,7 +75,7 @@ final class TransferIndex: Sendable {
         guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
             return try directory.remove(name)
         }
-        try CheckpointFile.discard(name, in: directory, beside: file)
+        try RecordSweep.discard(name, in: directory, beside: file)
     }
 
     private static func name(_ identifier: String) -> String {

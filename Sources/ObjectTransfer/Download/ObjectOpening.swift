@@ -1,0 +1,80 @@
+internal import ObjectStorage
+internal import SyncModel
+internal import Synchronization
+
+/// The first request for an object that nothing is known of: its answer says what the object is,
+/// and its body waits until there is a place for it.
+///
+/// One task sends the request by ``send(_:to:)``; another one reads ``opened()``, prepares, and
+/// calls ``receive(into:)``. If the first task is cancelled, both ends return.
+final class ObjectOpening: Sendable {
+    private typealias Outcome = Result<ObjectMetadata, StorageError>
+
+    private let heads = ConflatedValue<OpenedObject>()
+    private let sinks = ConflatedValue<FileSink>()
+    private let outcomes = ConflatedValue<Outcome>()
+    /// What the answer brings until a range takes it.
+    private let unclaimed = Mutex<ByteRange?>(nil)
+
+    /// Asks for the first `length` bytes of an object, or for all of it.
+    static func request(_ key: ObjectKey, length: Int64?) -> GetRequest {
+        GetRequest(
+            key: key,
+            form: length.map { .bounded(ByteRange(offset: 0, length: $0)) },
+            conditions: ReadConditions()
+        )
+    }
+
+    /// Sends the request and returns when its answer has ended.
+    func send(_ request: GetRequest, to store: any ObjectStore) async {
+        let outcome: Outcome
+        do throws(StorageError) {
+            let metadata = try await store.open(request) { opened in
+                self.unclaimed.withLock { $0 = opened.range }
+                self.heads.offer(opened)
+                guard !opened.range.isEmpty else { return nil }
+                return await withTaskCancellationHandler {
+                    await self.sinks.next()
+                } onCancel: {
+                    self.sinks.finish()
+                }
+            }
+            outcome = .success(metadata)
+        } catch {
+            outcome = .failure(error)
+        }
+        outcomes.offer(outcome)
+        heads.finish()
+        outcomes.finish()
+    }
+
+    /// What the store says of the object.
+    func opened() async throws(StorageError) -> OpenedObject {
+        if let opened = await heads.next() { return opened }
+        _ = try await outcome()
+        throw StorageError(kind: .cancelled, operation: "GetObject")
+    }
+
+    /// The bytes that the answer brings, if `rest` begins with them, and none has claimed them.
+    func claim(_ rest: ByteRange) -> ByteRange? {
+        unclaimed.withLock { range in
+            guard let found = range, found.offset == rest.offset, found.length <= rest.length
+            else { return nil }
+            range = nil
+            return found
+        }
+    }
+
+    /// Lets the body come and returns when it has.
+    func receive(into sink: FileSink) async throws(StorageError) -> ObjectMetadata {
+        sinks.offer(sink)
+        return try await outcome()
+    }
+
+    private func outcome() async throws(StorageError) -> ObjectMetadata {
+        guard let outcome = await outcomes.next() else {
+            throw StorageError(kind: .cancelled, operation: "GetObject")
+        }
+        return try outcome.get()
+    }
+}
