@@ -77,12 +77,13 @@ clean:
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
 # leaves out: most crash points, 3,000 seeds, more worlds in which status, dry run and run must agree,
-# and the sanitizers.
+# 1,000 kills of a download, and the sanitizers.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
 	@SEEDS='1000..<5000' Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
+	@OSSSYNC_KILLS=1000 swift test --filter KilledTransferTests
 	@Tests/Sanitizers/run
 
 # Planted bugs, one at a time in a copy of the tree: the tests must find each.

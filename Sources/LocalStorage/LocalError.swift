@@ -37,6 +37,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case systemCall(SystemCallError)
     /// A directory that must exist does not.
     case missingDirectory(path: String)
+    /// A file is not beneath the directory that it was said to be relative to.
+    case outsideBase(path: String, base: String)
     /// A file that the user specified does not exist; the caller reports which.
     case missingFile
     case notADirectory(path: String)
@@ -77,6 +79,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .systemCall(let error): error.message
         case .missingDirectory(let path):
             "'\(path)' does not exist. Check that its disk is mounted, or create it."
+        case .outsideBase(let path, let base):
+            "'\(path)' is not in '\(base)', to which its record is relative"
         case .missingFile: "it does not exist; check its name."
         case .notADirectory(let path): "'\(path)' is not a directory."
         case .refusedDirectory(let path, let reason):

@@ -54,7 +54,7 @@ public struct SyncError: Error, Sendable {
         /// The server answers, and lacks something without which nothing can be transferred safely,
         /// such as ETags.
         public static let unsupportedServer = Code(value: .unsupportedServer)
-        /// The same transfer is under way already.
+        /// The same transfer, or another one to the same file, is under way already.
         public static let alreadyRunning = Code(value: .alreadyRunning)
     }
 

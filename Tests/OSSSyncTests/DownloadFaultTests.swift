@@ -26,9 +26,9 @@ struct DownloadFaultTests {
             #"[{"match": {"operation": "GetObject", "from": 2}, "effect": {"hold": true}}]"#
         )
         let first = try download()
-        async let outcome = first.resume()
+        async let outcome = first.run()
         await fixture.server.untilHeld(1)
-        let error = await #expect(throws: SyncError.self) { try await download().resume() }
+        let error = await #expect(throws: SyncError.self) { try await download().run() }
         #expect(error?.code == .alreadyRunning)
         try fixture.setFaults("[]")
         #expect(try await outcome.file?.crc64 != nil)
@@ -68,14 +68,14 @@ struct DownloadFaultTests {
                   "effects": [{"holdAt": \(place)}, {"cut": {"at": \(place), "how": "rst"}}]}]
                 """
             )
-            async let outcome = fixture.lettingGo { try await current.resume() }
+            async let outcome = fixture.lettingGo { try await current.run() }
             await fixture.server.untilHeld(1)
-            current.askForPause()
+            current.transfer.pause()
             if case .paused = try await outcome { pauses += 1 } else { break }
         }
         #expect(pauses == 1_000)
         try fixture.setFaults("[]")
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == content)
         let sent = fixture.bytesSent
         #expect(sent >= size)
@@ -110,7 +110,7 @@ struct DownloadFaultTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(asked.withLock { $0 } == 1)
         #expect(fixture.content("file") == Self.content)
     }
@@ -130,7 +130,7 @@ struct DownloadFaultTests {
                 to: fixture.path("file"),
                 options: .inPieces
             )
-            let error = await #expect(throws: SyncError.self) { try await download.resume() }
+            let error = await #expect(throws: SyncError.self) { try await download.run() }
             #expect(error?.code == .credentials)
             let text = String(reflecting: error)
             #expect(!text.contains("x-oss-signature") && !text.contains("Credential="))
@@ -174,7 +174,7 @@ struct DownloadFaultTests {
                 to: fixture.path("file"),
                 options: .inPieces
             )
-            let error = await #expect(throws: SyncError.self) { try await download.resume() }
+            let error = await #expect(throws: SyncError.self) { try await download.run() }
             #expect(error?.code == code)
         }
         #expect(elsewhere.server.requestLog.isEmpty)
@@ -202,7 +202,7 @@ struct DownloadFaultTests {
             options: options,
             onNotice: notices.add
         )
-        #expect(try await second.resume().file != nil)
+        #expect(try await second.run().file != nil)
         #expect(notices.all == [.startedOver(.foreignCheckpoint)])
         #expect(fixture.content("file") == Self.content)
     }
@@ -255,10 +255,10 @@ struct DownloadFaultTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let error = await #expect(throws: SyncError.self) { try await plain.resume() }
+        let error = await #expect(throws: SyncError.self) { try await plain.run() }
         #expect(error?.code == .remoteUnreachable)
-        #expect(plain.state == .failed)
-        try await plain.cancel()
+        #expect(plain.transfer.state == .failed)
+        try await plain.discard()
 
         try fixture.setFaults(faults)
         let notices = Notices()
@@ -275,7 +275,7 @@ struct DownloadFaultTests {
             options: options,
             onNotice: notices.add
         )
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == Self.content)
         let pauses = notices.all.compactMap {
             if case .waiting(let pause, _) = $0 { pause } else { nil }
@@ -309,9 +309,9 @@ struct DownloadFaultTests {
             options: options,
             onNotice: { _ in waits.yield() }
         )
-        async let outcome = download.resume()
+        async let outcome = download.run()
         for await _ in waiting { break }
-        await download.pause()
+        download.transfer.pause()
         #expect(try await outcome == .paused(nil))
     }
 
@@ -332,11 +332,11 @@ struct DownloadFaultTests {
                 onNotice: notices.add
             )
             if isRight {
-                _ = try await download.resume()
+                _ = try await download.run()
                 #expect(fixture.content("other") == [1, 2, 3])
                 #expect(notices.all == [.startedOver(.wrongContent)])
             } else {
-                let error = await #expect(throws: SyncError.self) { try await download.resume() }
+                let error = await #expect(throws: SyncError.self) { try await download.run() }
                 #expect(error?.code == .corrupt)
                 #expect(fixture.content("file") == [9])
             }
@@ -352,14 +352,14 @@ struct DownloadFaultTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .notFound)
         let nowhere = try ResumableDownload(
             from: .object(client, key: "absent"),
             to: fixture.path("no/where"),
             options: .inPieces
         )
-        let local = await #expect(throws: SyncError.self) { try await nowhere.resume() }
+        let local = await #expect(throws: SyncError.self) { try await nowhere.run() }
         #expect(local?.code == .localState)
         #expect(throws: SyncError.self) {
             try ResumableDownload(

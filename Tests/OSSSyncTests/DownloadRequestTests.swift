@@ -37,7 +37,7 @@ struct DownloadRequestTests {
         let source = try await source(kind, fixture, content)
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        let file = try #require(try await download.resume().file)
+        let file = try #require(try await download.run().file)
         #expect(fixture.content("file") == content)
         #expect(file.info.size == Int64(size) && file.isVerified)
         #expect(operations(fixture) == ["GetObject"])
@@ -51,7 +51,7 @@ struct DownloadRequestTests {
         let source = try await source(kind, fixture, content)
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        #expect(try await download.resume().file?.isVerified == true)
+        #expect(try await download.run().file?.isVerified == true)
         #expect(fixture.content("file") == content)
         #expect(fixture.bytesSent == Int64(content.count))
         #expect(Set(operations(fixture)) == ["GetObject"])
@@ -64,9 +64,9 @@ struct DownloadRequestTests {
         defer { fixture.stop() }
         let source = try await source(kind, fixture, [])
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        #expect(try await download.resume().file?.info.size == 0)
+        #expect(try await download.run().file?.info.size == 0)
         #expect(fixture.content("file") == [])
-        #expect(download.state == .finished)
+        #expect(download.transfer.state == .finished)
     }
 
     @Test func `are none before the file may be replaced`() async throws {
@@ -82,7 +82,7 @@ struct DownloadRequestTests {
             to: fixture.path("file"),
             options: options
         )
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .alreadyExists)
         #expect(operations(fixture) == [])
     }
@@ -95,22 +95,22 @@ struct DownloadRequestTests {
         defer { fixture.stop() }
         let content = StoreFixture.ramp(3_000_000)
         let source = try await source(kind, fixture, content)
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: .inPieces
-        )
-        let checkpoint = try #require(try await fixture.pause(download))
+        func download() throws -> ResumableDownload {
+            try ResumableDownload(from: source, to: fixture.path("file"), options: .inPieces)
+        }
+        let first = try download()
+        let checkpoint = try #require(try await fixture.pause(first))
         fixture.server.clearRequestLog()
-        _ = try await download.resume()
+        _ = try await first.run()
         #expect(Set(operations(fixture)) == ["GetObject"])
         #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
 
-        _ = try await fixture.pause(download)
+        let second = try download()
+        _ = try await fixture.pause(second)
         // The size is the same, and so is the place of every range.
         try await fixture.client().put(StoreFixture.ramp(3_000_000, 7), to: "key")
         fixture.server.clearRequestLog()
-        _ = try await download.resume()
+        _ = try await second.run()
         #expect(fixture.content("file") == StoreFixture.ramp(3_000_000, 7))
         #expect(fixture.server.requestLog.first?.status == 412)
     }
@@ -127,17 +127,20 @@ struct DownloadRequestTests {
         )
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        async let outcome = download.resume()
-        _ = await download.progress.first { $0.completedBytes > 0 }
-        let before = download.snapshot.completed
-        let checkpoint = await download.pause()
-        #expect(try await outcome == .paused(checkpoint))
-        let received = try #require(checkpoint?.receivedLength)
+        async let outcome = download.run()
+        _ = await download.transfer.progress.first { $0.completedBytes > 0 }
+        let before = download.transfer.snapshot.completed
+        download.transfer.pause()
+        guard case .paused(let checkpoint?) = try await outcome else {
+            Issue.record("it was not paused")
+            return
+        }
+        let received = checkpoint.receivedLength
         #expect(received >= before)
         // Half of what comes while a pause may wait.
         #expect(received - before < 200_000)
         try fixture.setFaults("[]")
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == content)
         #expect(fixture.bytesSent - 8_000_000 <= 1 << 20)
     }
@@ -154,7 +157,7 @@ struct DownloadRequestTests {
         )
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .needsRestore)
         #expect(operations(fixture) == ["GetObject"])
         #expect(fixture.names(in: ".") == ["server"])
@@ -179,7 +182,7 @@ struct DownloadRequestTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        let file = try #require(try await download.resume().file)
+        let file = try #require(try await download.run().file)
         #expect(file.info.size == 200_000 && file.isVerified)
         #expect(fixture.content("file")?.count == 200_000)
         #expect(notices.all == [.startedOver(.objectChanged)])

@@ -51,7 +51,7 @@ struct ErrorTests {
             from: .object(client, key: "key"),
             to: fixture.path("file")
         )
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == answer.code)
         #expect(error?.isRetryable == answer.isRetryable)
         let single = await #expect(throws: SyncError.self) { try await client.get("key", limit: 9) }
@@ -80,7 +80,7 @@ struct ErrorTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.start().value }
         let checkpoint = try #require(error?.checkpoint)
         #expect(checkpoint.receivedLength > 0)
         try fixture.setFaults("[]")
@@ -90,8 +90,30 @@ struct ErrorTests {
             to: fixture.path("file"),
             checkpoint: checkpoint
         )
-        #expect(try await next.resume().file?.isVerified == true)
+        #expect(try await next.run().file?.isVerified == true)
         #expect(fixture.bytesSent == 1_000_000 - checkpoint.receivedLength)
+    }
+
+    @Test func `have the checkpoint also if the task was cancelled`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(1_000_000), to: "key")
+        let download = try ResumableDownload(
+            from: .object(client, key: "key"),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 9}, "effect": {"hold": true}}]"#
+        )
+        let run = Task { try await download.run() }
+        await fixture.server.untilHeld(1)
+        run.cancel()
+        let error = await #expect(throws: SyncError.self) { try await run.value }
+        try fixture.setFaults("[]")
+        #expect(error?.code == .cancelled)
+        #expect((error?.checkpoint?.receivedLength ?? 0) > 0)
     }
 
     @Test func `without a connection are worth another try`() async throws {

@@ -12,6 +12,11 @@ final class Listener: TransferListener {
         }
     }
 
+    /// Returns when this call has come last.
+    func untilTold(_ identifier: String, _ call: String) async {
+        while calls.withLock({ $0[identifier]?.last }) != call { await Task.yield() }
+    }
+
     func transfer(_ identifier: String, progressed progress: TransferProgress) {
         note(identifier, "progress")
     }

@@ -79,11 +79,11 @@ struct OddServerTests {
         defer { server.stop() }
         let notices = Notices()
         let download = try download(server, fixture, notices)
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.checkpoint == nil)
         #expect(fixture.names(in: ".").allSatisfy { !$0.hasPrefix(".osssync-") })
-        #expect(try await download.resume().file?.info.size == 300_000)
+        #expect(try await download.run().file?.info.size == 300_000)
         #expect(fixture.content("file") == Self.content)
         #expect(
             warnings(notices)
@@ -105,7 +105,7 @@ struct OddServerTests {
         }
         defer { server.stop() }
         let notices = Notices()
-        let file = try await download(server, fixture, notices).resume().file
+        let file = try await download(server, fixture, notices).run().file
         #expect(file?.info.size == 300_000)
         #expect(fixture.content("file") == Self.content)
         #expect(warnings(notices).count == 1)
@@ -125,7 +125,7 @@ struct OddServerTests {
         }
         defer { server.stop() }
         let notices = Notices()
-        let file = try await download(server, fixture, notices, retries: 0).resume().file
+        let file = try await download(server, fixture, notices, retries: 0).run().file
         #expect(file?.info.size == 300_000)
         #expect(fixture.content("file") == Self.content)
         #expect(warnings(notices).count == 1)
@@ -142,7 +142,7 @@ struct OddServerTests {
         }
         defer { server.stop() }
         let download = try download(server, fixture, Notices())
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .unsupportedServer && error?.isRetryable == false)
         #expect(error?.message.contains("no ETag") == true)
         #expect(!fixture.exists("file"))
@@ -175,7 +175,7 @@ struct OddServerTests {
             options: options,
             onNotice: notices.add
         )
-        #expect(try await download.resume().file?.info.size == 300_000)
+        #expect(try await download.run().file?.info.size == 300_000)
         #expect(notices.all == [.startedOver(.objectChanged)])
         #expect(fixture.content("file") == Self.content)
         #expect(server.requests.contains { $0["range"] == "bytes=0-0" })

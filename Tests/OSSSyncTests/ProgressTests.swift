@@ -15,14 +15,17 @@ struct DownloadProgressTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        var progress = download.progress.makeAsyncIterator()
+        var progress = download.transfer.progress.makeAsyncIterator()
         var all: [TransferProgress] = []
         _ = try await fixture.holding(download) {
             all.append(try #require(await progress.next()))
-            download.askForPause()
+            download.transfer.pause()
         }
-        _ = try await download.resume()
+        // Each stop ends the loop, and the next begins where the transfer is.
         while let next = await progress.next() { all.append(next) }
+        #expect(all.last?.completedBytes ?? 0 < 2_000_000)
+        let rest = download.start().progress
+        for await next in rest { all.append(next) }
         let last = try #require(all.last)
         #expect(last.completedBytes == 2_000_000)
         #expect(all.allSatisfy { $0.totalBytes == 2_000_000 })
@@ -50,10 +53,10 @@ struct DownloadProgressTests {
         )
         let told = Task {
             var told: [TransferProgress] = []
-            for await progress in second.progress { told.append(progress) }
+            for await progress in second.transfer.progress { told.append(progress) }
             return told
         }
-        _ = try await second.resume()
+        _ = try await second.run()
         let all = await told.value
         #expect(all.last?.completedBytes == 2_000_000)
         #expect(all.reduce(0) { $0 + $1.stepBytes } == 2_000_000 - checkpoint.receivedLength)
@@ -70,7 +73,7 @@ struct DownloadProgressTests {
             to: fixture.path("file"),
             options: options
         )
-        var progress = download.progress.makeAsyncIterator()
+        var progress = download.transfer.progress.makeAsyncIterator()
         _ = try await fixture.holding(download) { #expect(await progress.next() != nil) }
         // Of the end, which no interval holds back.
         #expect(await progress.next()?.completedBytes == 2_000_000)
@@ -85,13 +88,13 @@ struct DownloadProgressTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let outcome = Task { try await download.resume() }
-        for await _ in download.progress { Issue.record("nothing was there") }
+        let outcome = Task { try await download.run() }
+        for await _ in download.transfer.progress { Issue.record("nothing was there") }
         let error = await #expect(throws: SyncError.self) { try await outcome.value }
         #expect(error?.code == .notFound)
     }
 
-    @Test func `ends with the download that nobody holds any more`() async throws {
+    @Test func `ends with the end of a transfer whose handle nobody holds any more`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let urls = try await fixture.presigned([1])
@@ -100,8 +103,11 @@ struct DownloadProgressTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let progress = try #require(download?.progress)
+        let progress = try #require(download?.start().progress)
         download = nil
-        for await _ in progress { Issue.record("nothing was done") }
+        var last: TransferProgress?
+        for await next in progress { last = next }
+        #expect(last?.completedBytes == 1)
+        #expect(fixture.content("file") == [1])
     }
 }

@@ -23,7 +23,7 @@ struct ResumableDownloadTests {
         #expect(checkpoint.totalLength == 3_000_000)
         #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
         #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
-        #expect(first.state == .paused)
+        #expect(first.transfer.state == .paused)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
         #expect(!fixture.exists("film"))
 
@@ -40,7 +40,7 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        let file = try #require(try await second.resume().file)
+        let file = try #require(try await second.run().file)
         #expect(notices.all == [.resumed(bytes: checkpoint.receivedLength)])
         #expect(fixture.content("film") == Self.content)
         #expect(file.info.size == 3_000_000)
@@ -48,7 +48,7 @@ struct ResumableDownloadTests {
         #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
         #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 0)
         #expect(await second.checkpoint == nil)
-        #expect(second.state == .finished)
+        #expect(second.transfer.state == .finished)
     }
 
     @Test(arguments: [0, 1, 70_000]) func `needs no URL for HEAD`(size: Int) async throws {
@@ -62,7 +62,7 @@ struct ResumableDownloadTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        #expect(try await download.resume().file?.info.size == Int64(size))
+        #expect(try await download.run().file?.info.size == Int64(size))
         #expect(fixture.content("file") == content)
         #expect(fixture.server.requestLog.allSatisfy { $0.operation == "GetObject" })
     }
@@ -85,7 +85,7 @@ struct ResumableDownloadTests {
         #expect(fixture.names(in: "records").count == 1)
         let second = try download()
         fixture.server.clearRequestLog()
-        _ = try await second.resume()
+        _ = try await second.run()
         #expect(fixture.content("file") == Self.content)
         #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
         #expect(fixture.names(in: "records") == [])
@@ -106,14 +106,14 @@ struct ResumableDownloadTests {
         let checkpoint = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == other)
         #expect(
             notices.all == [
                 .resumed(bytes: checkpoint.receivedLength), .startedOver(.objectChanged),
             ]
         )
-        let last = await download.progress.first { $0.completedBytes == $0.totalBytes }
+        let last = await download.transfer.progress.first { $0.completedBytes == $0.totalBytes }
         #expect(last?.totalBytes == 2_500_000)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
     }
@@ -135,7 +135,7 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        let file = try #require(try await download.resume().file)
+        let file = try #require(try await download.run().file)
         #expect(file.info.size == 1_000_000)
         #expect(fixture.content("file")?.count == 1_000_000)
         #expect(file.crc64 == file.info.crc64)
@@ -162,10 +162,10 @@ struct ResumableDownloadTests {
             options: .inPieces,
             onNotice: notices.add
         )
-        _ = try await second.resume()
+        _ = try await second.run()
         #expect(notices.all == [.startedOver(.foreignCheckpoint)])
         #expect(fixture.content("b") == other)
-        _ = try await first.resume()
+        _ = try await first.run()
         #expect(fixture.content("a") == Self.content)
     }
 
@@ -177,7 +177,7 @@ struct ResumableDownloadTests {
             try handle.truncate(atOffset: 1_000)
             try handle.close()
         }
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(notices.all == [.startedOver(.partialUnusable)])
         #expect(fixture.content("file") == Self.content)
     }
@@ -192,7 +192,7 @@ struct ResumableDownloadTests {
         }
         let checkpoint = try #require(await download.checkpoint)
         fixture.server.clearRequestLog()
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == Self.content)
         let lost = try #require(checkpoint.ranges.first { $0.offset == 0 }?.length)
         #expect(notices.all.first == .startedOver(.damaged(bytes: lost)))
@@ -211,8 +211,8 @@ struct ResumableDownloadTests {
             options: options
         )
         _ = try await fixture.pause(download)
-        try await download.cancel()
-        #expect(download.state == .cancelled)
+        try await download.discard()
+        #expect(download.transfer.state == .cancelled)
         #expect(await download.checkpoint == nil)
         #expect(fixture.names(in: "records") == [])
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
@@ -222,10 +222,10 @@ struct ResumableDownloadTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        let outcome = try await fixture.holding(second) { try await second.cancel() }
+        let outcome = try await fixture.holding(second) { second.transfer.cancel() }
         #expect(outcome == .cancelled)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
-        #expect(try await second.resume().file != nil)
+        #expect(try await second.run().file != nil)
         #expect(fixture.content("file") == Self.content)
     }
 
@@ -241,7 +241,7 @@ struct ResumableDownloadTests {
         try fixture.setFaults(
             #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
         )
-        let task = Task { try await download.resume() }
+        let task = Task { try await download.run() }
         await fixture.server.untilHeld(1)
         task.cancel()
         let error = await #expect(throws: SyncError.self) { try await task.value }
@@ -250,7 +250,7 @@ struct ResumableDownloadTests {
         let checkpoint = try #require(await download.checkpoint)
         #expect(checkpoint.receivedLength >= 100_000)
         fixture.server.clearRequestLog()
-        _ = try await download.resume()
+        _ = try await download.run()
         #expect(fixture.content("file") == Self.content)
         #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
     }
@@ -265,8 +265,7 @@ struct ResumableDownloadTests {
             options: .inPieces
         )
         let outcome = try await fixture.holding(download) {
-            let error = await #expect(throws: SyncError.self) { try await download.resume() }
-            #expect(error?.code == .alreadyRunning)
+            #expect(download.start() === download.transfer)
             // The same by the checkpoint, as if in another process: its partial file is locked.
             let checkpoint = try #require(await download.checkpoint)
             let second = try ResumableDownload(
@@ -275,9 +274,9 @@ struct ResumableDownloadTests {
                 checkpoint: checkpoint,
                 options: .inPieces
             )
-            let locked = await #expect(throws: SyncError.self) { try await second.resume() }
+            let locked = await #expect(throws: SyncError.self) { try await second.run() }
             #expect(locked?.code == .alreadyRunning)
-            download.askForPause()
+            download.transfer.pause()
         }
         guard case .paused = outcome else {
             Issue.record("it was not paused")
@@ -297,7 +296,7 @@ struct ResumableDownloadTests {
             to: fixture.path("file"),
             options: options
         )
-        let error = await #expect(throws: SyncError.self) { try await download.resume() }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == .alreadyExists)
         #expect(fixture.content("file") == [9])
         let other = try ResumableDownload(
@@ -305,7 +304,7 @@ struct ResumableDownloadTests {
             to: fixture.path("file"),
             options: .inPieces
         )
-        _ = try await other.resume()
+        _ = try await other.run()
         #expect(fixture.content("file") == [1, 2, 3])
     }
 }

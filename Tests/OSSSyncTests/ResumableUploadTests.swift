@@ -27,8 +27,8 @@ struct ResumableUploadTests {
             key: "a/film.mov",
             options: options
         )
-        #expect(try await fixture.interrupt(first) { await $0.pause() } == .paused)
-        #expect(first.state == .paused)
+        #expect(try await fixture.interrupt(first) { $0.transfer.pause() } == .paused)
+        #expect(first.transfer.state == .paused)
         #expect(fixture.names(in: "records").count == 1)
         let pending = try #require(try await client.incompleteUploads(prefix: "").first)
         let sent = try await client.parts(of: "a/film.mov", uploadID: pending.uploadID)
@@ -42,7 +42,7 @@ struct ResumableUploadTests {
             options: options,
             onNotice: notices.add
         )
-        let object = try #require(try await second.resume().object)
+        let object = try #require(try await second.run().object)
         #expect(notices.all == [.resumed(bytes: 1_000_000)])
         #expect(fixture.storedParts == Array(1...15))
         let read = try #require(try await client.get("a/film.mov", limit: 1 << 22).value)
@@ -76,7 +76,7 @@ struct ResumableUploadTests {
         )
         let client = try fixture.client()
         let upload = try fixture.resumable(options)
-        let object = try #require(try await upload.resume().object)
+        let object = try #require(try await upload.run().object)
         #expect(object.callback == .answered(json: answer))
         let request = try #require(receiver.requests.first)
         #expect(request.target == "/done")
@@ -103,7 +103,7 @@ struct ResumableUploadTests {
         var options = Self.options()
         options.put.callback = UploadCallback(url: receiver.url, body: "size=${size}")
         let upload = try fixture.resumable(options)
-        let object = try #require(try await upload.resume().object)
+        let object = try #require(try await upload.run().object)
         #expect(object.callback == .failed(message: "Error status : 500."))
         #expect(try await fixture.client().head("k").value?.size == 3_000_000)
     }
@@ -122,7 +122,7 @@ struct ResumableUploadTests {
         var options = Self.options()
         options.put.callback = UploadCallback(url: receiver.url, body: "x=1")
         let upload = try fixture.resumable(options)
-        let object = try #require(try await upload.resume().object)
+        let object = try #require(try await upload.run().object)
         #expect(object.callback == .unknown)
         let log = fixture.server.requestLog
         #expect(log.count { $0.operation == "CompleteMultipartUpload" } == 1)
@@ -136,15 +136,16 @@ struct ResumableUploadTests {
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         for deletes in [false, true] {
-            var options = Self.options(fixture.path("records"))
-            options.deletesUploadOnCancel = deletes
-            let upload = try fixture.resumable(options)
-            #expect(try await fixture.interrupt(upload) { try await $0.cancel() } == .cancelled)
+            let upload = try fixture.resumable(Self.options(fixture.path("records")))
+            let outcome = try await fixture.interrupt(upload) {
+                $0.transfer.cancel(keepingParts: !deletes)
+            }
+            #expect(outcome == .cancelled)
             #expect(try await client.incompleteUploads(prefix: "").isEmpty == deletes)
             #expect(fixture.names(in: "records").isEmpty == deletes)
-            #expect(upload.state == (deletes ? .cancelled : .paused))
+            #expect(upload.transfer.state == .cancelled)
             fixture.server.clearRequestLog()
-            #expect(try await upload.resume().object?.size == 3_000_000)
+            #expect(try await upload.run().object?.size == 3_000_000)
             #expect(fixture.storedParts.count == (deletes ? 15 : 10))
             try await client.delete("k")
         }
@@ -162,15 +163,15 @@ struct ResumableUploadTests {
             options.startsOver = startsOver
             let notices = Notices()
             let upload = try fixture.resumable(options, onNotice: notices.add)
-            _ = try await fixture.interrupt(upload) { await $0.pause() }
+            _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
             let other = StoreFixture.ramp(2_000_000, 5)
             try fixture.write("file", other)
             if !startsOver {
-                let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+                let error = await #expect(throws: SyncError.self) { try await upload.run() }
                 #expect(error?.code == .cannotResume)
                 #expect(try await client.incompleteUploads(prefix: "") == [])
             }
-            _ = try await upload.resume()
+            _ = try await upload.run()
             #expect(notices.all == (startsOver ? [.startedOver(.fileChanged)] : []))
             #expect(try await client.get("k", limit: 1 << 22).value?.bytes == other)
         }
@@ -182,7 +183,7 @@ struct ResumableUploadTests {
         try fixture.write("file", Self.content)
         let notices = Notices()
         let upload = try fixture.resumable(Self.options(), onNotice: notices.add)
-        _ = try await fixture.interrupt(upload) { await $0.pause() }
+        _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
         try fixture.write("file", StoreFixture.ramp(2_000_000, 5))
         try fixture.setFaults(
             """
@@ -190,7 +191,7 @@ struct ResumableUploadTests {
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
             """
         )
-        _ = try await upload.resume()
+        _ = try await upload.run()
         let messages = notices.all.compactMap { notice in
             if case .warning(let message) = notice { message } else { nil }
         }
@@ -211,14 +212,14 @@ struct ResumableUploadTests {
             options.startsOver = startsOver
             let notices = Notices()
             let upload = try fixture.resumable(options, onNotice: notices.add)
-            _ = try await fixture.interrupt(upload) { await $0.pause() }
+            _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
             let pending = try #require(try await client.incompleteUploads(prefix: "").first)
             try await client.abortUpload(of: "k", uploadID: pending.uploadID)
             if !startsOver {
-                let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+                let error = await #expect(throws: SyncError.self) { try await upload.run() }
                 #expect(error?.code == .cannotResume)
             }
-            _ = try await upload.resume()
+            _ = try await upload.run()
             #expect(notices.all == (startsOver ? [.startedOver(.uploadVanished)] : []))
             #expect(try await client.get("k", limit: 1 << 22).value?.bytes == Self.content)
             try await client.delete("k")

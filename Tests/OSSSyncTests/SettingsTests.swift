@@ -154,7 +154,7 @@ struct SettingsTests {
             to: fixture.path("file"),
             options: options
         )
-        #expect(try await download.resume().file?.info.size == 10)
+        #expect(try await download.run().file?.info.size == 10)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])

@@ -1,6 +1,7 @@
 import Foundation
 import OSSSync
 import StorageServer
+import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -109,19 +110,124 @@ struct TransferManagerFaultTests {
         let (answering, answers) = AsyncStream.makeStream(of: Void.self)
         let second = try await fixture.nextManager { name in
             asks.yield()
-            for await _ in answering { break }
+            // Hangs, whatever is cancelled.
+            await withCheckedContinuation { continuation in
+                starting {
+                    for await _ in answering { break }
+                    continuation.resume()
+                }
+            }
             return try await fixture.download(name)
         }
         fixture.server.clearRequestLog()
         try await fixture.running(second) {
             for await _ in asking { break }
-            async let paused: Void = second.pause("a")
-            while await !second.isToStop("a") { await Task.yield() }
-            answers.finish()
-            try await paused
+            // Nobody answers before the pause has ended.
+            try await second.pauseAll()
         }
+        answers.finish()
         #expect(await second.transfer("a")?.state == .paused)
         #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    @Test func `a provider that never answers fails the attempt at its limit`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let (answering, answers) = AsyncStream.makeStream(of: Void.self)
+        let job = try fixture.upload("file", to: "k")
+        let manager = try await TransferManager(
+            directory: fixture.path("transfers"),
+            providerLimit: .milliseconds(20)
+        ) { _ in
+            for await _ in answering { break }
+            return job
+        }
+        let error = await #expect(throws: SyncError.self) { try await manager.add("a") }
+        #expect(error?.code == .credentials)
+        #expect(error?.message.contains("within 0.02 seconds") == true)
+        answers.finish()
+    }
+
+    @Test func `one that has no provider any more can be forgotten`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Self.content, to: "a")
+        try fixture.write("file", Self.content)
+        try await firstProcess(fixture)
+        let second = try await fixture.nextManager { _ in throw Refusal() }
+        #expect(fixture.partials == 1)
+        // What is only here needs no provider to be deleted.
+        try await second.cancel("a")
+        #expect(fixture.partials == 0)
+        try await second.forget("up")
+        #expect(await second.transfers == [])
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+        // Its parts are for the bucket's own rules.
+        #expect(try await client.incompleteUploads(prefix: "").count == 1)
+    }
+
+    @Test func `a running one can be forgotten`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        try await fixture.running(manager) {
+            await fixture.server.untilHeld(1)
+            try await manager.forget("a")
+        }
+        #expect(await manager.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    @Test func `what an earlier process was asked to cancel is cancelled by the next`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try fixture.write("file", Self.content)
+        try await client.put(Self.content, to: "a")
+        try await firstProcess(fixture)
+        // As a process leaves it that is killed while it cancels.
+        for name in fixture.names(in: "transfers") where name.hasSuffix(".transfer.json") {
+            let text = String(
+                decoding: try #require(fixture.content("transfers/" + name)),
+                as: UTF8.self
+            )
+            #expect(text.contains(#""state":"paused""#))
+            let changed = text.replacing(#""state":"paused""#, with: #""state":"cancelled""#)
+            try fixture.write("transfers/" + name, Array(changed.utf8))
+        }
+        let second = try await fixture.nextManager { name in
+            try fixture.upload("file", to: name == "up" ? "k" : "other")
+        }
+        try await second.runUntilIdle()
+        #expect(await second.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+    }
+
+    @Test func `a start that cannot be written down has not started`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        let folder = fixture.path("transfers")
+        try FileManager.default.removeItem(atPath: folder)
+        let error = await #expect(throws: SyncError.self) { try await manager.start("a") }
+        #expect(error?.code == .localState)
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .ready)
+        #expect(!fixture.exists("a"))
     }
 
     private func start(_ fixture: StoreFixture) async throws {

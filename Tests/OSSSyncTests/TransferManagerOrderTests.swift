@@ -32,6 +32,7 @@ struct TransferManagerOrderTests {
             await fixture.server.untilHeld(1)
             try await manager.setListener(second, for: "a")
         }
+        await second.untilTold("a", "finished")
         #expect(second.calls.withLock { $0 } == ["a": ["progress", "finished"]])
         #expect(first.calls.withLock { $0["a"] ?? [] }.contains("finished") == false)
     }

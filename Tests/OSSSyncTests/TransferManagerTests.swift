@@ -110,6 +110,9 @@ struct TransferManagerTests {
             try await manager.pause("a")
             try await manager.cancel("a")
         }
+        await listener.untilTold("a", "cancelled")
+        await listener.untilTold("b", "finished")
+        await listener.untilTold("absent", "failed notFound")
         let calls = listener.calls.withLock { $0 }
         #expect(calls["a"] == ["progress", "paused", "cancelled"])
         #expect(calls["b"] == ["progress", "finished"])

@@ -24,6 +24,22 @@ extension DownloadOutcome {
     }
 }
 
+extension ResumableDownload {
+    /// Deletes what is unfinished.
+    func discard() async throws {
+        transfer.cancel()
+        _ = try await transfer.value
+    }
+}
+
+extension ResumableUpload {
+    /// Deletes what is unfinished.
+    func discard() async throws {
+        transfer.cancel()
+        _ = try await transfer.value
+    }
+}
+
 extension StoreFixture {
     /// URLs of an object that has this content.
     func presigned(_ content: [UInt8], _ key: String = "key") async throws -> PresignedURLs {
@@ -55,7 +71,7 @@ extension StoreFixture {
             [{"match": {"operation": "GetObject", "from": \(number)}, "effect": {"hold": true}}]
             """
         )
-        async let outcome = lettingGo { try await download.resume() }
+        async let outcome = lettingGo { try await download.run() }
         await server.untilHeld(1)
         try await body()
         try setFaults("[]")
@@ -65,7 +81,7 @@ extension StoreFixture {
     /// Runs until some of the content is there, pauses, and returns the checkpoint; nil if it
     /// finished before.
     func pause(_ download: ResumableDownload) async throws -> Checkpoint? {
-        let outcome = try await holding(download) { download.askForPause() }
+        let outcome = try await holding(download) { download.transfer.pause() }
         guard case .paused(let checkpoint) = outcome else { return nil }
         return checkpoint
     }
@@ -125,9 +141,10 @@ extension StoreFixture {
               "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
             """
         )
-        async let outcome = lettingGo { try await upload.resume() }
+        async let outcome = lettingGo { try await upload.run() }
         await server.untilHeld(4)
         try await stop(upload)
+        _ = try await upload.transfer.value
         try setFaults("[]")
         return try await outcome
     }

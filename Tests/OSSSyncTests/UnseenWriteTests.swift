@@ -43,7 +43,7 @@ struct UnseenWriteTests {
             to: client(fixture),
             key: key,
             options: options
-        ).resume()
+        ).run()
     }
 
     @Test(arguments: [large, small])

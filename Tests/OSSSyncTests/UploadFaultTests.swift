@@ -30,7 +30,7 @@ struct UploadFaultTests {
         defer { fixture.stop() }
         try await fixture.client().put([9], to: "k")
         let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.forbidsOverwrite = true }
-        let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+        let error = await #expect(throws: SyncError.self) { try await upload.run() }
         #expect(error?.code == .alreadyExists)
         #expect(try await fixture.client().get("k", limit: 1).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
@@ -47,7 +47,7 @@ struct UploadFaultTests {
         options.recordDirectory = fixture.path("records")
         options.put.properties.storageClass = "NoSuchClass"
         let refused = try fixture.resumable(options)
-        let error = await #expect(throws: SyncError.self) { try await refused.resume() }
+        let error = await #expect(throws: SyncError.self) { try await refused.run() }
         #expect(error?.code == .configuration)
         #expect(fixture.names(in: "records") == [])
         // Nor does one whose answer never came.
@@ -57,12 +57,12 @@ struct UploadFaultTests {
         try fixture.setFaults(#"[{"match": \#(connection), "effect": {"hold": true}}]"#)
         let notices = Notices()
         let cut = try fixture.resumable(options, onNotice: notices.add)
-        let attempt = Task { try await cut.resume() }
+        let attempt = Task { try await cut.run() }
         await fixture.server.untilHeld(1)
         attempt.cancel()
         _ = await attempt.result
         try fixture.setFaults("[]")
-        #expect(try await cut.resume().object?.size == 450_000)
+        #expect(try await cut.run().object?.size == 450_000)
         #expect(notices.all == [])
     }
 
@@ -86,7 +86,7 @@ struct UploadFaultTests {
                 key: "k",
                 options: options
             )
-            let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+            let error = await #expect(throws: SyncError.self) { try await upload.run() }
             #expect(error?.code == .alreadyExists)
             #expect(error?.message.hasSuffix("already exists and is not replaced") == true)
             #expect(!fixture.server.requestLog.contains { $0.operation == "UploadPart" })
@@ -115,9 +115,9 @@ struct UploadFaultTests {
             )
             let upload = try upload(fixture, StoreFixture.ramp(450_000))
             if isRight {
-                #expect(try await upload.resume().object?.size == 450_000)
+                #expect(try await upload.run().object?.size == 450_000)
             } else {
-                let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+                let error = await #expect(throws: SyncError.self) { try await upload.run() }
                 #expect(error?.code == .corrupt)
             }
         }
@@ -133,7 +133,7 @@ struct UploadFaultTests {
             """
         )
         let upload = try upload(fixture, StoreFixture.ramp(450_000))
-        let error = await #expect(throws: SyncError.self) { try await upload.resume() }
+        let error = await #expect(throws: SyncError.self) { try await upload.run() }
         #expect(error?.code == .corrupt)
     }
 
@@ -153,7 +153,7 @@ struct UploadFaultTests {
                 attempts: 3
             )
         }
-        #expect(try await upload.resume().object?.size == 450_000)
+        #expect(try await upload.run().object?.size == 450_000)
         let parts = fixture.server.requestLog.filter { $0.operation == "UploadPart" }
         #expect(parts.filter { $0.partNumber == 1 }.count == 1)
     }
@@ -168,12 +168,12 @@ struct UploadFaultTests {
         )
         let client = try fixture.client()
         let link = try ResumableUpload(of: fixture.path("link"), to: client, key: "k")
-        #expect(try await link.resume().object?.size == 2)
+        #expect(try await link.run().object?.size == 2)
         let absent = try ResumableUpload(of: fixture.path("absent"), to: client, key: "k")
-        let error = await #expect(throws: SyncError.self) { try await absent.resume() }
+        let error = await #expect(throws: SyncError.self) { try await absent.run() }
         #expect(error?.code == .sourceMissing)
         let directory = try ResumableUpload(of: fixture.path("server"), to: client, key: "k")
-        let refused = await #expect(throws: SyncError.self) { try await directory.resume() }
+        let refused = await #expect(throws: SyncError.self) { try await directory.run() }
         #expect(refused?.code == .localState)
     }
 
@@ -183,18 +183,18 @@ struct UploadFaultTests {
         let upload = try upload(fixture, StoreFixture.ramp(2_000_000)) { options in
             options.recordDirectory = fixture.path("records")
         }
-        _ = try await fixture.interrupt(upload) { await $0.pause() }
+        _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
         try fixture.setFaults(
             """
             [{"match": {"operation": "AbortMultipartUpload", "first": 1},
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
             """
         )
-        let error = await #expect(throws: SyncError.self) { try await upload.cancel() }
+        let error = await #expect(throws: SyncError.self) { try await upload.discard() }
         #expect(error?.code == .forbidden)
         #expect(error?.status == 403 && error?.serviceCode == "AccessDenied")
         #expect(fixture.names(in: "records").count == 1)
-        try await upload.cancel()
+        try await upload.discard()
         #expect(fixture.names(in: "records") == [])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }

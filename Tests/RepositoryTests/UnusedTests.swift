@@ -13,7 +13,7 @@ struct UnusedTests {
 
     /// What only tests observe or set.
     private static let observed: Set<String> = [
-        "waitingCallCount", "hiddenCount", "isToStop", "requestLog",
+        "waitingCallCount", "hiddenCount", "requestLog",
         "clearRequestLog", "setFaults",
     ]
 

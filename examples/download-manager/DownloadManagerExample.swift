@@ -51,12 +51,8 @@ struct DownloadManagerExample {
         if await manager.transfers.contains(where: { $0.state == .failed }) { exit(1) }
     }
 
-    /// Says why a transfer failed; the other calls of a listener have nothing to do here.
+    /// Says why a transfer failed.
     struct Failures: TransferListener {
-        func transfer(_ identifier: String, progressed progress: TransferProgress) {}
-        func transferPaused(_ identifier: String) {}
-        func transferCancelled(_ identifier: String) {}
-        func transferFinished(_ identifier: String, _ result: TransferResult) {}
         func transferFailed(_ identifier: String, _ error: SyncError) {
             print("\(identifier): \(error.message)")
         }

@@ -27,16 +27,13 @@ struct ResumableDownloadExample {
             }
         )
 
-        // Beside the transfer, because the progress goes on after a pause.
-        let watching = Task {
-            for await progress in download.progress {
-                let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
-                if let pausePercent, percent >= pausePercent { await download.pause() }
-            }
+        let transfer = download.start()
+        for await progress in transfer.progress {
+            let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
+            if let pausePercent, percent >= pausePercent { transfer.pause() }
         }
-        defer { watching.cancel() }
 
-        switch try await download.resume() {
+        switch try await transfer.value {
         case .finished(let file): print("finished: \(file.info.size) bytes in \(file.path)")
         case .paused(let checkpoint): print("paused after \(checkpoint?.receivedLength ?? 0) bytes")
         case .cancelled: print("cancelled")

@@ -43,16 +43,13 @@ struct ResumableUploadExample {
 
         let upload = try ResumableUpload(of: file, to: client, key: key, options: options)
 
-        // Beside the transfer, because the progress goes on after a pause.
-        let watching = Task {
-            for await progress in upload.progress {
-                let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
-                if let pausePercent, percent >= pausePercent { await upload.pause() }
-            }
+        let transfer = upload.start()
+        for await progress in transfer.progress {
+            let percent = progress.completedBytes * 100 / max(1, progress.totalBytes)
+            if let pausePercent, percent >= pausePercent { transfer.pause() }
         }
-        defer { watching.cancel() }
 
-        switch try await upload.resume() {
+        switch try await transfer.value {
         case .finished(let object):
             print("finished: \(object.size) bytes as \(object.key)")
             if case .answered(let json) = object.callback { print("the app's server said \(json)") }

@@ -56,7 +56,7 @@ struct Device: Sendable {
         options.recordDirectory = records
         options.reconnects = .standard
         let download = try ResumableDownload(from: source, to: path, options: options)
-        switch try await download.resume() {
+        switch try await download.run() {
         case .finished(let file):
             print("\(file.info.size) bytes, \(file.isVerified ? "verified" : "not verified")")
         case .paused, .cancelled: break
@@ -80,7 +80,7 @@ struct Device: Sendable {
             configuration: configuration
         )
         let upload = try ResumableUpload(of: film, to: client, key: key)
-        let outcome = try await upload.resume()
+        let outcome = try await upload.run()
         if case .finished(let object) = outcome { print("sent \(object.size) bytes") }
     }
 }

@@ -22,11 +22,20 @@ extension MirrorDirectory {
 
     /// Makes a temporary file of `size` bytes whose blocks are reserved.
     ///
-    /// - Throws: `diskFull` if they cannot be reserved; no file is left then.
+    /// Of a single file it never has the name `old`, and what killed processes left of the file is
+    /// removed.
+    ///
+    /// - Throws: `diskFull` if they cannot be reserved; no file is left then. `lockHeld` if another
+    ///   transfer writes the same single file.
     package func createPartial(
-        size: Int64
+        size: Int64,
+        after old: String? = nil
     ) throws(LocalError) -> (name: String, file: OpenFile) {
         let directory = try partials
+        if let partialSeries {
+            try removePartials(of: partialSeries, except: nil)
+            return try createPartial(size, in: directory, partialSeries.names(after: old))
+        }
         do throws(LocalError) {
             guard size <= Self.leastRoom else {
                 return try alone { () throws(LocalError) in try reserve(size, in: directory) }
@@ -53,7 +62,15 @@ extension MirrorDirectory {
         mode: UInt32,
         complete: (PartialName, OpenFile) throws(LocalError) -> Value
     ) throws(LocalError) -> Value {
-        let name = newNames.next()
+        try newPartial(newNames.next(), in: directory, mode: mode, complete: complete)
+    }
+
+    func newPartial<Value>(
+        _ name: PartialName,
+        in directory: OpenDirectory,
+        mode: UInt32,
+        complete: (PartialName, OpenFile) throws(LocalError) -> Value
+    ) throws(LocalError) -> Value {
         let descriptor = try calls.open(
             at: directory.descriptor,
             fileName(name),
@@ -136,7 +153,7 @@ extension MirrorDirectory {
         }
     }
 
-    private func reserve(_ size: Int64, of descriptor: Int32) throws(LocalError) {
+    func reserve(_ size: Int64, of descriptor: Int32) throws(LocalError) {
         guard size > Self.leastRoom else {
             return try calls.preallocate(descriptor, size: size)
         }
@@ -168,6 +185,8 @@ extension MirrorDirectory {
         guard let name = PartialName(name) else { return nil }
         guard let (file, status) = try open(name) else { return nil }
         try lock(file)
+        // Whoever had the lock may have removed it.
+        guard try file.status().linkCount == 1 else { return nil }
         if let expectedSize, status.identity.size != expectedSize { return nil }
         return file
     }
@@ -223,7 +242,7 @@ extension MirrorDirectory {
 
     /// Where no mirror lock excludes other processes, each temporary file is locked while it is
     /// open.
-    private func lock(_ file: OpenFile) throws(LocalError) {
+    func lock(_ file: OpenFile) throws(LocalError) {
         guard keepsPartialsBeside else { return }
         guard try calls.lockExclusively(file.descriptor) else {
             throw .lockHeld(by: "another transfer of the same file")

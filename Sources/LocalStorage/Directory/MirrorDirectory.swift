@@ -34,9 +34,11 @@ package final class MirrorDirectory: Sendable {
     let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
     let keepsPartialsBeside: Bool
+    /// What temporary files are called, if all are of one file.
+    let partialSeries: PartialSeries?
     /// The number of the file system that ``synchronize()`` is of.
     package let device: UInt64
-    private let opened = Mutex(OpenedOnUse())
+    let opened = Mutex(OpenedOnUse())
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
@@ -44,7 +46,7 @@ package final class MirrorDirectory: Sendable {
     let backups = Mutex<OpenDirectory?>(nil)
     private let failedToSynchronize = Atomic(false)
 
-    private struct OpenedOnUse {
+    struct OpenedOnUse {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
         var fileModes: NewFileModes?
@@ -87,7 +89,7 @@ package final class MirrorDirectory: Sendable {
         self.path = path
         self.calls = calls
         scratch = nil
-        keepsPartialsBeside = false
+        (keepsPartialsBeside, partialSeries) = (false, nil)
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
@@ -164,7 +166,7 @@ package final class MirrorDirectory: Sendable {
         self.calls = calls
         let scratch = try ScratchDirectory(calls: calls)
         self.scratch = scratch
-        keepsPartialsBeside = false
+        (keepsPartialsBeside, partialSeries) = (false, nil)
         do throws(LocalError) {
             root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         } catch {
@@ -183,11 +185,15 @@ package final class MirrorDirectory: Sendable {
     ///
     /// It has no state: temporary files lie in it under hidden names, each locked by the process
     /// that uses it.
-    package init(ofSingleFiles path: String, calls: SystemCalls) throws(LocalError) {
+    package init(
+        ofSingleFiles path: String,
+        partials: PartialSeries? = nil,
+        calls: SystemCalls
+    ) throws(LocalError) {
         self.path = path
         self.calls = calls
         scratch = nil
-        keepsPartialsBeside = true
+        (keepsPartialsBeside, partialSeries) = (true, partials)
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         device = try root.status().identity.device
         state = root
@@ -309,29 +315,6 @@ extension MirrorDirectory {
             createsIfMissing: createsIfMissing,
             calls: calls
         )
-    }
-
-    /// The permissions that new files get from this process, found by making one: asking for the
-    /// umask would mean to change it for a moment, for every thread.
-    func newFileModes() throws(LocalError) -> NewFileModes {
-        let directory = try partials
-        return try opened.withLock { opened throws(LocalError) in
-            if let modes = opened.fileModes { return modes }
-            // A kill may leave it behind: under this name it is swept like any other.
-            let name = fileName(newNames.next())
-            let descriptor = try calls.open(
-                at: directory.descriptor,
-                name,
-                flags: SystemCalls.creationFlags,
-                mode: 0o777
-            )
-            let probe = OpenFile(adopting: descriptor, name: name.display, calls: calls)
-            let status = Result { () throws(LocalError) in try probe.status() }
-            try calls.unlink(at: directory.descriptor, name)
-            let modes = NewFileModes(allowed: try status.get().permissions & 0o777)
-            opened.fileModes = modes
-            return modes
-        }
     }
 
     /// Takes the lock for one run.

@@ -7,12 +7,15 @@ internal import Darwin
 #endif
 
 /// A directory of our own state: accessible only to this user, and not a link.
+///
+/// With `keepsMode`, others may read an existing one, whose mode is the user's own choice.
 enum PrivateDirectory {
     static func open(
         at parent: Int32,
         _ name: PathBytes,
         path: String,
         createsIfMissing: Bool,
+        keepsMode: Bool = false,
         calls: SystemCalls
     ) throws(LocalError) -> OpenDirectory {
         let shown = displayText(path.utf8)
@@ -40,7 +43,7 @@ enum PrivateDirectory {
                 reason: "other users can write to it; check what it contains, then chmod 700"
             )
         }
-        if status.permissions & 0o077 != 0 {
+        if status.permissions & 0o077 != 0, !keepsMode {
             try calls.setMode(directory.descriptor, 0o700)
         }
         return directory

@@ -1,4 +1,5 @@
-internal import SyncModel
+package import SyncModel
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -19,7 +20,8 @@ package final class RecordDirectory: Sendable {
     private let directory: OpenDirectory
     private let calls: SystemCalls
 
-    /// Opens the directory, making its last component and making it private if need be.
+    /// Opens the directory, making its last component if need be, for this user alone; the mode of
+    /// an existing one is left as it is.
     ///
     /// - Throws: `missingDirectory` if its parent does not exist, `unsafeDirectory` if others may
     ///   write to it.
@@ -34,6 +36,7 @@ package final class RecordDirectory: Sendable {
             PathBytes(path.utf8),
             path: path,
             createsIfMissing: true,
+            keepsMode: true,
             calls: calls
         )
     }
@@ -63,21 +66,36 @@ package final class RecordDirectory: Sendable {
     }
 
     /// Puts a file in place of an older one.
+    ///
+    /// The name of the temporary file says of what it is: one that a killed process left is
+    /// replaced. Only one caller at a time may write a file.
     package func write(_ name: String, _ content: [UInt8]) throws(LocalError) {
         try check(name)
-        try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: false)
+        let temporary = name + Self.temporarySuffix
+        try calls.unlink(at: directory.descriptor, PathBytes(temporary.utf8))
+        try directory.replaceFile(
+            PathBytes(name.utf8),
+            content,
+            synchronizes: false,
+            by: temporary
+        )
     }
 
     /// Removes a file; it need not exist.
     package func remove(_ name: String) throws(LocalError) {
         try check(name)
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+        try calls.unlink(at: directory.descriptor, PathBytes((name + Self.temporarySuffix).utf8))
     }
 
     /// Keeps other processes, and others in this one, from the same lock while it lives.
     ///
     /// - Throws: `lockHeld`.
     package func lock(_ name: String) throws(LocalError) -> RecordLock {
+        RecordLock(try lockedFile(name), nil)
+    }
+
+    private func lockedFile(_ name: String) throws(LocalError) -> OpenFile {
         try check(name)
         let descriptor = try calls.open(
             at: directory.descriptor,
@@ -89,8 +107,45 @@ package final class RecordDirectory: Sendable {
         guard try calls.lockExclusively(descriptor) else {
             throw .lockHeld(by: "another process or part of this one")
         }
-        return RecordLock(file)
+        return file
     }
+
+    /// Keeps other transfers from the record `name` while the result lives.
+    ///
+    /// The lock's file is gone afterwards, unless the process is killed.
+    ///
+    /// - Throws: `lockHeld` if another process, or another part of this one, has the lock.
+    package func lockRecord(_ name: String) throws(LocalError) -> RecordLock {
+        let lockName = name + Self.lockSuffix
+        while true {
+            let file = try lockedFile(lockName)
+            // Its last holder may have removed the file that was opened.
+            guard try file.status().linkCount > 0 else { continue }
+            return RecordLock(
+                file,
+                RecordLock.Place(directory: directory, name: lockName, calls: calls)
+            )
+        }
+    }
+
+    /// When a file was written; nil if there is none.
+    package func modified(_ name: String) throws(LocalError) -> Timestamp? {
+        try check(name)
+        return try calls.status(at: directory.descriptor, PathBytes(name.utf8))?.identity.modified
+    }
+
+    /// Records of which a killed process left the temporary file, or one is being written.
+    package func temporaryNames() throws(LocalError) -> [String] {
+        try names(endingIn: Self.temporarySuffix)
+    }
+
+    /// Lock files, also of processes that run.
+    package func lockedNames() throws(LocalError) -> [String] {
+        try names(endingIn: Self.lockSuffix).map { String($0.dropLast(Self.lockSuffix.count)) }
+    }
+
+    private static let lockSuffix = ".lock"
+    private static let temporarySuffix = ".tmp"
 
     /// The names of all files that end in `suffix`, in order.
     package func names(endingIn suffix: String) throws(LocalError) -> [String] {
@@ -124,15 +179,34 @@ package final class RecordDirectory: Sendable {
 
 /// A lock of a ``RecordDirectory``; the kernel lets go of it when its process ends.
 package final class RecordLock: Sendable {
-    private let file: OpenFile
-
-    fileprivate init(_ file: OpenFile) {
-        self.file = file
+    fileprivate struct Place {
+        let directory: OpenDirectory
+        let name: String
+        let calls: SystemCalls
     }
 
+    private let file: OpenFile
+    /// Where its file is removed at the end; nil to leave it.
+    private let place: Place?
+    private let isReleased = Atomic(false)
+
+    fileprivate init(_ file: OpenFile, _ place: Place?) {
+        self.file = file
+        self.place = place
+    }
+
+    deinit { release() }
+
+    /// Lets go of the lock, once.
+    ///
     /// A child that was forked and did not exec yet shares the descriptor, so closing it would not
     /// be enough.
-    deinit {
+    package func release() {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return }
+        // A file that cannot be removed is used by the next holder.
+        if let place {
+            _ = try? place.calls.unlink(at: place.directory.descriptor, PathBytes(place.name.utf8))
+        }
         SystemCalls.unlock(file.descriptor)
     }
 }

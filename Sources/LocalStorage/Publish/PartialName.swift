@@ -42,6 +42,31 @@ struct PartialName: Sendable, Hashable {
     var bytes: PathBytes { PathBytes(text.utf8) }
 }
 
+/// The names of the temporary files of one single file, derived from its own name: whatever a
+/// process leaves that is killed, the next transfer of the file finds.
+///
+/// Several, so that a file that starts over has another one than before.
+package struct PartialSeries: Sendable {
+    private static let count = 16
+    private let digits: String
+
+    /// - Parameter digits: At least 31 hexadecimal digits that stand for the file's name.
+    package init(digits: String) {
+        self.digits = String(digits.prefix(31))
+    }
+
+    var names: [PartialName] {
+        (0..<Self.count).compactMap { PartialName(digits + String($0, radix: 16)) }
+    }
+
+    /// In the order in which they are to be tried, the one after `old` first.
+    func names(after old: String?) -> [PartialName] {
+        let names = names
+        let start = names.firstIndex { $0.text == old }.map { $0 + 1 } ?? 0
+        return Array(names[start...] + names[..<start])
+    }
+}
+
 /// The names of many temporary files.
 struct PartialNames: ~Copyable, Sendable {
     private let drawn = Mutex([PartialName]())

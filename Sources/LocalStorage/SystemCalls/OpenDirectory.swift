@@ -66,22 +66,32 @@ extension OpenDirectory {
         _ content: [UInt8],
         synchronizes: Bool
     ) throws(LocalError) {
-        let temporary = PartialName.random()
+        try replaceFile(name, content, synchronizes: synchronizes, by: PartialName.random().text)
+    }
+
+    /// The same by a temporary file of this name, which must not exist.
+    func replaceFile(
+        _ name: PathBytes,
+        _ content: [UInt8],
+        synchronizes: Bool,
+        by temporaryName: String
+    ) throws(LocalError) {
+        let temporary = PathBytes(temporaryName.utf8)
         let opened = try calls.open(
             at: descriptor,
-            temporary.bytes,
+            temporary,
             flags: SystemCalls.creationFlags,
             mode: 0o600
         )
-        let file = OpenFile(adopting: opened, name: temporary.text, calls: calls)
+        let file = OpenFile(adopting: opened, name: temporaryName, calls: calls)
         do throws(LocalError) {
             try file.write(content, at: 0)
             if synchronizes { try file.synchronize() }
-            try calls.rename(from: descriptor, temporary.bytes, to: descriptor, name)
+            try calls.rename(from: descriptor, temporary, to: descriptor, name)
             if synchronizes { try calls.synchronize(descriptor) }
         } catch {
             // The first failure is the one to report.
-            _ = try? calls.unlink(at: descriptor, temporary.bytes)
+            _ = try? calls.unlink(at: descriptor, temporary)
             throw error
         }
     }

@@ -1,4 +1,5 @@
 internal import SyncEngine
+internal import SyncModel
 
 /// Tries a transfer again that lost its connection, as often as its policy says.
 struct Reconnection: Sendable {
@@ -6,6 +7,8 @@ struct Reconnection: Sendable {
     let policy: ReconnectPolicy?
     let environment: EngineEnvironment
     let progressState: ProgressState
+    /// Ends a pause.
+    let network: Condition
     let onNotice: @Sendable (TransferNotice) -> Void
 
     func run<Value: Sendable>(
@@ -15,6 +18,7 @@ struct Reconnection: Sendable {
         var failures = 0
         while true {
             let before = progressState.snapshot.moved
+            let version = network.version
             let result = await gate.running(environment, attempt)
             guard case .failure(let failure) = result, failure.isPassing, let policy,
                 !gate.isRaised
@@ -25,8 +29,26 @@ struct Reconnection: Sendable {
             guard failures <= policy.attempts else { return result }
             let pause = policy.pause(after: failures - 1)
             onNotice(.waiting(pause, message: failure.message))
-            progressState.end(isOver: false)
-            guard await gate.wait(pause, environment) else { return .failure(.cancelled) }
+            progressState.rest()
+            guard await gate.wait(pause, waking(after: version)) else {
+                return .failure(.cancelled)
+            }
         }
+    }
+
+    /// The environment, whose sleeps end when there may be a network again.
+    private func waking(after version: Int) -> EngineEnvironment {
+        let (network, sleep) = (network, environment.sleep)
+        var waking = environment
+        waking.sleep = { duration in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await sleep(duration) }
+                group.addTask { await network.wait(after: version) }
+                try await group.next()
+                group.cancelAll()
+            }
+            try Task.checkCancellation()
+        }
+        return waking
     }
 }

@@ -4,14 +4,14 @@ internal import SyncEngine
 internal import SyncModel
 internal import Synchronization
 
-/// What became of one call of ``ResumableDownload/resume()``.
+/// How a download ended when it stopped.
 public enum DownloadOutcome: Sendable, Hashable {
     /// The file is in its place, complete and verified.
     case finished(DownloadedFile)
-    /// `pause()` was called; the checkpoint is what another process needs to resume, nil if nothing
-    /// was received yet.
+    /// It was paused; the checkpoint is what another process needs to resume, nil if nothing was
+    /// received yet.
     case paused(Checkpoint?)
-    /// `cancel()` was called; nothing is left.
+    /// It was cancelled; nothing is left unless the parts were kept.
     case cancelled
 }
 
@@ -28,12 +28,6 @@ public struct DownloadedFile: Sendable, Hashable {
     public let isVerified: Bool
 }
 
-/// An attempt of a download that has begun.
-struct DownloadAttempt {
-    fileprivate let store: any ObjectStore
-    fileprivate let gate: PauseGate
-}
-
 /// One object on its way to one file, which can be paused and resumed, also by another process.
 ///
 /// ```swift
@@ -41,7 +35,9 @@ struct DownloadAttempt {
 ///     from: .presigned(PresignedURLs(get: getURL, head: headURL)),
 ///     to: "film.mov"
 /// )
-/// let outcome = try await download.resume()
+/// let transfer = download.start()
+/// for await progress in transfer.progress { show(progress) }
+/// let outcome = try await transfer.value
 /// ```
 ///
 /// Bytes go to a hidden partial file beside the file, which takes the file's place by one rename
@@ -50,27 +46,19 @@ struct DownloadAttempt {
 /// other request carries `If-Match`; if the object is replaced, the download starts over and says
 /// so. A server that gives no strong ETag, or ignores ranges, is asked for the whole object, which
 /// cannot be resumed; a notice says so.
-///
-/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
-/// tasks.
 public final class ResumableDownload: Sendable {
     /// The file's path, as it was given.
     public let path: String
-    private let source: DownloadSource
-    private let options: DownloadOptions
-    private let destination: FileDestination
-    private let attempts: TransferAttempts
-    private let services: SingleTransfer
-    private let madeStore = Mutex<(any ObjectStore)?>(nil)
-    /// The checkpoint that the caller provided; used by the first attempt.
-    private let given: Mutex<Checkpoint?>
+    /// Pauses, resumes and cancels the download, and says how far it is; also before its start.
+    public let transfer: Transfer<DownloadOutcome>
+    private let work: DownloadWork
 
     /// Makes a download; nothing is written and no request is made.
     ///
     /// - Parameters:
     ///   - source: What is downloaded.
     ///   - path: The file's path; its directory must exist. A symbolic link there is replaced.
-    ///   - checkpoint: What an earlier process got from `pause()`, in place of a record. One that
+    ///   - checkpoint: What an earlier process got from a pause, in place of a record. One that
     ///     is of no use is not an error: the download starts at the first byte and says so.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
@@ -83,136 +71,162 @@ public final class ResumableDownload: Sendable {
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
     ) throws(SyncError) {
         try options.check()
-        destination = try FileDestination(path)
-        self.path = path
-        self.source = source
-        self.options = options
-        given = Mutex(checkpoint)
-        attempts = TransferAttempts(
+        let attempts = TransferAttempts(
             subject: displayText(path),
             streams: options.streams,
             pauseLoss: options.pauseLoss,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            stateWhenCancelled: .cancelled,
             onNotice: onNotice
         )
-        services = SingleTransfer(
-            subject: source.subject,
-            recordDirectory: options.recordDirectory,
-            recordName: RecordName.download(source.subject, path),
-            partSize: options.partSize,
-            attempts: attempts
+        let work = DownloadWork(
+            path: path,
+            destination: try FileDestination(path),
+            source: source,
+            options: options,
+            attempts: attempts,
+            checkpoint: checkpoint
+        )
+        self.path = path
+        self.work = work
+        transfer = Transfer(
+            attempts,
+            Transfer.Work(
+                attempt: { (gate) throws(SyncError) in try await work.run(gate) },
+                pause: { () throws(SyncError) in .paused(try await work.readCheckpoint()) },
+                discard: { () throws(SyncError) in try await work.discard() },
+                cancelled: .cancelled
+            )
         )
     }
-
-    private var record: CheckpointFile { services.record }
-
-    deinit { attempts.progressState.end(isOver: true) }
-
-    /// Where the download is.
-    public var state: TransferState { attempts.control.current }
-
-    /// How far it is, over all its pauses.
-    public var progress: TransferProgressSequence { attempts.progress }
 
     /// What another process needs to resume; nil if there is nothing to resume.
     ///
     /// While the download runs it is a little behind.
     public var checkpoint: Checkpoint? {
-        get async { await record.checkpoint }
+        get async { await work.record.checkpoint }
     }
 
-    /// Starts, or resumes where an earlier call or process stopped, and returns when the file is
-    /// there or the download was paused or cancelled.
+    /// Starts the download, or resumes it where an earlier start or process stopped, and returns at
+    /// once.
     ///
-    /// A download that has finished, resumed, is made once more. Cancelling the task ends the call
-    /// with an error and keeps what a later call needs.
+    /// The handle's ``Transfer/value`` returns when the file is there or the download was paused or
+    /// cancelled. It throws `SyncError`, after all repetitions, with the checkpoint if a later
+    /// start resumes: `notFound`, `needsRestore`; `credentials` if the keys were refused,
+    /// `forbidden` if they do not allow it, `expired` if they or the signed URL have expired and
+    /// there is no other; `objectChanged` if the object was replaced again and again; `corrupt` if
+    /// twice other bytes came than the store states; `unsupportedServer` if the server gives no
+    /// ETag; `remoteUnreachable`; `localState` for the disk; `alreadyExists` for a file that is not
+    /// to be replaced; `alreadyRunning` if another transfer writes the same file. Starting a
+    /// finished download has no effect.
     ///
-    /// - Returns: How it ended.
-    /// - Throws: `SyncError`, after all repetitions, with the checkpoint if a later call can go on:
-    ///   `notFound`, `needsRestore`; `credentials` if the keys were refused, `forbidden` if they do
-    ///   not allow it, `expired` if they or the signed URL have expired and there is no other;
-    ///   `objectChanged` if the object was replaced again and again; `corrupt` if twice other bytes
-    ///   came than the store states; `unsupportedServer` if the server gives no ETag;
-    ///   `remoteUnreachable`; `localState` for the disk; `alreadyExists` for a file that is not to
-    ///   be replaced; `alreadyRunning`; `cancelled`.
-    public func resume() async throws(SyncError) -> DownloadOutcome {
-        try await resume(begin())
+    /// - Returns: The handle, ``transfer``.
+    @discardableResult
+    public func start() -> Transfer<DownloadOutcome> {
+        transfer.resume()
+        return transfer
     }
 
-    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
-    func begin() throws(SyncError) -> DownloadAttempt {
-        let gate = try attempts.begin()
+    /// Starts or resumes the download and returns how it ended; cancelling the task stops it at
+    /// once and keeps what a later start needs.
+    ///
+    /// - Returns: How it ended; see ``start()``.
+    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled`, with the checkpoint, if
+    ///   the task was cancelled.
+    public func run() async throws(SyncError) -> DownloadOutcome {
         do throws(SyncError) {
-            return DownloadAttempt(store: try makeStore(), gate: gate)
+            return try await transfer.run()
         } catch {
-            throw attempts.end(.failed, error)
+            // A cancelled task learns of no outcome that could have it.
+            throw error.with(checkpoint: await checkpoint)
         }
     }
 
-    /// Does the work of an attempt that was begun.
-    func resume(_ attempt: DownloadAttempt) async throws(SyncError) -> DownloadOutcome {
-        let (gate, download) = (attempt.gate, download(attempt.store))
+    /// The caller that asked to keep the record of a finished download no longer needs it.
+    func forgetRecord() async throws(ItemFailure) { try await work.forgetRecord() }
+}
+
+/// What a download does when its transfer is told to.
+struct DownloadWork: Sendable {
+    private let path: String
+    private let source: DownloadSource
+    private let options: DownloadOptions
+    private let destination: FileDestination
+    private let attempts: TransferAttempts
+    private let services: SingleTransfer
+    /// The checkpoint that the caller provided; used once.
+    private let given: GivenCheckpoint
+
+    init(
+        path: String,
+        destination: FileDestination,
+        source: DownloadSource,
+        options: DownloadOptions,
+        attempts: TransferAttempts,
+        checkpoint: Checkpoint?
+    ) {
+        self.path = path
+        self.destination = destination
+        self.source = source
+        self.options = options
+        self.attempts = attempts
+        given = GivenCheckpoint(checkpoint)
+        services = SingleTransfer(
+            subject: source.subject,
+            place: options.recordDirectory.map { directory in
+                RecordPlace(
+                    directory: directory,
+                    identity: options.identity.map { .named($0) } ?? .file(object: nil),
+                    file: path,
+                    base: options.base,
+                    isDownload: true,
+                    earlierName: RecordName.digest(source.subject, path) + ".download.json"
+                )
+            },
+            partSize: options.partSize,
+            attempts: attempts
+        )
+    }
+
+    var record: CheckpointFile { services.record }
+
+    func run(_ gate: PauseGate) async throws(SyncError) -> DownloadOutcome {
+        // Made for each attempt: it has a thread and connections, which a download that has
+        // stopped does not need.
+        let download = download(try source.makeStore())
         do throws(SyncError) {
-            return try await attempts.run(gate) { () throws(ItemFailure) in
-                try await self.prepareRecord()
-                return try await download.run(gate: gate)
-            } outcome: { ending in
-                switch ending {
-                case .finished(let finished): .finished(file(finished))
-                case .paused: .paused(await record.checkpoint)
-                case .cancelled: .cancelled
+            let finished = try await attempts.run(gate) { () throws(ItemFailure) in
+                try await self.withRecord { () throws(ItemFailure) in
+                    try await self.record.announce()
+                    try await self.record.removeLeftovers(of: self.destination)
+                    return try await download.run(gate: gate)
                 }
             }
+            return .finished(file(finished))
         } catch {
             throw error.with(checkpoint: await record.checkpoint)
         }
     }
 
-    /// Asks for a pause and waits for nothing.
-    package func askForPause() { attempts.control.askForPause() }
-
-    /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
-    func interrupt() async { await attempts.control.stop() }
-
-    /// The caller that asked to keep the record of a finished download no longer needs it.
-    func forgetRecord() async throws(ItemFailure) { try await record.dropDownload(source.key) }
-
-    /// How far it is.
-    var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
-
-    /// Stops the download and returns what another process needs to resume, nil if nothing was
-    /// received.
-    ///
-    /// What has arrived at this machine is received, until no more than
-    /// ``DownloadOptions/pauseLoss`` is missing; then the connections are closed, and the call that
-    /// runs it returns `paused`. Without one it does nothing.
-    @discardableResult
-    public func pause() async -> Checkpoint? {
-        await attempts.control.pause()
-        return await record.checkpoint
-    }
-
-    /// Stops the download at once and deletes the partial file, the checkpoint and the record; a
-    /// finished file stays.
-    ///
-    /// - Throws: `SyncError` of code `localState` if something could not be deleted.
-    public func cancel() async throws(SyncError) {
-        await attempts.control.stop()
-        do throws(ItemFailure) {
-            try await prepareRecord()
-            try await ObjectDownload.discard(source.key, at: destination, services)
-        } catch {
-            throw SyncError(error, of: displayText(path))
+    /// What another process needs to resume, also from an earlier process.
+    func readCheckpoint() async throws(SyncError) -> Checkpoint? {
+        try await attempts.reporting { () throws(ItemFailure) in
+            try await withRecord { () throws(ItemFailure) in await record.checkpoint }
         }
-        attempts.giveUp()
     }
-}
 
-// MARK: - Attempts
+    func discard() async throws(SyncError) {
+        try await attempts.reporting { () throws(ItemFailure) in
+            try await withRecord { () throws(ItemFailure) in
+                try await ObjectDownload.discard(source.key, at: destination, services)
+            }
+        }
+    }
 
-extension ResumableDownload {
+    func forgetRecord() async throws(ItemFailure) {
+        try await withRecord { () throws(ItemFailure) in try await record.forgetDownload() }
+    }
+
     private func download(_ store: any ObjectStore) -> ObjectDownload {
         ObjectDownload(
             settings: ObjectDownload.Settings(
@@ -226,28 +240,20 @@ extension ResumableDownload {
         )
     }
 
-    /// Made when it is needed: each has a thread and connections of its own.
-    private func makeStore() throws(SyncError) -> any ObjectStore {
-        try madeStore.withLock { store throws(SyncError) in
-            if let store { return store }
-            let made = try source.makeStore()
-            store = made
-            return made
+    /// Reads what there is, and keeps other transfers from it while `body` runs.
+    private func withRecord<Value: Sendable>(
+        _ body: () async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        try await record.whileOpen(source.key) { (isUsable) throws(ItemFailure) in
+            let isTaken =
+                if let checkpoint = given.take() {
+                    await record.restore(from: checkpoint, source.key)
+                } else {
+                    isUsable
+                }
+            if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+            return try await body()
         }
-    }
-
-    /// Reads what an earlier process left, the first time.
-    private func prepareRecord() async throws(ItemFailure) {
-        let isUsable = try await record.load(source.key)
-        let checkpoint = given.withLock { given in
-            defer { given = nil }
-            return given
-        }
-        let isTaken =
-            if let checkpoint { await record.restore(from: checkpoint, source.key) } else {
-                isUsable
-            }
-        if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
     }
 
     private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {
@@ -260,5 +266,19 @@ extension ResumableDownload {
             crc64: finished.checksum.value,
             isVerified: finished.isVerified
         )
+    }
+}
+
+/// A checkpoint that is used once.
+private final class GivenCheckpoint: Sendable {
+    private let checkpoint: Mutex<Checkpoint?>
+
+    init(_ checkpoint: Checkpoint?) { self.checkpoint = Mutex(checkpoint) }
+
+    func take() -> Checkpoint? {
+        checkpoint.withLock { checkpoint in
+            defer { checkpoint = nil }
+            return checkpoint
+        }
     }
 }

@@ -3,13 +3,13 @@ internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
-/// What became of one call of ``ResumableUpload/resume()``.
+/// How an upload ended when it stopped.
 public enum UploadOutcome: Sendable, Hashable {
     /// The object is there and holds what the file held.
     case finished(UploadedObject)
-    /// `pause()` was called; the parts that were sent are kept at the store.
+    /// It was paused; the parts that were sent are kept at the store.
     case paused
-    /// `cancel()` was called.
+    /// It was cancelled; nothing is left unless the parts were kept.
     case cancelled
 }
 
@@ -35,7 +35,8 @@ public struct UploadedObject: Sendable, Hashable {
 /// var options = UploadOptions()
 /// options.recordDirectory = "uploads"
 /// let upload = try ResumableUpload(of: "film.mov", to: client, key: "film.mov", options: options)
-/// let outcome = try await upload.resume()
+/// let transfer = upload.start()
+/// let outcome = try await transfer.value
 /// ```
 ///
 /// Only the store decides which parts it has: a part counts if its number, size, MD5 and CRC-64
@@ -43,16 +44,13 @@ public struct UploadedObject: Sendable, Hashable {
 /// half one version and half another. The object's CRC-64 is combined from its parts and compared
 /// with the store's; after a lost response, a HEAD request finds out whether the object exists with
 /// this upload's token in its metadata (`osssync-upload`); nothing is sent again blindly.
-///
-/// `resume()` does its work in the task that calls it; `pause()` and `cancel()` are for other
-/// tasks.
 public final class ResumableUpload: Sendable {
     /// The file's path, as it was given.
     public let path: String
     /// The object's whole key.
     public let key: String
-    private let deletesUploadOnCancel: Bool
-    private let attempts: TransferAttempts
+    /// Pauses, resumes and cancels the upload, and says how far it is; also before its start.
+    public let transfer: Transfer<UploadOutcome>
     private let upload: ObjectUpload
 
     /// Makes an upload; nothing is written and no request is made.
@@ -74,114 +72,92 @@ public final class ResumableUpload: Sendable {
         try options.check()
         self.path = path
         self.key = key
-        deletesUploadOnCancel = options.deletesUploadOnCancel
-        attempts = TransferAttempts(
+        let attempts = TransferAttempts(
             subject: displayText(path),
             streams: options.streams,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            stateWhenCancelled: options.deletesUploadOnCancel ? .cancelled : .paused,
             onNotice: onNotice
         )
         let subject = client.subject(of: key)
-        upload = ObjectUpload(
+        let upload = ObjectUpload(
             settings: ObjectUpload.Settings(client, key, path, options),
             services: SingleTransfer(
                 subject: subject,
-                recordDirectory: options.recordDirectory,
-                recordName: RecordName.upload(subject, path),
+                place: options.recordDirectory.map { directory in
+                    RecordPlace(
+                        directory: directory,
+                        identity: options.identity.map { .named($0) }
+                            ?? .file(object: "\(client.remote.bucket)/\(key)"),
+                        file: path,
+                        base: options.base,
+                        isDownload: false,
+                        earlierName: RecordName.digest(subject, path) + ".upload.json"
+                    )
+                },
                 partSize: options.partSize,
                 attempts: attempts
             )
         )
+        self.upload = upload
+        transfer = Transfer(
+            attempts,
+            Transfer.Work(
+                attempt: { (gate) throws(SyncError) in
+                    let finished = try await attempts.run(gate) { () throws(ItemFailure) in
+                        try await upload.withRecord { (isUsable) throws(ItemFailure) in
+                            if !isUsable { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+                            return try await upload.run()
+                        }
+                    }
+                    return .finished(UploadedObject(key: key, finished))
+                },
+                pause: { .paused },
+                discard: { () throws(SyncError) in
+                    try await attempts.reporting { () throws(ItemFailure) in
+                        try await upload.withRecord { (_) throws(ItemFailure) in
+                            try await upload.discard()
+                        }
+                    }
+                },
+                cancelled: .cancelled
+            )
+        )
     }
 
-    deinit { attempts.progressState.end(isOver: true) }
-
-    /// Where the upload is.
-    public var state: TransferState { attempts.control.current }
-
-    /// How far it is, over all its pauses.
-    public var progress: TransferProgressSequence { attempts.progress }
-
-    /// Starts, or resumes where an earlier call or process stopped, and returns when the object is
-    /// there or the upload was paused or cancelled.
+    /// Starts the upload, or resumes it where an earlier start or process stopped, and returns at
+    /// once.
     ///
-    /// An upload that has finished, resumed, is made once more. Cancelling the task ends the call
-    /// with an error and keeps what a later call needs.
+    /// The handle's ``Transfer/value`` returns when the object is there or the upload was paused or
+    /// cancelled. It throws `SyncError`, after all repetitions: `cannotResume` if what was sent is
+    /// of no use, because the file changed while it was sent, or, if the options forbid to start
+    /// over, because it changed since or the store has forgotten the upload; the next start begins
+    /// again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
+    /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
+    /// `configuration` for a file that is too large or metadata that no store takes; `corrupt` if
+    /// the store states another CRC-64 than that of what was sent; `alreadyRunning` if another
+    /// upload has the same record. Starting a finished upload has no effect.
     ///
-    /// - Returns: How it ended.
-    /// - Throws: `SyncError`, after all repetitions: `cannotResume` if what was sent is of no use,
-    ///   because the file changed while it was sent, or, if the options forbid to start over,
-    ///   because it changed since or the store has forgotten the upload; the next call begins
-    ///   again.
-    ///   `alreadyExists` if an object is there that must not be replaced; `credentials`;
-    ///   `remoteUnreachable`; `sourceMissing`; `localState` for the disk; `configuration` for a
-    ///   file that is too large or metadata that no store takes; `corrupt` if the store states
-    ///   another CRC-64 than that of what was sent; `alreadyRunning`; `cancelled`.
-    public func resume() async throws(SyncError) -> UploadOutcome {
-        try await resume(begin())
+    /// - Returns: The handle, ``transfer``.
+    @discardableResult
+    public func start() -> Transfer<UploadOutcome> {
+        transfer.resume()
+        return transfer
     }
 
-    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
-    func begin() throws(SyncError) -> PauseGate { try attempts.begin() }
-
-    /// Does the work of an attempt that was begun.
-    func resume(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
-        let (upload, attempts) = (upload, attempts)
-        return try await attempts.run(gate) { () throws(ItemFailure) in
-            if try await !upload.services.record.load(upload.settings.key) {
-                attempts.onNotice(.startedOver(.foreignCheckpoint))
-            }
-            return try await upload.run()
-        } outcome: { ending in
-            switch ending {
-            case .finished(let finished): .finished(UploadedObject(key: key, finished))
-            case .paused: .paused
-            case .cancelled: .cancelled
-            }
-        }
-    }
-
-    /// Asks for a pause and waits for nothing.
-    package func askForPause() { attempts.control.askForPause() }
-
-    /// Stops at once what runs, and waits for its end; `cancel()` clears up after it.
-    func interrupt() async { await attempts.control.stop() }
+    /// Starts or resumes the upload and returns how it ended; cancelling the task stops it at once
+    /// and keeps what a later start needs.
+    ///
+    /// - Returns: How it ended; see ``start()``.
+    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled` if the task was
+    ///   cancelled.
+    public func run() async throws(SyncError) -> UploadOutcome { try await transfer.run() }
 
     /// The caller that asked to keep the record of a finished upload no longer needs it.
     func forgetRecord() async throws(ItemFailure) {
-        try await upload.services.record.dropUpload(upload.settings.key)
-    }
-
-    /// How far it is.
-    var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
-
-    /// Stops the upload, so that the call which runs it returns `paused`.
-    ///
-    /// Without one it does nothing. Parts under way are sent again later, at most one for each
-    /// stream.
-    public func pause() async {
-        await attempts.control.pause()
-    }
-
-    /// Stops the upload at once and, unless the options say otherwise, aborts it at the store,
-    /// which deletes its parts, and removes the record; a finished object stays.
-    ///
-    /// Progress also ends if the options keep the parts; another `resume()` continues with them.
-    ///
-    /// - Throws: `SyncError` if the upload could not be aborted: the record is kept then, and
-    ///   another `cancel()` tries again.
-    public func cancel() async throws(SyncError) {
-        await attempts.control.stop()
-        guard deletesUploadOnCancel else { return attempts.giveUp() }
-        do throws(ItemFailure) {
-            try await upload.services.record.load(upload.settings.key)
-            try await upload.discard()
-        } catch {
-            throw SyncError(error, of: displayText(path))
+        try await upload.withRecord { (_) throws(ItemFailure) in
+            try await upload.services.record.dropUpload(upload.settings.key)
         }
-        attempts.giveUp()
     }
 }
 
@@ -195,6 +171,15 @@ extension UploadedObject {
             versionID: finished.versionID?.text,
             callback: finished.callback.map { CallbackReply($0) }
         )
+    }
+}
+
+extension ObjectUpload {
+    /// Does `body` while no other transfer has the record.
+    fileprivate func withRecord<Value: Sendable>(
+        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        try await services.record.whileOpen(settings.key, body)
     }
 }
 

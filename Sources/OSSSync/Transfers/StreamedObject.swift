@@ -102,7 +102,7 @@ extension BucketClient {
     ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
     ///     those that are sent again.
     /// - Returns: The object.
-    /// - Throws: `SyncError`, as ``ResumableUpload/resume()``; `localState` also if the stream
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the stream
     ///   cannot be read, `configuration` if it is too long.
     public func put(
         from descriptor: Int32,
@@ -118,7 +118,6 @@ extension BucketClient {
             streams: options.streams,
             reconnects: nil,
             progressInterval: options.progressInterval,
-            stateWhenCancelled: .cancelled,
             onNotice: onNotice
         )
         var mayBeStored = false
@@ -128,8 +127,7 @@ extension BucketClient {
                 settings: ObjectUpload.Settings(self, key, name, options),
                 services: SingleTransfer(
                     subject: subject(of: key),
-                    recordDirectory: nil,
-                    recordName: "",
+                    place: nil,
                     partSize: options.partSize,
                     attempts: attempts
                 ),

@@ -1,14 +1,8 @@
 internal import SyncEngine
+internal import SyncModel
 
-/// The attempts at one transfer, in either direction: one at a time, each with its end.
+/// What all attempts at one transfer share, in either direction.
 struct TransferAttempts: Sendable {
-    /// How an attempt ended that did not fail.
-    enum Ending<Value: Sendable>: Sendable {
-        case finished(Value)
-        case paused
-        case cancelled
-    }
-
     /// What messages call it, safe to print.
     let subject: String
     let streams: Int
@@ -16,11 +10,10 @@ struct TransferAttempts: Sendable {
     var pauseLoss: Int64 = 0
     let reconnects: ReconnectPolicy?
     let progressInterval: Duration
-    /// What the transfer is after an attempt that was given up.
-    let stateWhenCancelled: TransferState
     let onNotice: @Sendable (TransferNotice) -> Void
-    let control = TransferControl()
     let progressState = ProgressState()
+    /// Raised when there may be a network again.
+    let network = Condition()
     let environment = SystemClocks.engine(hostName: "")
 
     var progress: TransferProgressSequence {
@@ -31,50 +24,61 @@ struct TransferAttempts: Sendable {
         )
     }
 
-    /// A transfer cannot be paused before it has begun; from here on, a pause takes effect.
+    /// Runs an attempt, again after a lost connection if the options ask for it.
     ///
-    /// - Throws: If an attempt is under way already.
-    func begin() throws(SyncError) -> PauseGate {
-        try control.begin(pauseLoss: pauseLoss, subject)
-    }
-
-    /// Runs an attempt that was begun, again after a lost connection if that is wanted.
-    ///
-    /// `outcome` is asked before anybody can begin the next attempt.
-    func run<Value: Sendable, Outcome: Sendable>(
+    /// - Throws: `SyncError` of code `cancelled` after a pause.
+    func run<Value: Sendable>(
         _ gate: PauseGate,
-        _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value,
-        outcome: (Ending<Value>) async -> Outcome
-    ) async throws(SyncError) -> Outcome {
+        _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
+    ) async throws(SyncError) -> Value {
         let result = await Reconnection(
             policy: reconnects,
             environment: environment,
             progressState: progressState,
+            network: network,
             onNotice: onNotice
         ).run(gate, attempt)
-        switch result {
-        case .success(let value):
-            return end(.finished, await outcome(.finished(value)))
-        case .failure(.cancelled) where control.isCancelling:
-            return end(stateWhenCancelled, await outcome(.cancelled))
-        case .failure(.cancelled) where gate.isRaised && !Task.isCancelled:
-            return end(.paused, await outcome(.paused), isOver: false)
-        case .failure(let failure):
-            throw end(failure == .cancelled ? .paused : .failed, SyncError(failure, of: subject))
+        return try result.mapError { SyncError($0, of: subject) }.get()
+    }
+
+    /// Reports failures of what is done between attempts as those of the transfer.
+    func reporting<Value>(
+        _ body: () async throws(ItemFailure) -> Value
+    ) async throws(SyncError) -> Value {
+        do throws(ItemFailure) {
+            return try await body()
+        } catch {
+            throw SyncError(error, of: subject)
         }
     }
+}
 
-    /// The attempt has ended; `isOver` if listeners should not wait for another attempt.
-    func end<Outcome>(_ state: TransferState, _ outcome: Outcome, isOver: Bool = true) -> Outcome {
-        progressState.end(isOver: isOver)
-        control.end(state)
-        return outcome
-    }
-
-    /// The transfer was given up while it rested, or after its attempt was stopped.
-    func giveUp() {
-        // Parts that are kept stay as they were.
-        if stateWhenCancelled == .cancelled { control.settle(.cancelled) }
-        progressState.end(isOver: true)
+extension SingleTransfer {
+    /// Services that report progress to `progressState` and everything else to the caller's
+    /// closure.
+    init(
+        subject: String,
+        place: RecordPlace?,
+        partSize: Int64,
+        attempts: TransferAttempts
+    ) {
+        let (progressState, onNotice) = (attempts.progressState, attempts.onNotice)
+        self.init(
+            subject: subject,
+            place: place,
+            partSize: partSize,
+            streams: attempts.streams,
+            environment: attempts.environment,
+            observer: TransferObserver(
+                began: { transfer, _ in
+                    progressState.begin(transfer)
+                    if transfer.bytesResumed > 0 {
+                        onNotice(.resumed(bytes: transfer.bytesResumed))
+                    }
+                },
+                startedOver: { onNotice(.startedOver($0)) },
+                warned: { onNotice(.warning(message: $0)) }
+            )
+        )
     }
 }

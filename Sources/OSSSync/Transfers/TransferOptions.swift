@@ -33,9 +33,18 @@ public struct ReconnectPolicy: Sendable, Hashable {
 public struct DownloadOptions: Sendable, Hashable {
     /// Where the record of an unfinished download is kept, so that another process can resume it.
     ///
-    /// The directory is made if it is missing, and is made private; its parent must exist. Nil: the
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil: the
     /// caller keeps the checkpoint.
     public var recordDirectory: String?
+    /// The app's own name for the download, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
     /// The preferred size of a range, in bytes: 8 MiB.
     public var partSize: Int64 = 8 << 20
     /// Ranges that are fetched at once: 4.
@@ -49,7 +58,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// code `alreadyExists`.
     public var replacesFile = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
-    /// `resume()`.
+    /// ``Transfer/resume()``.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)

@@ -13,11 +13,9 @@ public struct TransferProgress: Sendable, Hashable {
     public let totalBytes: Int64
 }
 
-/// The progress of a transfer, across pauses, until it has finished, an attempt ends with an error,
-/// or it is cancelled.
+/// The progress of a transfer, until it stops: finished, paused, failed or cancelled.
 ///
-/// A paused transfer may be resumed, so the loop waits: run it concurrently with `resume()`, not
-/// before it.
+/// Begin another loop when the transfer is resumed. Before the start the loop waits.
 ///
 /// Listeners never block the transfer: progress is computed on demand, at most once in the
 /// transfer's interval, and a slow listener misses the values in between. Without a listener it
@@ -38,6 +36,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 
         let sequence: TransferProgressSequence
         private var told: ProgressState.Snapshot?
+        private var hasEnded = false
 
         init(sequence: TransferProgressSequence) {
             self.sequence = sequence
@@ -52,22 +51,25 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> TransferProgress? {
-            while !Task.isCancelled {
-                // Nothing changes while nothing runs or after the end, so there is nothing to read.
+            while !Task.isCancelled, !hasEnded {
+                // Nothing changes while nothing moves or after the end, so there is nothing to
+                // read.
                 if let told, !told.isOver { await sequence.rest(after: told.version) }
                 let now = sequence.progressState.snapshot
                 let before = told
                 told = now
+                // It stopped and was resumed meanwhile: that is for another loop.
+                hasEnded = before.map { $0.run > 0 && $0.run != now.run } ?? false
                 if let total = now.total,
                     before?.total == nil || now.completed != before?.completed
                 {
                     return TransferProgress(
-                        stepBytes: now.moved - (before?.moved ?? 0),
+                        stepBytes: now.moved - (before?.moved ?? now.movedBefore),
                         completedBytes: now.completed,
                         totalBytes: total
                     )
                 }
-                if now.isOver { return nil }
+                hasEnded = hasEnded || now.isOver
             }
             return nil
         }
@@ -80,7 +82,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 
     /// Waits for the interval while the transfer runs, or until it changes its state.
     fileprivate func rest(after version: Int) async {
-        guard progressState.snapshot.isRunning else {
+        guard progressState.snapshot.isMoving else {
             return await progressState.change(after: version)
         }
         await withTaskGroup(of: Void.self) { group in
@@ -101,9 +103,14 @@ final class ProgressState: Sendable {
         let completed: Int64
         /// In all attempts; bytes that came twice count twice.
         let moved: Int64
+        /// The part of it that moved before the latest start.
+        let movedBefore: Int64
         /// Nil before anything is known.
         let total: Int64?
-        let isRunning: Bool
+        /// Counts the starts.
+        let run: Int
+        let isMoving: Bool
+        /// True while the transfer has stopped.
         let isOver: Bool
     }
 
@@ -111,8 +118,13 @@ final class ProgressState: Sendable {
         var transfer: TransferCounter?
         /// In the attempts before.
         var movedBefore: Int64 = 0
-        var isRunning = false
+        /// All that had moved at the latest start.
+        var movedAtStart: Int64 = 0
+        var run = 0
+        var isMoving = false
         var isOver = false
+
+        var moved: Int64 { movedBefore + (transfer?.bytesMoved ?? 0) }
     }
 
     private let state = Mutex(State())
@@ -124,29 +136,42 @@ final class ProgressState: Sendable {
             Snapshot(
                 version: version,
                 completed: state.transfer?.bytesDone ?? 0,
-                moved: state.movedBefore + (state.transfer?.bytesMoved ?? 0),
+                moved: state.moved,
+                movedBefore: state.movedAtStart,
                 total: state.transfer?.size,
-                isRunning: state.isRunning,
+                run: state.run,
+                isMoving: state.isMoving,
                 isOver: state.isOver
             )
+        }
+    }
+
+    /// The transfer was started or resumed.
+    func start() {
+        change { state in
+            state.run += 1
+            state.movedAtStart = state.moved
+            state.isOver = false
         }
     }
 
     /// An attempt has begun to move bytes.
     func begin(_ transfer: TransferCounter) {
         change { state in
-            state.movedBefore += state.transfer?.bytesMoved ?? 0
+            state.movedBefore = state.moved
             state.transfer = transfer
-            state.isRunning = true
-            state.isOver = false
+            state.isMoving = true
         }
     }
 
-    /// An attempt has ended; `isOver` if no other can follow.
-    func end(isOver: Bool) {
+    /// An attempt has ended; another one may follow by itself.
+    func rest() { change { $0.isMoving = false } }
+
+    /// The transfer has stopped, or is gone.
+    func end() {
         change { state in
-            state.isRunning = false
-            state.isOver = state.isOver || isOver
+            state.isMoving = false
+            state.isOver = true
         }
     }
 

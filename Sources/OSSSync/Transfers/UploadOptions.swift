@@ -5,6 +5,15 @@ internal import SyncModel
 public struct UploadOptions: Sendable, Hashable {
     /// What is written with the object.
     public var put = PutOptions.none
+    /// The app's own name for the upload, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file and the object.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
     /// The preferred size of a part, in bytes: 2 MiB.
     ///
     /// A file that is no larger goes in one request. The size is raised to what the store takes
@@ -15,13 +24,10 @@ public struct UploadOptions: Sendable, Hashable {
     public var streams = 4
     /// Where the record of an unfinished upload is kept, so that another process can resume it.
     ///
-    /// The directory is made if it is missing, and is made private; its parent must exist. Nil:
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil:
     /// only this instance can resume, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
-    /// What `cancel()` does: true aborts the unfinished upload, which deletes its parts, and
-    /// removes the record; false leaves both for a later upload, like a pause.
-    public var deletesUploadOnCancel = true
     /// What happens when an unfinished upload is of no use, because the file changed or the store
     /// has forgotten the upload: true begins again and says so; false is an error of code
     /// `cannotResume`, after which the next call begins again.
@@ -30,7 +36,7 @@ public struct UploadOptions: Sendable, Hashable {
     /// `mode`, from which a download restores them.
     public var keepsFileMetadata = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
-    /// `resume()`.
+    /// ``Transfer/resume()``.
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)

@@ -29,8 +29,9 @@ struct GetCommand: Sendable {
         )
         let outcome: DownloadOutcome
         do throws(SyncError) {
-            outcome = try await report.following(download.progress) { () throws(SyncError) in
-                try await download.resume()
+            let progress = download.transfer.progress
+            outcome = try await report.following(progress) { () throws(SyncError) in
+                try await download.run()
             }
         } catch {
             throw Self.advising(error, subject)

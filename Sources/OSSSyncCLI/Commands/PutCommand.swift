@@ -47,8 +47,8 @@ struct PutCommand: Sendable {
         )
         let outcome: UploadOutcome
         do throws(SyncError) {
-            outcome = try await report.following(upload.progress) { () throws(SyncError) in
-                try await upload.resume()
+            outcome = try await report.following(upload.transfer.progress) { () throws(SyncError) in
+                try await upload.run()
             }
         } catch {
             throw Self.advising(error, object)

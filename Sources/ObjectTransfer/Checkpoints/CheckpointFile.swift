@@ -10,14 +10,15 @@ package actor CheckpointFile: CheckpointStore {
     /// Bytes that may be on disk or at the store without the file saying so.
     private static let writeInterval: Int64 = 1 << 20
     private static let wholeName = "whole_crc64"
+    /// Of a record in which nothing is yet.
+    private static let isEmptyName = "empty"
 
     /// What is transferred, without secrets.
     private let subject: String
-    private let directoryPath: String?
-    private let fileName: String
+    private let place: RecordPlace?
     private let disk: BlockingQueue
-    private var directory: RecordDirectory?
-    private var isLoaded = false
+    /// While it is open.
+    private var file: OpenRecord?
     private var download: DownloadCheckpoint?
     private var ranges: [Int: RangeProgress] = [:]
     private var seal: Checkpoint.Seal?
@@ -27,55 +28,136 @@ package actor CheckpointFile: CheckpointStore {
     private var parts: [PartNumber: UploadedPart] = [:]
     private var unwritten: Int64 = 0
 
-    /// Makes a record that knows nothing before ``load(_:)``.
+    /// A record whose file no other transfer uses.
+    private struct OpenRecord {
+        let directory: RecordDirectory
+        let name: String
+        /// What an earlier version called it; removed once the new one is written.
+        var earlierName: String?
+        let destination: String?
+        let lock: RecordLock
+    }
+
+    /// Makes a record that knows nothing before ``whileOpen(_:_:)``.
     ///
     /// - Parameters:
     ///   - subject: What is transferred, without secrets; a record of anything else is not used.
-    ///   - directory: Where the file is, made if it is missing; nil for a record in memory only.
-    ///   - fileName: Letters, digits, hyphens and points.
+    ///   - place: Where the file is; nil for a record in memory only.
     ///   - disk: Where files are read and written.
-    package init(
-        subject: String,
-        directory: String?,
-        fileName: String,
-        disk: BlockingQueue
-    ) {
+    package init(subject: String, place: RecordPlace?, disk: BlockingQueue) {
         self.subject = subject
-        directoryPath = directory
-        self.fileName = fileName
+        self.place = place
         self.disk = disk
     }
 
     // MARK: The file
 
-    /// Opens the directory and reads what an earlier process left, the first time.
+    /// Reads what there is, and keeps other transfers from the record until ``close()``.
     ///
-    /// - Returns: False if something was there, and nothing of it can be used.
-    @discardableResult
-    package func load(_ key: ObjectKey) async throws(ItemFailure) -> Bool {
-        guard !isLoaded else { return true }
-        guard let path = directoryPath else {
-            isLoaded = true
-            return true
-        }
+    /// - Throws: `held` if another transfer has the record.
+    private func open(_ key: ObjectKey) async throws(ItemFailure) -> Bool {
+        guard let place, file == nil else { return true }
         let bytes: [UInt8]?
         do {
-            let name = fileName
-            let (opened, content) = try await disk.run {
-                () throws(LocalError) -> (RecordDirectory, [UInt8]?) in
-                let directory = try RecordDirectory(path: path)
-                return (directory, try directory.read(name))
+            (file, bytes) = try await disk.run { () throws(LocalError) -> (OpenRecord, [UInt8]?) in
+                let directory = try RecordDirectory(path: place.directory)
+                let (name, destination) = try place.name()
+                let lock = try directory.lockRecord(name)
+                var record = OpenRecord(
+                    directory: directory,
+                    name: name,
+                    earlierName: nil,
+                    destination: destination,
+                    lock: lock
+                )
+                if let bytes = try directory.read(name) { return (record, bytes) }
+                let earlier = try place.earlierName.flatMap { (name) throws(LocalError) in
+                    try directory.read(name)
+                }
+                if earlier != nil { record.earlierName = place.earlierName }
+                return (record, earlier)
             }
-            directory = opened
-            bytes = content
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+        // What is not on disk any more may still be known here.
+        guard let bytes else { return true }
+        (download, ranges, seal, whole, upload, parts) = (nil, [:], nil, nil, nil, [:])
+        let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
+        if let json { try await removeElsewhere(json) }
+        if let json { restore(from: json, key) }
+        return download != nil || upload != nil || json?[Self.isEmptyName] != nil
+    }
+
+    /// Removes temporary files of `destination` but that of the record; `held` if one is in use.
+    package func removeLeftovers(of destination: FileDestination) async throws(ItemFailure) {
+        let kept = download?.partialName
+        do {
+            try await disk.run { () throws(LocalError) in
+                _ = try destination.openIfPresent(.standard)?.removePartials(
+                    of: destination.partials,
+                    except: kept
+                )
+            }
         } catch {
             throw ItemFailure(error)
         }
-        isLoaded = true
-        guard let bytes else { return true }
-        let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
-        if let json { restore(from: json, key) }
-        return download != nil || upload != nil
+    }
+
+    /// Removes the partial file of a download that was to go to another directory before.
+    private func removeElsewhere(_ json: JSONText) async throws(ItemFailure) {
+        guard let place, let recorded = json[RecordPlace.fileMember]?.stringValue,
+            let destination = file?.destination, recorded != destination,
+            let earlier = place.destination(of: recorded),
+            let current = place.destination(of: destination), earlier.parent != current.parent
+        else { return }
+        let name = json[Checkpoint.recordName].flatMap { Checkpoint($0) }?.partialName
+        do {
+            try await disk.run { () throws(LocalError) in
+                guard let parent = try earlier.openIfPresent(.standard) else { return }
+                if let name { try parent.removePartial(name) }
+                try parent.removePartials(of: earlier.partials, except: nil)
+            }
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    /// Lets other transfers use the record; what is known is kept for ``checkpoint``.
+    private func close() async {
+        guard let lock = file?.lock else { return }
+        file = nil
+        // Now, and not when the last work that knows of it is gone.
+        await disk.run { lock.release() }
+    }
+
+    /// Does `body` while no other transfer has the record.
+    ///
+    /// - Parameters:
+    ///   - key: What is transferred.
+    ///   - body: Is told false if something was there, and nothing of it can be used.
+    /// - Returns: What `body` returns.
+    /// - Throws: `held` if another transfer has the record; what `body` throws.
+    nonisolated package func whileOpen<Value: Sendable>(
+        _ key: ObjectKey,
+        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        let isUsable = try await open(key)
+        let result: Result<Value, ItemFailure>
+        do throws(ItemFailure) {
+            result = .success(try await body(isUsable))
+        } catch {
+            result = .failure(error)
+        }
+        await close()
+        return try result.get()
+    }
+
+    /// Writes down where the file will be, before anything is there, so that what a killed process
+    /// leaves is found.
+    package func announce() async throws(ItemFailure) {
+        guard download == nil, file?.destination != nil else { return }
+        try await flush(isAnnounced: true)
     }
 
     private func restore(from json: JSONText, _ key: ObjectKey) {
@@ -91,28 +173,38 @@ package actor CheckpointFile: CheckpointStore {
     }
 
     /// Writes what is known now, or removes the file if nothing is.
-    package func flush() async throws(ItemFailure) {
+    package func flush() async throws(ItemFailure) { try await flush(isAnnounced: false) }
+
+    private func flush(isAnnounced: Bool) async throws(ItemFailure) {
         unwritten = 0
-        guard let directory else { return }
-        let json: JSONText? =
-            if let checkpoint {
-                .object(
-                    [.init(name: Checkpoint.recordName, value: checkpoint.json)]
-                        + (whole.map { whole in
-                            [.init(name: Self.wholeName, value: .string(String(whole.value)))]
-                        } ?? [])
-                )
-            } else if let upload = currentUpload {
-                .object([
-                    .init(name: UploadCheckpoint.recordName, value: upload.json(target: subject))
-                ])
-            } else { nil }
-        let name = fileName
+        guard let file else { return }
+        var members: [JSONText.Member] = []
+        if let checkpoint {
+            members = [.init(name: Checkpoint.recordName, value: checkpoint.json)]
+            if let whole {
+                members.append(.init(name: Self.wholeName, value: .string(String(whole.value))))
+            }
+        } else if let upload = currentUpload {
+            members = [
+                .init(name: UploadCheckpoint.recordName, value: upload.json(target: subject))
+            ]
+        } else if isAnnounced {
+            members = [.init(name: Self.isEmptyName, value: .string(""))]
+        }
+        if !members.isEmpty, let destination = file.destination {
+            members.append(.init(name: RecordPlace.fileMember, value: .string(destination)))
+        }
+        let json = members.isEmpty ? nil : JSONText.object(members)
         do {
             try await disk.run { () throws(LocalError) in
-                guard let json else { return try directory.remove(name) }
-                try directory.write(name, [UInt8]((json.text + "\n").utf8))
+                if let json {
+                    try file.directory.write(file.name, [UInt8]((json.text + "\n").utf8))
+                } else {
+                    try file.directory.remove(file.name)
+                }
+                if let earlier = file.earlierName { try file.directory.remove(earlier) }
             }
+            self.file?.earlierName = nil
         } catch {
             throw ItemFailure(error)
         }
@@ -134,7 +226,7 @@ package actor CheckpointFile: CheckpointStore {
     /// impossible values.
     @discardableResult
     package func restore(from checkpoint: Checkpoint, _ key: ObjectKey) -> Bool {
-        guard checkpoint.source == subject, let known = checkpoint.download(key) else {
+        guard checkpoint.isOf(subject), let known = checkpoint.download(key) else {
             return false
         }
         begin(known)
@@ -194,11 +286,16 @@ package actor CheckpointFile: CheckpointStore {
         return (whole, download.partialName)
     }
 
+    /// Another version may follow: the record still says where the file will be.
     package func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
         guard download != nil else { return }
-        download = nil
-        ranges = [:]
-        (seal, whole) = (nil, nil)
+        (download, ranges, seal, whole) = (nil, [:], nil, nil)
+        try await flush(isAnnounced: true)
+    }
+
+    /// Removes the record, also one that was only announced.
+    package func forgetDownload() async throws(ItemFailure) {
+        (download, ranges, seal, whole) = (nil, [:], nil, nil)
         try await flush()
     }
 

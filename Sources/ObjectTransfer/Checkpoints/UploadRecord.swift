@@ -31,7 +31,8 @@ extension UploadCheckpoint {
 
     /// Nil if it is not what ``json(target:)`` makes for this target.
     init?(_ json: JSONText, key: ObjectKey, target: String) {
-        guard json["target"]?.stringValue == target,
+        guard let recorded = json["target"]?.stringValue,
+            recorded == target || ObjectName.areSame(recorded, target),
             let partSize = json["part_size"]?.integerValue, partSize > 0,
             case .array(let file)? = json["file"], let source = FileIdentity(file),
             let token = json["token"]?.stringValue,

@@ -166,7 +166,8 @@ extension Downloader {
         _ object: PinnedObject,
         _ attempt: inout Attempt
     ) async throws {
-        if let old = attempt.partial?.name {
+        let earlier = attempt.partial?.name
+        if let old = earlier {
             context.observer.startedOver(
                 object.etag == attempt.object.etag ? .wrongContent : .objectChanged
             )
@@ -194,7 +195,7 @@ extension Downloader {
         }
         let directory = context.directory
         let partial = try await context.disk.run { () throws(LocalError) in
-            try directory.createPartial(size: object.size)
+            try directory.createPartial(size: object.size, after: earlier)
         }
         attempt.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.

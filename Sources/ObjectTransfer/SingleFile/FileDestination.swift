@@ -1,4 +1,5 @@
-internal import LocalStorage
+package import LocalStorage
+internal import ObjectStorage
 package import SyncModel
 
 /// A single file by the path that an app or a user gave, cut into its directory and its name.
@@ -24,7 +25,22 @@ package struct FileDestination: Sendable, Hashable {
     }
 
     /// The directory, opened.
-    func open(_ calls: SystemCalls) throws(LocalError) -> MirrorDirectory {
-        try MirrorDirectory(ofSingleFiles: parent, calls: calls)
+    package func open(_ calls: SystemCalls) throws(LocalError) -> MirrorDirectory {
+        try MirrorDirectory(ofSingleFiles: parent, partials: partials, calls: calls)
+    }
+
+    /// The directory, opened; nil if there is none.
+    package func openIfPresent(_ calls: SystemCalls) throws(LocalError) -> MirrorDirectory? {
+        do throws(LocalError) {
+            return try open(calls)
+        } catch {
+            guard case .missingDirectory = error else { throw error }
+            return nil
+        }
+    }
+
+    /// What temporary files of this file are called.
+    package var partials: PartialSeries {
+        PartialSeries(digits: hexadecimalText(Digest.sha256(name.bytes)))
     }
 }

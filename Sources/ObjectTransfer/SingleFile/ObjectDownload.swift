@@ -126,7 +126,7 @@ package struct ObjectDownload: Sendable {
 
     func dropRecord() async throws(ItemFailure) {
         guard !settings.keepsRecord else { return }
-        try await record.dropDownload(settings.key)
+        try await record.forgetDownload()
     }
 
     private func publish(
@@ -164,6 +164,6 @@ package struct ObjectDownload: Sendable {
                 throw ItemFailure(error)
             }
         }
-        try await services.record.dropDownload(key)
+        try await services.record.forgetDownload()
     }
 }

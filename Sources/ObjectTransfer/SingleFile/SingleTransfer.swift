@@ -19,16 +19,14 @@ package struct SingleTransfer: Sendable {
     ///
     /// - Parameters:
     ///   - subject: What is transferred, without secrets; a record of anything else is not used.
-    ///   - recordDirectory: Where the record is kept, nil for memory only.
-    ///   - recordName: The name of the record's file.
+    ///   - place: Where the record is kept, nil for memory only.
     ///   - partSize: The preferred size of a part or range, in bytes.
     ///   - streams: Parts or ranges under way at once.
     ///   - environment: Clocks and random numbers.
     ///   - observer: Notified of what happens.
     package init(
         subject: String,
-        recordDirectory: String?,
-        recordName: String,
+        place: RecordPlace?,
         partSize: Int64,
         streams: Int,
         environment: EngineEnvironment,
@@ -42,8 +40,7 @@ package struct SingleTransfer: Sendable {
         hashing = BlockingQueue(label: "osssync.hash", width: 2, threads: .system)
         record = CheckpointFile(
             subject: subject,
-            directory: recordDirectory,
-            fileName: recordName,
+            place: place,
             disk: disk
         )
         limiter = ConnectionLimiter(

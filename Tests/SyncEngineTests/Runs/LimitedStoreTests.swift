@@ -193,8 +193,7 @@ extension EngineRuns {
             )
             return SingleTransfer(
                 subject: name,
-                recordDirectory: nil,
-                recordName: name,
+                place: nil,
                 partSize: 1 << 20,
                 streams: streams,
                 environment: environment,

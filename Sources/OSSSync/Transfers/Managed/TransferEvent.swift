@@ -28,8 +28,9 @@ public struct TransferEvent: Sendable {
 
 /// Hears what happens to one transfer of a ``TransferManager``.
 ///
-/// The calls for one transfer come one after the other, from any thread, and the transfer waits
-/// for each: they should do little. Progress comes at most once in the transfer's interval.
+/// The calls for one transfer come one after the other, from any thread. Neither the transfer nor
+/// the manager waits for them; of progress that a slow listener has not heard yet, it gets the
+/// latest. Each call may be left out: by default it does nothing.
 public protocol TransferListener: Sendable {
     /// The transfer has come so far.
     func transfer(_ identifier: String, progressed progress: TransferProgress)
@@ -41,6 +42,19 @@ public protocol TransferListener: Sendable {
     func transferFinished(_ identifier: String, _ result: TransferResult)
     /// The transfer ended with an error; it can be resumed.
     func transferFailed(_ identifier: String, _ error: SyncError)
+}
+
+extension TransferListener {
+    /// Does nothing.
+    public func transfer(_ identifier: String, progressed progress: TransferProgress) {}
+    /// Does nothing.
+    public func transferPaused(_ identifier: String) {}
+    /// Does nothing.
+    public func transferCancelled(_ identifier: String) {}
+    /// Does nothing.
+    public func transferFinished(_ identifier: String, _ result: TransferResult) {}
+    /// Does nothing.
+    public func transferFailed(_ identifier: String, _ error: SyncError) {}
 }
 
 extension TransferEvent {

@@ -199,7 +199,7 @@ extension EventBuffer.State {
 
 extension TransferEvent {
     /// In place of an older event of its kind: steps of progress add up.
-    fileprivate func following(_ older: TransferEvent) -> TransferEvent {
+    func following(_ older: TransferEvent) -> TransferEvent {
         guard case .progress(let new) = kind, case .progress(let old) = older.kind else {
             return self
         }

@@ -10,7 +10,11 @@ public struct ManagedTransfer: Sendable, Hashable {
     /// Whether it is a download or an upload.
     public let kind: TransferJob.Kind
     /// The file's path.
-    public let path: String
+    public internal(set) var path: String
+    /// What the app said of it when it was added.
+    public let context: String
+    /// Why it was paused, as ``TransferManager/pauseAll(reason:)`` was told.
+    public internal(set) var pauseReason: String?
     /// Where it is.
     public internal(set) var state: TransferState
     /// Bytes that are where they belong.
@@ -21,6 +25,9 @@ public struct ManagedTransfer: Sendable, Hashable {
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
 final class TransferIndex: Sendable {
+    /// A transfer, and the one path of a download's file.
+    typealias Found = (number: Int64, transfer: ManagedTransfer, file: String?)
+
     private static let suffix = ".transfer.json"
 
     private let directory: RecordDirectory
@@ -30,18 +37,22 @@ final class TransferIndex: Sendable {
     init(path: String) throws(LocalError) {
         directory = try RecordDirectory(path: path)
         lock = try directory.lock("manager.lock")
+        try RecordSweep.removeLeftovers(in: directory, olderThan: nil)
     }
 
     /// All that is recorded, in the order in which it was added; what can't be read is left out.
-    func load() throws(LocalError) -> [(number: Int64, transfer: ManagedTransfer)] {
-        var found: [(number: Int64, transfer: ManagedTransfer)] = []
+    func load() throws(LocalError) -> [Found] {
+        var found: [Found] = []
         for name in try directory.names(endingIn: Self.suffix) {
             guard let bytes = try directory.read(name),
                 let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
                 let number = json["number"]?.decimal, let transfer = ManagedTransfer(json),
                 Self.name(transfer.identifier) == name
             else { continue }
-            found.append((number, transfer))
+            let file =
+                transfer.kind == .download
+                ? try? RecordPlace.relative(transfer.path, to: nil) : nil
+            found.append((number, transfer, file))
         }
         return found.sorted { $0.number < $1.number }
     }
@@ -53,6 +64,18 @@ final class TransferIndex: Sendable {
 
     func remove(_ identifier: String) throws(LocalError) {
         try directory.remove(Self.name(identifier))
+    }
+
+    /// Deletes what an unfinished transfer left on this machine.
+    func discard(_ transfer: ManagedTransfer) throws(LocalError) {
+        let name = RecordPlace.name(
+            of: transfer.identifier,
+            isDownload: transfer.kind == .download
+        )
+        guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
+            return try directory.remove(name)
+        }
+        try RecordSweep.discard(name, in: directory, beside: file)
     }
 
     private static func name(_ identifier: String) -> String {
@@ -69,6 +92,8 @@ extension ManagedTransfer {
             .init(name: "identifier", value: .string(identifier)),
             .init(name: "kind", value: .string(kind.rawValue)),
             .init(name: "path", value: .string(path)),
+            .init(name: "context", value: .string(context)),
+            .init(name: "pause_reason", value: pauseReason.map { .string($0) } ?? .null),
             .init(name: "state", value: .string(state.recordName)),
             .init(name: "completed", value: .number(String(completedBytes))),
             .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
@@ -87,6 +112,8 @@ extension ManagedTransfer {
             identifier: identifier,
             kind: kind,
             path: path,
+            context: json["context"]?.content ?? "",
+            pauseReason: json["pause_reason"]?.content,
             state: state,
             completedBytes: completed,
             totalBytes: json["total"]?.decimal

@@ -54,12 +54,14 @@ public struct TransferJob: Sendable {
 
     /// The transfer itself, with its record in `directory`.
     func work(
+        _ identifier: String,
         directory: String,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
     ) throws(SyncError) -> ManagedWork {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
+            options.identity = identifier
             options.keepsRecord = true
             return .download(
                 try ResumableDownload(
@@ -71,6 +73,7 @@ public struct TransferJob: Sendable {
             )
         case .upload(let client, let key, var options):
             options.recordDirectory = directory
+            options.identity = identifier
             options.keepsRecord = true
             return .upload(
                 try ResumableUpload(
@@ -98,53 +101,62 @@ enum ManagedWork: Sendable {
     case download(ResumableDownload)
     case upload(ResumableUpload)
 
-    /// An attempt that was begun.
-    enum Attempt {
-        case download(ResumableDownload, DownloadAttempt)
-        case upload(ResumableUpload, PauseGate)
+    /// Starts it; from here on, a pause takes effect.
+    func start() {
+        switch self {
+        case .download(let download): download.start()
+        case .upload(let upload): upload.start()
+        }
+    }
 
-        /// What came of it; nil if it was stopped.
-        func run() async throws(SyncError) -> TransferResult? {
-            switch self {
-            case .download(let download, let attempt):
-                if case .finished(let file) = try await download.resume(attempt) {
-                    return .downloaded(file)
-                }
-            case .upload(let upload, let gate):
-                if case .finished(let object) = try await upload.resume(gate) {
-                    return .uploaded(object)
-                }
+    /// What came of it, once it has stopped; nil if it was stopped by a call.
+    func result() async throws(SyncError) -> TransferResult? {
+        switch self {
+        case .download(let download):
+            if case .finished(let file) = try await download.transfer.ending() {
+                return .downloaded(file)
             }
-            return nil
+        case .upload(let upload):
+            if case .finished(let object) = try await upload.transfer.ending() {
+                return .uploaded(object)
+            }
+        }
+        return nil
+    }
+
+    /// Stops it so that it can be resumed.
+    func pause() {
+        switch self {
+        case .download(let download): download.transfer.pause()
+        case .upload(let upload): upload.transfer.pause()
         }
     }
 
-    /// From here on, a pause takes effect.
-    func begin() throws(SyncError) -> Attempt {
+    /// Ends the wait for a network.
+    func networkChanged() {
         switch self {
-        case .download(let download): .download(download, try download.begin())
-        case .upload(let upload): .upload(upload, try upload.begin())
+        case .download(let download): download.transfer.networkChanged()
+        case .upload(let upload): upload.transfer.networkChanged()
         }
     }
 
-    func askForPause() {
+    /// Stops it at once.
+    func stop() {
         switch self {
-        case .download(let download): download.askForPause()
-        case .upload(let upload): upload.askForPause()
+        case .download(let download): download.transfer.cancel(keepingParts: true)
+        case .upload(let upload): upload.transfer.cancel(keepingParts: true)
         }
     }
 
-    func interrupt() async {
+    /// Deletes what it left unfinished; it does not run.
+    func discard() async throws(SyncError) {
         switch self {
-        case .download(let download): await download.interrupt()
-        case .upload(let upload): await upload.interrupt()
-        }
-    }
-
-    func cancel() async throws(SyncError) {
-        switch self {
-        case .download(let download): try await download.cancel()
-        case .upload(let upload): try await upload.cancel()
+        case .download(let download):
+            download.transfer.cancel()
+            _ = try await download.transfer.value
+        case .upload(let upload):
+            upload.transfer.cancel()
+            _ = try await upload.transfer.value
         }
     }
 
@@ -158,15 +170,15 @@ enum ManagedWork: Sendable {
 
     var progress: TransferProgressSequence {
         switch self {
-        case .download(let download): download.progress
-        case .upload(let upload): upload.progress
+        case .download(let download): download.transfer.progress
+        case .upload(let upload): upload.transfer.progress
         }
     }
 
     var snapshot: ProgressState.Snapshot {
         switch self {
-        case .download(let download): download.snapshot
-        case .upload(let upload): upload.snapshot
+        case .download(let download): download.transfer.snapshot
+        case .upload(let upload): upload.transfer.snapshot
         }
     }
 }

@@ -43,7 +43,11 @@ extension TransferManager {
             let version = signal.version
             if let id = queue.first {
                 queue.removeFirst()
-                entries[id]?.transfer.state = .running
+                switch entries[id]?.transfer.state {
+                case .waiting: entries[id]?.transfer.state = .running
+                case .cancelled: break
+                default: continue
+                }
                 return id
             }
             let isIdle = !entries.values.contains { $0.transfer.state == .running }
@@ -66,27 +70,39 @@ extension TransferManager {
     /// Runs a transfer to its end, or until it is stopped.
     private func perform(_ id: ObjectKey) async {
         guard let entry = entries[id] else { return }
+        guard entry.transfer.state == .running else { return await continueCancelling(id) }
         var ending = Ending.stopped
         do throws(SyncError) {
-            let work = try await work(id, of: entry.transfer.identifier)
-            // From here to the beginning of the attempt nothing else can intervene.
-            if entries[id]?.command == nil, !Task.isCancelled {
+            // It may be paused while the provider is asked.
+            if let work = try await work(id, of: entry.transfer.identifier),
+                entries[id]?.wanted == .running, !Task.isCancelled
+            {
                 entries[id]?.work = work
-                let attempt = try work.begin()
+                work.start()
                 notify(.started, id)
-                if let result = try await run(attempt, work, id) { ending = .finished(result) }
+                if let result = try await follow(work, id) { ending = .finished(result) }
             }
         } catch {
-            // Cancelled without a command: the app's own closures cancelled it.
-            let isStopped = entries[id]?.command != nil && error.code == .cancelled
-            ending = isStopped || Task.isCancelled ? .stopped : .failed(error)
+            ending = Task.isCancelled ? .stopped : .failed(error)
         }
         await settle(id, ending)
     }
 
+    /// Carries out what an earlier process was asked for and did not finish.
+    private func continueCancelling(_ id: ObjectKey) async {
+        guard let entry = entries[id], !entry.isLeaving else { return }
+        entries[id]?.wanted = .cancelled
+        do throws(SyncError) {
+            try await finishCancelling(id)
+        } catch {
+            // The next process tries again, and the app can forget it.
+            entries[id]?.wanted = .nothing
+            notify(.failed(error), id)
+        }
+    }
+
     /// Reports progress while it runs.
-    private func run(
-        _ attempt: ManagedWork.Attempt,
+    private func follow(
         _ work: ManagedWork,
         _ id: ObjectKey
     ) async throws(SyncError) -> TransferResult? {
@@ -96,12 +112,10 @@ extension TransferManager {
             }
             let result: Result<TransferResult?, SyncError>
             do throws(SyncError) {
-                result = .success(try await attempt.run())
+                result = .success(try await work.result())
             } catch {
                 result = .failure(error)
             }
-            // The last progress of a finished transfer is delivered; that of any other never ends.
-            if case .success(.some) = result {} else { group.cancelAll() }
             await group.waitForAll()
             return result
         }
@@ -109,28 +123,30 @@ extension TransferManager {
     }
 
     private func settle(_ id: ObjectKey, _ ending: Ending) async {
-        var (command, transfer, kind) = (
-            PendingCommand?.none, ManagedTransfer?.none, TransferEvent.Kind?.none
+        var (wanted, transfer, kind) = (
+            Wanted.nothing, ManagedTransfer?.none, TransferEvent.Kind?.none
         )
         // It counts as running until the end is recorded and reported, so that nothing starts it in
-        // between. A pause or cancel in between takes effect.
+        // between. What is asked for in between takes effect.
         repeat {
             guard let entry = entries[id] else { return }
-            command = entry.command
+            wanted = entry.wanted
             let settled = settled(entry, ending)
             (transfer, kind) = settled
             await note(settled.transfer, entry)
-        } while entries[id]?.command != command
+        } while entries[id]?.wanted != wanted
         guard var entry = entries[id], let transfer else { return }
         entry.transfer = transfer
         switch ending {
-        case .finished: entry.job = nil
-        // The addresses or credentials may be what failed: the next attempt asks for others.
-        case .failed: if entry.isAsked { entry.job = nil }
-        case .stopped: if command == nil { queue.insert(id, at: 0) }
+        case .finished: (entry.job, entry.wanted) = (nil, entry.isLeaving ? wanted : .nothing)
+        case .failed:
+            // The addresses or credentials may be what failed: the next attempt asks for others.
+            if entry.isAsked { entry.job = nil }
+            if !entry.isLeaving { entry.wanted = .nothing }
+        case .stopped: if transfer.state == .waiting { queue.insert(id, at: 0) }
         }
         let waiters = entry.waiters
-        (entry.work, entry.command, entry.waiters) = (nil, nil, [])
+        (entry.work, entry.waiters) = (nil, [])
         entries[id] = entry
         if let kind { notify(kind, id) }
         for waiter in waiters { waiter.resume() }
@@ -155,46 +171,84 @@ extension TransferManager {
         _ ending: Ending
     ) -> (transfer: ManagedTransfer, kind: TransferEvent.Kind?) {
         var transfer = entry.current
-        var kind: TransferEvent.Kind?
-        switch ending {
-        case .finished(let result): (transfer.state, kind) = (.finished, .finished(result))
-        case .failed(let error): (transfer.state, kind) = (.failed, .failed(error))
-        case .stopped where entry.command == nil: transfer.state = .waiting
-        // `cancel` sends the event itself once everything is removed.
-        case .stopped: (transfer.state, kind) = (.paused, entry.command == .pause ? .paused : nil)
+        switch (ending, entry.wanted) {
+        case (.finished(let result), _):
+            transfer.state = .finished
+            return (transfer, .finished(result))
+        case (.failed(let error), _):
+            transfer.state = .failed
+            return (transfer, .failed(error))
+        case (.stopped, .running), (.stopped, .nothing):
+            transfer.state = .waiting
+            return (transfer, nil)
+        case (.stopped, .paused):
+            transfer.state = .paused
+            return (transfer, .paused)
+        // What stopped it tells of the end itself once everything is removed.
+        case (.stopped, .cancelled), (.stopped, .forgotten):
+            transfer.state = .cancelled
+            return (transfer, nil)
         }
-        return (transfer, kind)
     }
 
     /// The transfer itself, made anew: it finds what there is in its record.
-    func work(_ id: ObjectKey, of identifier: String) async throws(SyncError) -> ManagedWork {
+    ///
+    /// Nil if it was stopped while the provider was asked.
+    func work(_ id: ObjectKey, of identifier: String) async throws(SyncError) -> ManagedWork? {
         let job: TransferJob
         if let known = entries[id]?.job {
             job = known
         } else {
-            job = try await ask(identifier)
+            let question = AbandonableCall<TransferJob>()
+            entries[id]?.question = question
+            defer { entries[id]?.question = nil }
+            guard let answer = try await ask(identifier, question) else { return nil }
+            job = answer
             entries[id]?.isAsked = true
         }
+        guard entries[id]?.transfer.kind == job.kind else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(identifier))': the provider returned a transfer of the "
+                    + "other kind, \(job.kind)"
+            )
+        }
         entries[id]?.job = job
+        // The app's container may have moved.
+        entries[id]?.transfer.path = job.path
         let broadcaster = broadcaster
-        return try job.work(directory: directory) { notice in
+        return try job.work(identifier, directory: directory) { notice in
             broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
         }
     }
 
-    func ask(_ identifier: String) async throws(SyncError) -> TransferJob {
-        do {
-            return try await provider(identifier)
-        } catch let error as SyncError {
-            throw error
-        } catch {
+    /// Asks the provider, for as long as it may take; nil if the wait was ended before.
+    func ask(
+        _ identifier: String,
+        _ question: AbandonableCall<TransferJob>
+    ) async throws(SyncError) -> TransferJob? {
+        let provider = provider
+        let ending = await question.run(limit: providerLimit, sleep: environment.sleep) {
+            try await provider(identifier)
+        }
+        let name = "'\(displayText(identifier))'"
+        switch ending {
+        case .returned(.success(let job)): return job
+        case .returned(.failure(let error as SyncError)): throw error
+        case .returned(.failure(let error)):
             let text = displayText(String(describing: error))
             throw SyncError(
                 code: .credentials,
-                message: "'\(displayText(identifier))': the provider returned no transfer for "
-                    + "this identifier: \(text)",
+                message: "\(name): the provider returned no transfer for this identifier: \(text)",
                 underlying: error
             )
+        case .timedOut:
+            throw SyncError(
+                code: .credentials,
+                message: "\(name): the provider returned no transfer for this identifier within "
+                    + "\(providerLimit); resume the transfer to ask again"
+            )
+        case .abandoned: return nil
         }
     }
 }

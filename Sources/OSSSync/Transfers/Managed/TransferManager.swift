@@ -23,29 +23,38 @@ public actor TransferManager {
     /// not know yet.
     public typealias Provider = @Sendable (_ identifier: String) async throws -> TransferJob
 
-    /// A command to a running transfer that has not taken effect yet.
-    enum PendingCommand {
-        case pause
-        case cancel
+    /// What was last asked for a transfer, beside what it does.
+    enum Wanted {
+        /// Nothing, or what was asked for is done.
+        case nothing
+        case running
+        case paused
+        /// Also of an earlier process, which had no time for it.
+        case cancelled
+        case forgotten
     }
 
     struct Entry {
         let number: Int64
         var transfer: ManagedTransfer
+        /// The one path of a download's file.
+        var file: String?
+        var wanted = Wanted.nothing
         var job: TransferJob?
         /// True if the provider returned the job, and can return it again.
         var isAsked = false
         var listener: (any TransferListener)?
+        let mailbox: ListenerMailbox
+        /// While the provider is asked.
+        var question: AbandonableCall<TransferJob>?
         /// While it runs.
         var work: ManagedWork?
-        var command: PendingCommand?
-        /// True while `cancel` or `remove` works on it.
-        var isBeingRemoved = false
         /// Resumed when it does not run any more.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private static let longestIdentifier = 1_024
+    private static let longestContext = 64 << 10
 
     /// Where the records are.
     public nonisolated let directory: String
@@ -53,23 +62,30 @@ public actor TransferManager {
     public nonisolated let limit: Int
     nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
-    private let index: TransferIndex
+    let providerLimit: Duration
+    let environment = SystemClocks.engine(hostName: "")
+    let index: TransferIndex
     private let disk: BlockingQueue
     var entries: [ObjectKey: Entry] = [:]
     /// Those that are being added, and are written down first.
-    private var arriving: Set<ObjectKey> = []
+    var arriving: Set<ObjectKey> = []
+    /// Downloads by the one path of their file.
+    var files: [String: ObjectKey] = [:]
     /// Those that wait, in the order in which they run.
     var queue: [ObjectKey] = []
     private var lastNumber: Int64 = 0
     var isRunning = false
     let signal = Condition()
+    private let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
     /// Reads what an earlier process left; no request is made.
     ///
     /// - Parameters:
-    ///   - directory: Where records are kept. It is made if it is missing, and is made private; its
+    ///   - directory: Where records are kept. It is made if it is missing, for this user alone; its
     ///     parent must exist. One manager at a time has it.
     ///   - limit: Transfers that run at once, at least 1; each has several connections.
+    ///   - providerLimit: How long the provider may take; then the attempt fails with code
+    ///     `credentials`. The provider's task is cancelled, and not waited for.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
     ///     was added without a job, and for one that an earlier process had added, and again for
     ///     the attempt that follows a failure. What it throws ends the attempt, with code
@@ -79,11 +95,19 @@ public actor TransferManager {
     public init(
         directory: String,
         limit: Int = 3,
+        providerLimit: Duration = .seconds(60),
         provider: @escaping Provider
     ) async throws(SyncError) {
         guard limit > 0 else {
             throw SyncError(code: .configuration, message: "a manager runs at least one transfer")
         }
+        guard providerLimit > .zero else {
+            throw SyncError(
+                code: .configuration,
+                message: "the provider of a manager needs more time than \(providerLimit)"
+            )
+        }
+        self.providerLimit = providerLimit
         self.directory = directory
         self.limit = limit
         self.provider = provider
@@ -91,17 +115,23 @@ public actor TransferManager {
         self.disk = disk
         do throws(LocalError) {
             let (index, found) = try await disk.run {
-                () throws(LocalError) -> (
-                    TransferIndex, [(number: Int64, transfer: ManagedTransfer)]
-                ) in
+                () throws(LocalError) -> (TransferIndex, [TransferIndex.Found]) in
                 let index = try TransferIndex(path: directory)
                 return (index, try index.load())
             }
             self.index = index
-            for (number, transfer) in found {
+            for (number, transfer, file) in found {
                 let id = ObjectKey(transfer.identifier)
-                entries[id] = Entry(number: number, transfer: transfer)
-                if transfer.state == .waiting { queue.append(id) }
+                if let file { files[file] = id }
+                entries[id] = Entry(
+                    number: number,
+                    transfer: transfer,
+                    file: file,
+                    wanted: transfer.wanted,
+                    mailbox: ListenerMailbox(listenerThreads)
+                )
+                // What was to be cancelled needs a turn, too.
+                if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
                 lastNumber = max(lastNumber, number)
             }
         } catch {
@@ -127,7 +157,7 @@ public actor TransferManager {
     }
 }
 
-// MARK: - Adding and removing
+// MARK: - Adding
 
 extension TransferManager {
     /// Adds a transfer, which runs once it is started.
@@ -139,24 +169,74 @@ extension TransferManager {
     ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
     /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
-    ///   finished, `configuration` for an identifier that is empty or longer than 1,024 bytes,
-    ///   `localState` if it can't be written down; what the provider throws.
+    ///   finished, or one that downloads to the same file; `configuration` for an identifier that
+    ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
+    ///   what the provider throws.
     public func add(
         _ identifier: String,
         _ job: TransferJob? = nil,
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
-        guard (1...Self.longestIdentifier).contains(identifier.utf8.count) else {
+        try Self.check(identifier)
+        let known: TransferJob
+        if let job {
+            known = job
+        } else {
+            known = try await answer(to: identifier)
+        }
+        try await add(identifier, known.kind, known.path, known, "", listener, isAsked: job == nil)
+    }
+
+    /// Adds a transfer of which only the kind and the file are known yet, and asks nobody: what it
+    /// moves is asked of the provider when it runs.
+    ///
+    /// - Parameters:
+    ///   - identifier: As in ``add(_:_:listener:)``.
+    ///   - kind: Whether it is a download or an upload; the provider must return the same.
+    ///   - path: The file's path.
+    ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
+    ///     the directory: not a secret.
+    ///   - listener: Notified of its events; nil for none.
+    /// - Throws: `SyncError` as ``add(_:_:listener:)``, but nothing of the provider;
+    ///   `configuration` also for a context that is too long.
+    public func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        path: String,
+        context: String = "",
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try Self.check(identifier)
+        guard context.utf8.count <= Self.longestContext else {
             throw SyncError(
                 code: .configuration,
-                message: "an identifier has 1 to \(Self.longestIdentifier) bytes"
+                message: "the context of a transfer has at most \(Self.longestContext) bytes"
             )
         }
-        let known: TransferJob
-        if let job { known = job } else { known = try await ask(identifier) }
+        try await add(identifier, kind, path, nil, context, listener, isAsked: true)
+    }
+
+    private static func check(_ identifier: String) throws(SyncError) {
+        guard (1...longestIdentifier).contains(identifier.utf8.count) else {
+            throw SyncError(
+                code: .configuration,
+                message: "an identifier has 1 to \(longestIdentifier) bytes"
+            )
+        }
+    }
+
+    private func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        _ path: String,
+        _ job: TransferJob?,
+        _ context: String,
+        _ listener: (any TransferListener)?,
+        isAsked: Bool
+    ) async throws(SyncError) {
         let id = ObjectKey(identifier)
         let isFree =
-            entries[id].map { $0.transfer.state == .finished && !$0.isBeingRemoved } ?? true
+            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
         guard isFree, arriving.insert(id).inserted else {
             throw SyncError(
                 code: .alreadyExists,
@@ -164,24 +244,57 @@ extension TransferManager {
             )
         }
         defer { arriving.remove(id) }
+        let file = await file(of: kind, path)
+        if let file {
+            guard hasNoOther(file, but: id) else {
+                throw SyncError(
+                    code: .alreadyExists,
+                    message: "'\(displayText(identifier))': another transfer downloads to "
+                        + "'\(displayText(path))'"
+                )
+            }
+            files[file] = id
+        }
         lastNumber += 1
         let entry = Entry(
             number: lastNumber,
             transfer: ManagedTransfer(
                 identifier: identifier,
-                kind: known.kind,
-                path: known.path,
+                kind: kind,
+                path: path,
+                context: context,
                 state: .ready,
                 completedBytes: 0,
                 totalBytes: nil
             ),
-            job: known,
-            isAsked: job == nil,
-            listener: listener
+            file: file,
+            job: job,
+            isAsked: isAsked,
+            listener: listener,
+            mailbox: ListenerMailbox(listenerThreads)
         )
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
         entries[id] = entry
+    }
+
+    /// The one path of a download's file; nil for an upload, and where there is no such directory.
+    private func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
+        guard kind == .download else { return nil }
+        return await disk.run { try? RecordPlace.relative(path, to: nil) }
+    }
+
+    /// True if no other unfinished transfer downloads to the file.
+    private func hasNoOther(_ file: String, but id: ObjectKey) -> Bool {
+        guard let other = files[file], other != id else { return true }
+        guard let entry = entries[other] else { return !arriving.contains(other) }
+        return entry.transfer.state == .finished
+    }
+
+    /// The provider's answer, which an app waits for.
+    private func answer(to identifier: String) async throws(SyncError) -> TransferJob {
+        guard let job = try await ask(identifier, AbandonableCall()) else { throw .interrupted }
+        return job
     }
 
     /// Replaces the listener of a transfer, also of a running one; nil removes it.
@@ -192,83 +305,11 @@ extension TransferManager {
         let id = try known(identifier)
         entries[id]?.listener = listener
     }
-
-    /// Forgets a transfer that finished; its file or object stays.
-    ///
-    /// - Throws: `SyncError`: `notFound`; `refused` if it has not finished: cancel it;
-    ///   `localState`.
-    public func remove(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard entries[id]?.transfer.state == .finished, !arriving.contains(id) else {
-            throw SyncError(
-                code: .refused,
-                message: "'\(displayText(identifier))' has not finished; cancel it instead"
-            )
-        }
-        try await forget(id)
-    }
-
-    /// Gives a transfer up: stops it, deletes what it left unfinished, and forgets it.
-    ///
-    /// A finished file or object stays, and the transfer is forgotten all the same.
-    ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
-    ///   provider throws, or the error that prevented the deletion: the transfer is then stopped,
-    ///   and another `cancel` tries again.
-    public func cancel(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard entries[id]?.isBeingRemoved == false, !arriving.contains(id) else {
-            throw leaving(identifier)
-        }
-        entries[id]?.isBeingRemoved = true
-        do throws(SyncError) {
-            try await stop(id)
-            guard entries[id]?.transfer.state != .finished else { return try await forget(id) }
-            try await work(id, of: identifier).cancel()
-            try await forget(id, telling: .cancelled)
-        } catch {
-            entries[id]?.isBeingRemoved = false
-            throw error
-        }
-    }
-
-    private func stop(_ id: ObjectKey) async throws(SyncError) {
-        switch entries[id]?.transfer.state {
-        case .running:
-            entries[id]?.command = .cancel
-            await entries[id]?.work?.interrupt()
-            await suspend(id)
-        case .waiting:
-            queue.removeAll { $0 == id }
-            entries[id]?.transfer.state = .paused
-            try await save(id)
-        default: break
-        }
-    }
-
-    private func forget(
-        _ id: ObjectKey,
-        telling kind: TransferEvent.Kind? = nil
-    ) async throws(SyncError) {
-        guard let entry = entries[id] else { return }
-        let (index, identifier) = (index, entry.transfer.identifier)
-        try await onDisk { () throws(LocalError) in try index.remove(identifier) }
-        // Another one of this name may have come while the disk was at work; it stays.
-        guard entries[id]?.number == entry.number else { return }
-        if let kind { notify(kind, id) }
-        entries[id] = nil
-        broadcaster.forget(identifier)
-    }
 }
 
 // MARK: - What both sides need
 
 extension TransferManager {
-    /// True if it runs, and is to be paused or cancelled.
-    package func isToStop(_ identifier: String) -> Bool {
-        entries[ObjectKey(identifier)]?.command != nil
-    }
-
     func known(_ identifier: String) throws(SyncError) -> ObjectKey {
         let id = ObjectKey(identifier)
         guard entries[id] != nil else {
@@ -292,13 +333,13 @@ extension TransferManager {
         guard let entry = entries[id] else { return }
         let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
         broadcaster.post(event)
-        if let listener = entry.listener { event.notify(listener) }
+        if let listener = entry.listener { entry.mailbox.post(event, to: listener) }
     }
 
     /// Writes down what is known now; later calls write later.
     func save(_ id: ObjectKey) async throws(SyncError) {
         guard let entry = entries[id] else { return }
-        try await save(entry.transfer, entry.number)
+        try await save(entry.recorded, entry.number)
     }
 
     func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
@@ -308,7 +349,7 @@ extension TransferManager {
         }
     }
 
-    private func onDisk(
+    func onDisk(
         _ body: @escaping @Sendable () throws(LocalError) -> Void
     ) async throws(SyncError) {
         do throws(LocalError) {
@@ -327,5 +368,31 @@ extension TransferManager.Entry {
         transfer.completedBytes = snapshot.completed
         transfer.totalBytes = total
         return transfer
+    }
+
+    /// As the next process is to find it: what is wanted counts, not what could be done by then.
+    var recorded: ManagedTransfer {
+        var recorded = current
+        switch wanted {
+        case .nothing, .forgotten: break
+        case .running: recorded.state = .waiting
+        case .paused: recorded.state = .paused
+        case .cancelled: recorded.state = .cancelled
+        }
+        return recorded
+    }
+
+    /// True while `cancel` or `forget` works on it.
+    var isLeaving: Bool { wanted == .cancelled || wanted == .forgotten }
+}
+
+extension ManagedTransfer {
+    /// What an earlier process was asked for.
+    fileprivate var wanted: TransferManager.Wanted {
+        switch state {
+        case .waiting, .running: .running
+        case .paused: .paused
+        case .ready, .cancelled, .failed, .finished: .nothing
+        }
     }
 }

@@ -1,0 +1,17 @@
+/// Where a transfer is.
+public enum TransferState: Sendable, Hashable {
+    /// It was not started yet, or by another process.
+    case ready
+    /// It was started, and has not ended or stopped yet.
+    case running
+    /// It waits for its turn in a ``TransferManager``.
+    case waiting
+    /// It was paused; what is needed to resume is kept.
+    case paused
+    /// It ended with an error; it can be resumed.
+    case failed
+    /// It is complete.
+    case finished
+    /// It was cancelled; resumed, it starts at the first byte unless its parts were kept.
+    case cancelled
+}

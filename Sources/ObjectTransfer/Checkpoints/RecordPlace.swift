@@ -1,0 +1,115 @@
+package import LocalStorage
+internal import ObjectStorage
+internal import SyncModel
+
+/// Where the record of a single transfer is, and by which name another process finds it.
+package struct RecordPlace: Sendable {
+    /// The member of a record that says where a download goes.
+    static let fileMember = "file"
+    static let downloadSuffix = ".download.json"
+    private static let uploadSuffix = ".upload.json"
+
+    /// What a transfer is found again by.
+    package enum Identity: Sendable, Hashable {
+        /// The app's own name for it.
+        case named(String)
+        /// The file, and for an upload the object.
+        case file(object: String?)
+    }
+
+    /// Made if it is missing.
+    package let directory: String
+    private let identity: Identity
+    /// The transferred file, as it was given.
+    private let file: String
+    private let base: String?
+    private let isDownload: Bool
+    /// What an earlier version called the record.
+    let earlierName: String?
+
+    /// Names the place; nothing is read.
+    ///
+    /// - Parameters:
+    ///   - directory: Where records are.
+    ///   - identity: What the transfer is found again by.
+    ///   - file: The transferred file.
+    ///   - base: A directory above the file that may be moved with it; nil if paths are absolute.
+    ///   - isDownload: False for an upload.
+    ///   - earlierName: What an earlier version called the record.
+    package init(
+        directory: String,
+        identity: Identity,
+        file: String,
+        base: String?,
+        isDownload: Bool,
+        earlierName: String?
+    ) {
+        self.directory = directory
+        self.identity = identity
+        self.file = file
+        self.base = base
+        self.isDownload = isDownload
+        self.earlierName = earlierName
+    }
+
+    /// The name of a record of an identity of the app's.
+    package static func name(of identity: String, isDownload: Bool) -> String {
+        digest(["identity", identity]) + (isDownload ? downloadSuffix : uploadSuffix)
+    }
+
+    /// The name of the record's file, and where a download goes, as the record says it.
+    func name() throws(LocalError) -> (name: String, destination: String?) {
+        let place = try Self.relative(file, to: base)
+        let destination = isDownload ? place : nil
+        switch identity {
+        case .named(let text): return (Self.name(of: text, isDownload: isDownload), destination)
+        case .file(let object):
+            let digest = Self.digest(["file", object ?? "", place])
+            return (digest + (isDownload ? Self.downloadSuffix : Self.uploadSuffix), destination)
+        }
+    }
+
+    /// The file of a record.
+    func destination(of recorded: String) -> FileDestination? {
+        try? FileDestination(base.map { $0 + "/" + recorded } ?? recorded)
+    }
+
+    /// The one path of a file, however it is spelled, beneath `base` if that is given.
+    package static func relative(
+        _ file: String,
+        to base: String?
+    ) throws(LocalError) -> String {
+        let path: String
+        // The file itself may be missing, or be replaced as a link.
+        if let destination = try? FileDestination(file) {
+            let parent = try directory(destination.parent)
+            let name = String(decoding: destination.name.bytes, as: UTF8.self)
+            path = (parent == "/" ? "" : parent) + "/" + name
+        } else {
+            path = try directory(file)
+        }
+        guard let base else { return path }
+        let root = try directory(base)
+        let prefix = root == "/" ? "/" : root + "/"
+        guard path.utf8.starts(with: prefix.utf8) else {
+            throw .outsideBase(path: displayText(file.utf8), base: displayText(base.utf8))
+        }
+        return String(decoding: path.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
+
+    private static func directory(_ path: String) throws(LocalError) -> String {
+        do throws(LocalError) {
+            return try MirrorDirectory.resolved(path)
+        } catch {
+            guard case .missingFile = error else { throw error }
+            throw .missingDirectory(path: displayText(path.utf8))
+        }
+    }
+
+    /// 128 bits are enough to keep them apart.
+    private static func digest(_ texts: [String]) -> String {
+        var bytes: [UInt8] = []
+        for text in texts { bytes += Array(text.utf8) + [0] }
+        return hexadecimalText(Digest.sha256(bytes).prefix(16))
+    }
+}

@@ -1,0 +1,119 @@
+package import LocalStorage
+internal import ObjectStorage
+package import SyncModel
+
+/// Removes what killed processes left of single transfers, and what no later one will resume.
+///
+/// A record that another transfer has open, and a partial file that is being written, are locked
+/// and stay.
+package struct RecordSweep: Sendable {
+    /// A process takes less time to write a small file.
+    private static let writingSeconds: Int64 = 3_600
+
+    private let directory: RecordDirectory
+    private let base: String?
+    private let now: Timestamp
+    private let ageSeconds: Int64
+
+    /// - Parameters:
+    ///   - path: The directory of the records.
+    ///   - base: What the paths in them are relative to; nil for absolute ones.
+    ///   - now: The time of day.
+    ///   - ageSeconds: Downloads that were not resumed for so long are given up.
+    /// - Throws: If the directory cannot be used.
+    package init(path: String, base: String?, now: Timestamp, ageSeconds: Int64) throws(LocalError)
+    {
+        directory = try RecordDirectory(path: path)
+        self.base = base
+        self.now = now
+        self.ageSeconds = ageSeconds
+    }
+
+    /// - Returns: How many files were removed.
+    package func run() throws(LocalError) -> Int {
+        var removed = 0
+        for name in try directory.names(endingIn: RecordPlace.downloadSuffix) {
+            do throws(LocalError) {
+                removed += try sweep(name)
+            } catch {
+                guard case .lockHeld = error else { throw error }
+            }
+        }
+        let limit = now.seconds - Self.writingSeconds
+        return removed + (try Self.removeLeftovers(in: directory, olderThan: limit))
+    }
+
+    /// Removes temporary files that were last written before `limit`, in seconds since 1970, and
+    /// files of locks that no process has.
+    @discardableResult
+    package static func removeLeftovers(
+        in directory: RecordDirectory,
+        olderThan limit: Int64?
+    ) throws(LocalError) -> Int {
+        var removed = 0
+        for name in try directory.temporaryNames() {
+            let modified = try directory.modified(name)?.seconds ?? .max
+            guard modified < limit ?? .max else { continue }
+            try directory.remove(name)
+            removed += 1
+        }
+        for name in try directory.lockedNames() {
+            do throws(LocalError) {
+                // Let go of again, it removes its file.
+                _ = try directory.lockRecord(name)
+                removed += 1
+            } catch {
+                guard case .lockHeld = error else { throw error }
+            }
+        }
+        return removed
+    }
+
+    /// Deletes a record that an earlier process left, and the partial file beside `destination`
+    /// that it names, whatever is downloaded.
+    package static func discard(
+        _ name: String,
+        in directory: RecordDirectory,
+        beside destination: FileDestination
+    ) throws(LocalError) {
+        let json = try directory.read(name).flatMap {
+            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
+        }
+        let parent = try destination.openIfPresent(.standard)
+        if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
+            try parent?.removePartial(checkpoint.partialName)
+        }
+        try parent?.removePartials(of: destination.partials, except: nil)
+        try directory.remove(name)
+    }
+
+    private func sweep(_ name: String) throws(LocalError) -> Int {
+        let lock = try directory.lockRecord(name)
+        defer { withExtendedLifetime(lock) {} }
+        let json = try directory.read(name).flatMap {
+            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
+        }
+        guard let file = json?[RecordPlace.fileMember]?.stringValue,
+            let destination = try? FileDestination(base.map { $0 + "/" + file } ?? file)
+        else { return 0 }
+        let checkpoint = json?[Checkpoint.recordName].flatMap { Checkpoint($0) }
+        let isOld = try directory.modified(name).map { now.seconds - $0.seconds > ageSeconds }
+        var removed = 0
+        if let parent = try destination.openIfPresent(.standard) {
+            let kept = isOld == true ? nil : checkpoint?.partialName
+            if kept == nil, let old = checkpoint?.partialName,
+                try parent.openPartial(old, expectedSize: nil) != nil
+            {
+                try parent.removePartial(old)
+                removed += 1
+            }
+            removed += try parent.removePartials(of: destination.partials, except: kept)
+        } else if checkpoint != nil, isOld != true {
+            // The volume may not be mounted.
+            return removed
+        }
+        guard checkpoint == nil || isOld == true else { return removed }
+        try directory.remove(name)
+        return removed + 1
+    }
+}
