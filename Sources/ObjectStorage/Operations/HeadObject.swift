@@ -93,13 +93,19 @@ extension StorageClient {
         do throws(StorageError) {
             return try await askForHead(asked)
         } catch {
-            // Some servers in front of a store know GET only, and some signers, too.
-            let isRefused = error.status.map { [405, 501].contains($0) } ?? false
-            let isURLRefused = configuration.urls != nil && error.status == 403
-            guard isRefused || isURLRefused, asked.versionID == nil,
-                asked.conditions == ReadConditions()
-            else { throw error }
+            guard mayRead(asked, after: error.status) else { throw error }
             return try await headByReading(asked.key)
+        }
+    }
+
+    /// True if a refusal says nothing of the object: some servers in front of a store know GET
+    /// only, and some signers, too.
+    private func mayRead(_ asked: HeadRequest, after status: Int?) -> Bool {
+        guard asked.versionID == nil, asked.conditions == ReadConditions() else { return false }
+        return switch status {
+        case 405, 501: true
+        case 403: configuration.urls != nil
+        default: false
         }
     }
 
