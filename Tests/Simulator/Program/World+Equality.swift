@@ -72,6 +72,13 @@ extension World {
     private func isUnderLink(_ place: RelativePath) -> Bool {
         let links: [DiskEntry?] = [.link, .other]
         let own = place.isEscaped ? place.key : ObjectKey(place.bytes)
+        // What hides an escaped file hides the keys beneath its own, too.
+        let slashes = own.bytes.indices.filter { own.bytes[$0] == UInt8(ascii: "/") }
+        if place.isEscaped,
+            slashes.contains(where: { links.contains(tree.entries[ObjectKey(own.bytes[..<$0])]) })
+        {
+            return true
+        }
         return links.contains(tree.entries[own])
             || isUnder(place) { links.contains($0) }
     }
