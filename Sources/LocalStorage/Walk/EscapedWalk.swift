@@ -66,9 +66,10 @@ struct EscapedWalk: Sendable {
     }
 
     private func inspect(_ key: ObjectKey, _ batch: inout WalkBatch) {
-        let place = EscapedName.path(of: key)
         do throws(LocalError) {
-            guard let path = try? RelativePath(path: ObjectKey(place)) else { return }
+            guard let path = try? RelativePath(key: key, links: links, names: .escape) else {
+                return
+            }
             let found = try root.parent(of: path).status(of: PathBytes(path.name))
             switch found?.kind {
             case .file:

@@ -76,9 +76,7 @@ package struct RecordSweep: Sendable {
         in directory: RecordDirectory,
         beside destination: FileDestination
     ) throws(LocalError) {
-        let json = try directory.read(name).flatMap {
-            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
-        }
+        let json = try Self.read(name, in: directory)
         let parent = try destination.openIfPresent(.standard)
         if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
             try parent?.removePartial(checkpoint.partialName)
@@ -87,12 +85,20 @@ package struct RecordSweep: Sendable {
         try directory.remove(name)
     }
 
+    /// What a record says; nil for one that is none.
+    private static func read(
+        _ name: String,
+        in directory: RecordDirectory
+    ) throws(LocalError) -> JSONText? {
+        try directory.read(name).flatMap {
+            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
+        }
+    }
+
     private func sweep(_ name: String) throws(LocalError) -> Int {
         let lock = try directory.lockRecord(name)
         defer { withExtendedLifetime(lock) {} }
-        let json = try directory.read(name).flatMap {
-            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
-        }
+        let json = try Self.read(name, in: directory)
         guard let file = json?[RecordPlace.fileMember]?.stringValue,
             let destination = try? FileDestination(base.map { $0 + "/" + file } ?? file)
         else { return 0 }
