@@ -80,7 +80,11 @@ struct ExplanationTests {
                 "excluded: 2024/new.jpg (--max-size)", "excluded: 2024/old.jpg (--max-size)",
             ]
         )
-        #expect(run.output.contains(" names excluded by filters; -vv shows which, and by what"))
+        #expect(
+            run.output.contains(
+                " names left out by filters and options; -vv shows which, and by what"
+            )
+        )
         let events = try workplace.run("push", "-vv", "--json", tree.path).events
         let excluded = events.filter { $0["event"] as? String == "excluded" }
         #expect(excluded.map { $0["key"] as? String } == ["2024/film.mkv"])

@@ -129,13 +129,18 @@ struct HistoryTests {
     }
 
     @Test func `undo brings back what the last run deleted`() throws {
+        let nothing = try workplace.makeDirectory("nothing")
+        try #require(try workplace.run("push", nothing.path, "oss://test-bucket/n").status == 0)
+        let none = try workplace.run("undo", nothing.path)
+        #expect(none.status == 1)
+        #expect(none.diagnostics == "osssync: no run left anything in the trash\n")
         let undo = try workplace.run("undo", tree.path, "-q")
         #expect(undo.status == 0, "\(undo.diagnostics)")
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         #expect(tree.exists("d/\u{1B}[31my"))
         let again = try workplace.run("undo", tree.path, "2")
         #expect(again.status == 1)
-        #expect(again.diagnostics.contains("what that run removed is not in the trash"))
+        #expect(again.diagnostics.contains("what run 2 removed is not in the trash"))
         #expect(try workplace.run("undo", tree.path, "x").status == 2)
         // What the bucket has lost, too, is the user's now.
         let pull = try workplace.run("pull", "--delete", tree.path, "--json")

@@ -96,6 +96,7 @@ struct JSONLineTests {
         try check("explain", target.path, "f2")
         try check("ls", workplace.remote)
         try check("ls", "--summary", workplace.remote)
+        try check("ls", "--top", "oss://\(Workplace.bucket)")
         try check("trash", target.path)
         try check("restore", target.path, "f1")
         try target.write("damaged", ramp(10), modified: 1_700_000_000_500_000_000)

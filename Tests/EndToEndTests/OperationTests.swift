@@ -200,6 +200,27 @@ struct OperationTests {
         }
     }
 
+    @Test func `status and doctor show what is in the trash`() throws {
+        let workplace = try Workplace()
+        let tree = try mirror(workplace)
+        #expect(try !workplace.run("status", tree.path).output.contains("trash"))
+        let empty = try workplace.run("doctor", tree.path).output
+        #expect(empty.contains("trash: 0 files in the trash here, 0 MiB\n"), "\(empty)")
+        let other = try workplace.makeDirectory("other")
+        try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
+        try other.write("extra", ramp(3 << 20))
+        try #require(try workplace.run("pull", "--delete-extra", other.path).status == 0)
+        let status = try workplace.run("status", other.path)
+        #expect(status.output.contains("\n  trash: 1 file (3.0 MiB)\n"), "\(status.output)")
+        let line = try workplace.run("status", "--json", other.path).events.last
+        #expect(line?["trash_files"] as? Int == 1)
+        #expect(line?["trash_bytes"] as? Int == 3 << 20)
+        let doctor = try workplace.run("doctor", "--check-write", other.path).output
+        #expect(doctor.contains("trash: 1 file in the trash here, 3 MiB\n"), "\(doctor)")
+        #expect(doctor.contains("writing: objects can be written\n"))
+        #expect(doctor.contains("timer: none for this directory; "))
+    }
+
     @Test func `status and doctor show when a run last succeeded`() throws {
         let workplace = try Workplace()
         let tree = try mirror(workplace)

@@ -57,12 +57,19 @@ struct ResumeTests {
         )
         #expect(killed.status == 128 + signal)
         #expect(!target.exists("big"))
+        if signal != SIGKILL {
+            // All of it is still to be done, and what came need not come again.
+            #expect(killed.count("bytes_left") == Self.size)
+            #expect(killed.count("bytes_kept") >= 6 * Self.part, "\(killed.output.suffix(600))")
+            #expect(killed.count("bytes_kept") < Self.size)
+        }
         let first = try workplace.requests().filter { $0.operation == "GetObject" }
 
         try workplace.clearFaults()
         let resumed = try workplace.run("pull", target.path, "--part-size", "4M", "--json")
         #expect(resumed.status == 0, "\(resumed.diagnostics)")
         #expect(resumed.count("bytes_resumed") > 0)
+        #expect(resumed.count("bytes_left") + resumed.count("bytes_kept") == 0)
         #expect(target.content("big") == ramp(Self.size))
         let all = try workplace.requests().filter { $0.operation == "GetObject" }
         let sent = all.reduce(0) { $0 + $1.bytesSent }

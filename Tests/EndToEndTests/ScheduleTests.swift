@@ -120,6 +120,62 @@ struct ScheduleTests {
         #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
     }
 
+    @Test func `the doctor shows what starts runs of the directory`() throws {
+        func timers() throws -> [String] {
+            let doctor = try workplace.start(["doctor", tree.path], environment: path).finish()
+            let lines = doctor.output.split(separator: "\n").filter { $0.contains(" timer: ") }
+            return lines.map { String($0) }
+        }
+        #expect(
+            try timers() == ["ok     timer: none for this directory; 'osssync schedule' makes one"]
+        )
+        #expect(!FileManager.default.fileExists(atPath: unitFolder))
+        try #require(try schedule("--push", "--every", "1h", "--install").status == 0)
+        let timer = try #require(try units().last)
+        // The stand-in of systemctl makes no link.
+        let disabled = "it does not start; run: systemctl --user enable --now \(timer)"
+        #expect(try timers() == ["note   timer: push by \(timer): \(disabled)"])
+        try #require(
+            try schedule("--pull", "--daily", "02:30", "--format", "cron", "--install").status == 0
+        )
+        let wants = unitFolder + "/timers.target.wants"
+        try FileManager.default.createDirectory(
+            atPath: wants,
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: wants + "/" + timer,
+            withDestinationPath: "../" + timer
+        )
+        let both = try timers()
+        #expect(both.first == "ok     timer: pull by the crontab")
+        #expect(both.count == 2 && !both[1].contains(disabled), "\(both)")
+        #expect(both.last?.contains("push by \(timer)") == true)
+    }
+
+    @Test func `what is installed is listed without the user's manager`() throws {
+        let bin = try workplace.makeDirectory("failing")
+        try bin.write("systemctl", Data("#!/bin/sh\nexit 1\n".utf8))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: bin.path + "/systemctl"
+        )
+        func list() throws -> ProgramResult {
+            try workplace.start(
+                ["schedule", "--list"],
+                environment: ["PATH": bin.path + ":/usr/bin:/bin"]
+            ).finish()
+        }
+        let none = try list()
+        #expect(none.status == 0)
+        #expect(none.output.hasPrefix("no schedules of this user are installed"))
+        try #require(try schedule("--push", "--every", "1h", "--install").status == 0)
+        let timer = try #require(try units().last)
+        let listed = try list()
+        #expect(listed.status == 0)
+        #expect(listed.output.hasPrefix(timer + "  (when it starts is not known: "))
+    }
+
     @Test func `units that cannot be started are not left behind`() throws {
         let bin = try workplace.makeDirectory("failing")
         try bin.write("systemctl", Data("#!/bin/sh\nexit 1\n".utf8))

@@ -76,4 +76,14 @@ struct OutputTextTests {
             + #""d":1.500,"e":null,"g":[{},{}]}"# + "\n"
         #expect(line.line == expected)
     }
+
+    @Test func `the summary says what is kept for the next run`() {
+        var summary = RunSummary(direction: .pull)
+        #expect(!EventText.summary(summary, isDryRun: false).contains { $0.hasPrefix("kept ") })
+        (summary.stopped, summary.interrupted, summary.notTried) = ("interrupted", 2, 3)
+        summary.bytesKept = 3 << 20
+        let lines = EventText.summary(summary, isDryRun: false)
+        #expect(lines.contains("not done: 2 interrupted, 3 not tried"))
+        #expect(lines.contains("kept 3.0 MiB of unfinished transfers, which the next run resumes"))
+    }
 }

@@ -129,7 +129,8 @@ struct RunArgumentsTests {
         ("30", Duration?.some(.seconds(30))), ("0.5", .milliseconds(500)),
         ("1.25", .milliseconds(1_250)), ("0", .zero), ("86400", .seconds(86_400)),
         ("86400.5", nil), ("1.", nil), (".5", nil), ("1.2345", nil), ("-1", nil), ("1e3", nil),
-        ("", nil), ("30s", nil),
+        ("", nil), ("30s", .seconds(30)), ("2m30s", .seconds(150)), ("24h", .seconds(86_400)),
+        ("2d", nil), ("0.5s", nil),
     ])
     func `seconds may have decimals`(text: String, expected: Duration?) {
         #expect(parseSeconds(text) == expected)

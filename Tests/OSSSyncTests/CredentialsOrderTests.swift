@@ -60,6 +60,7 @@ struct CredentialsOrderTests {
         let tried =
             ["environment"]
             + [".config/osssync/config", ".ossutilconfig", ".aliyun/config.json"].map(home.path)
+            + ["$ALIBABA_CLOUD_CREDENTIALS_URI", "$ALIBABA_CLOUD_OIDC_PROVIDER_ARN"]
         #expect(
             error?.message == "no credentials were found (tried: "
                 + tried.joined(separator: ", ")

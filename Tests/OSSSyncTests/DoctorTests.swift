@@ -15,13 +15,14 @@ struct DoctorTests {
     private func examine(
         _ home: TemporaryHome,
         directory: String? = nil,
-        _ environment: [String: String]
+        _ environment: [String: String],
+        checksWrite: Bool = false
     ) async -> [Finding] {
         let doctor = Doctor(
             directory: directory.map(home.path),
             sources: home.sources(environment)
         )
-        let findings = await doctor.examine()
+        let findings = await doctor.examine(checksWrite: checksWrite)
         #expect(!findings.contains { $0.message.contains("canary") })
         return findings
     }
@@ -99,7 +100,7 @@ struct DoctorTests {
             try link(home, "oss://bucket/p", environment)
             let findings = await examine(home, directory: "dir", environment)
             let subjects = [
-                "configuration", "credentials", "bucket", "clock", "disk", "last success",
+                "configuration", "credentials", "bucket", "clock", "disk", "trash", "last success",
             ]
             try #require(findings.map(\.subject) == subjects, "\(findings)")
             #expect(!findings.contains { $0.state == .bad })
@@ -109,7 +110,10 @@ struct DoctorTests {
             #expect(findings[2].message == "'oss://bucket/p/' can be listed")
             #expect(findings[3].message == "the service accepts requests signed by it")
             #expect(findings[4].message.hasSuffix(" MiB are free"))
-            #expect(findings[5].message.hasPrefix("no complete run of the whole mirror yet"))
+            #expect(findings[6].message.hasPrefix("no complete run of the whole mirror yet"))
+            let written = await examine(home, directory: "dir", environment, checksWrite: true)
+            #expect(written.map(\.subject)[4] == "writing")
+            #expect(written[4].message == "objects can be written")
         }
     }
 

@@ -17,6 +17,7 @@ struct PatternProblemTests {
             (["-./build", "-../x"], ["it begins at DIR", "it begins at DIR"]),
             (["-/srv/photos/raw"], ["write '/raw'"]),
             (["-/srv/photosets"], []),
+            (["-*.{jpg,png}", "-{a}", "-}{,"], ["takes '{jpg,png}' as it is written"]),
         ] as [([String], [String])]
     )
     func `patterns that are surely not meant so are told`(lines: [String], parts: [String]) throws {

@@ -19,6 +19,14 @@ public struct ListedObject: Sendable, Hashable {
     public let storageClass: String
 }
 
+/// One entry of a listing of one level.
+public enum LevelEntry: Sendable, Hashable {
+    /// An object.
+    case object(ListedObject)
+    /// How the keys of one or more objects begin, with "/" at its end: safe to print, and as it is.
+    case directory(key: String, exactKey: String)
+}
+
 /// One bucket, for single calls.
 public struct BucketClient: Sendable {
     /// The bucket and the prefix that listings begin with.
@@ -109,16 +117,48 @@ public struct BucketClient: Sendable {
         beginningWith text: String,
         onObject: (ListedObject) -> Bool
     ) async throws(SyncError) {
+        try await list(ListRequest(prefix: ObjectKey(text))) { page in
+            page.objects.allSatisfy { onObject(ListedObject($0)) }
+        }
+    }
+
+    /// Lists one level of the objects whose whole keys begin with `text`: those without a "/" after
+    /// it, and of the others how they begin up to that "/", in key order.
+    ///
+    /// - Parameters:
+    ///   - text: How the keys begin; a directory with "/" at its end.
+    ///   - onEntry: Called for each object and each directory during the listing; return false to
+    ///     end it.
+    /// - Throws: `SyncError`; a listing with inconsistent order or pages is an error, too.
+    public func listLevel(
+        beginningWith text: String,
+        onEntry: (LevelEntry) -> Bool
+    ) async throws(SyncError) {
+        try await list(ListRequest(prefix: ObjectKey(text), delimiter: "/")) { page in
+            var directories = page.commonPrefixes[...]
+            for object in page.objects {
+                while let first = directories.first, first < object.key {
+                    directories.removeFirst()
+                    guard onEntry(LevelEntry(first)) else { return false }
+                }
+                guard onEntry(.object(ListedObject(object))) else { return false }
+            }
+            return directories.allSatisfy { onEntry(LevelEntry($0)) }
+        }
+    }
+
+    /// Hands each page to `onPage` until it returns false.
+    private func list(
+        _ first: ListRequest,
+        onPage: (ListPage) -> Bool
+    ) async throws(SyncError) {
         var validator = ListingValidator()
-        var request = ListRequest(prefix: ObjectKey(text), delimiter: nil, maximumKeys: 1_000)
+        var request = first
         do throws(StorageError) {
             while true {
                 let page = try await store.list(request)
                 try validator.accept(page, request: request)
-                for object in page.objects {
-                    guard onObject(ListedObject(object)) else { return }
-                }
-                guard let next = page.next else { return }
+                guard onPage(page), let next = page.next else { return }
                 request.token = next
             }
         } catch {
@@ -159,6 +199,15 @@ public struct BucketClient: Sendable {
     /// True if there is an object with that key; false also if that cannot be found out.
     func isObject(_ key: some Sequence<UInt8>) async -> Bool {
         (try? await store.head(ObjectKey([UInt8](key)), versionID: nil)) != nil
+    }
+}
+
+extension LevelEntry {
+    init(_ prefix: ObjectKey) {
+        self = .directory(
+            key: prefix.display,
+            exactKey: String(decoding: prefix.bytes, as: UTF8.self)
+        )
     }
 }
 

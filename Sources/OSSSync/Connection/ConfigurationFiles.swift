@@ -176,11 +176,21 @@ struct ConfigurationFiles: Sendable {
         switch dialect {
         case .oss: chain += alibabaCloudServices()
         case .s3:
-            if let role = context.awsTokenFile { chain.append(role) }
             let agent = ContainerCredentials(environment: sources.environment, http: context.http)
-            if let agent { chain.append(agent) }
+            chain += [
+                Self.source(context.awsTokenFile, "AWS_WEB_IDENTITY_TOKEN_FILE"),
+                Self.source(agent, "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+            ]
         }
         return CredentialsChain(chain, variables: dialect == .s3 ? .aws : .oss)
+    }
+
+    /// A source, or what says that this variable would set it up.
+    private static func source(
+        _ source: (any CredentialsProvider)?,
+        _ variable: String
+    ) -> any CredentialsProvider {
+        source ?? AbsentCredentials("$" + variable)
     }
 
     private func fileCredentials() -> [any ConfiguredCredentials] {
@@ -220,11 +230,15 @@ struct ConfigurationFiles: Sendable {
 
     /// Sources that are asked over the network.
     private func alibabaCloudServices() -> [any CredentialsProvider] {
-        var services: [any CredentialsProvider] = []
-        if let address = sources.environment["ALIBABA_CLOUD_CREDENTIALS_URI"], !address.isEmpty {
-            services.append(CredentialsURI(address: address, http: context.http))
-        }
-        if let role = context.alibabaTokenFile { services.append(role) }
+        let variable = "ALIBABA_CLOUD_CREDENTIALS_URI"
+        let address = sources.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+        var services = [
+            Self.source(
+                address.map { CredentialsURI(address: $0, http: context.http) },
+                variable
+            ),
+            Self.source(context.alibabaTokenFile, "ALIBABA_CLOUD_OIDC_PROVIDER_ARN"),
+        ]
         let role = InstanceRoleCredentials.Settings(
             environment: sources.environment,
             roleName: nil,

@@ -20,6 +20,13 @@ public struct Finding: Sendable, Hashable {
     public let state: State
     /// What was found and, if need be, what to do; safe to print, without secrets.
     public let message: String
+
+    /// Makes a finding; the message is to be safe to print.
+    public init(subject: String, state: State, message: String) {
+        self.subject = subject
+        self.state = state
+        self.message = message
+    }
 }
 
 /// Looks at everything a run needs, changing nothing.
@@ -36,7 +43,10 @@ public struct Doctor: Sendable {
     }
 
     /// Looks, and says what it found in the order of dependence.
-    public func examine() async -> [Finding] {
+    ///
+    /// - Parameter checksWrite: Also begins an upload and aborts it, which makes no object.
+    /// - Returns: A finding for each thing, at least one.
+    public func examine(checksWrite: Bool = false) async -> [Finding] {
         guard let directory else {
             return await credentialsOfUser() + [
                 Finding(
@@ -59,8 +69,8 @@ public struct Doctor: Sendable {
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
             let credentials = await Self.credentials(mirror.credentials).finding
-            return [linked, credentials] + (await bucket(mirror))
-                + [disk(directory)] + (await runs(mirror))
+            return [linked, credentials] + (await bucket(mirror, checksWrite))
+                + [disk(directory)] + (await trash(directory)) + (await runs(mirror))
         } catch {
             let broken = Finding(subject: "configuration", state: .bad, message: error.message)
             return [broken, disk(directory)]
@@ -179,7 +189,7 @@ public struct Doctor: Sendable {
             + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
     }
 
-    private func bucket(_ mirror: Mirror) async -> [Finding] {
+    private func bucket(_ mirror: Mirror, _ checksWrite: Bool) async -> [Finding] {
         do {
             let client = try mirror.bucketClient()
             try await client.checkAccess()
@@ -209,10 +219,44 @@ public struct Doctor: Sendable {
                     )
                 )
             }
+            if checksWrite { findings.append(await Self.writing(client)) }
             return findings
         } catch {
-            let request = error.requestID.map { " (request \($0))" } ?? ""
-            return [Finding(subject: "bucket", state: .bad, message: error.message + request)]
+            return [Self.failure("bucket", error)]
+        }
+    }
+
+    private static func writing(_ client: BucketClient) async -> Finding {
+        do throws(SyncError) {
+            try await client.checkWriteAccess()
+            return Finding(subject: "writing", state: .good, message: "objects can be written")
+        } catch {
+            return failure("writing", error)
+        }
+    }
+
+    private static func failure(_ subject: String, _ error: SyncError) -> Finding {
+        let request = error.requestID.map { " (request \($0))" } ?? ""
+        return Finding(subject: subject, state: .bad, message: error.message + request)
+    }
+
+    /// What is in the trash here, if there is a state directory.
+    private func trash(_ directory: String) async -> [Finding] {
+        let mirror = LocalMirror(
+            directory: directory,
+            deviceName: sources.hostName,
+            stateDirectory: sources.options.stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+        do throws(SyncError) {
+            let report = try await mirror.trash(age: .zero) { _ in true }
+            let files = "\(report.files) \(report.files == 1 ? "file" : "files")"
+            let message = "\(files) in the trash here, \(report.bytes >> 20) MiB"
+            return [Finding(subject: "trash", state: .good, message: message)]
+        } catch {
+            // Before the first run there is none.
+            guard error.code != .configuration else { return [] }
+            return [Finding(subject: "trash", state: .warning, message: error.message)]
         }
     }
 

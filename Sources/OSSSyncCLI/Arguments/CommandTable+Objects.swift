@@ -37,12 +37,15 @@ extension CommandTable {
             "oss://BUCKET/NAME lists what is below NAME/. If there is nothing, it shows the object "
                 + "of this whole key, or else all objects whose keys begin so. Exit status 1 means "
                 + "that there are none.",
-            "With --versions, all versions of objects whose keys begin so are listed: time, size "
-                + "(or deleted), ID, * for the latest, and key.",
+            "With --top, the keys beneath each directory are one line, the directory with a / at "
+                + "its end. With --versions, all versions of objects whose keys begin so are "
+                + "listed: time, size (or deleted), ID, * for the latest, and key.",
         ],
-        options: [.long, .humanReadable, .summary, .versions, .stateDirectory] + commonOptions,
+        options: [.long, .humanReadable, .summary, .top, .versions, .stateDirectory]
+            + commonOptions,
         examples: [
             ("osssync ls oss://media/photos", "every object below photos/"),
+            ("osssync ls --top oss://media/", "the directories of a bucket"),
             ("osssync ls -l oss://media/photos/a.jpg", "one object"),
             ("osssync ls oss://media/photos/IMG", "those whose names begin with IMG"),
             ("osssync ls --summary -h ~/Photos", "what a mirror takes in its bucket"),

@@ -362,12 +362,12 @@ enum CommandTable {
     private static let doctor = CommandSpecification(
         name: .doctor,
         arguments: [optionalDirectory],
-        summary: "check configuration, credentials, clock, network and disk",
+        summary: "check configuration, credentials, clock, network, disk and timers",
         discussion: [
             "Prints one line for each check, with what to do if it failed. Secrets are never "
-                + "shown. Changes nothing."
+                + "shown. Changes nothing; with --check-write, it starts an upload and aborts it."
         ],
-        options: [.stateDirectory] + commonOptions,
+        options: [.checkWrite, .stateDirectory] + commonOptions,
         examples: [("osssync doctor ~/Photos", "find out why a run fails")]
     )
 
@@ -376,8 +376,8 @@ enum CommandTable {
         arguments: [ArgumentSpecification(name: "bash|zsh|fish", isOptional: false)],
         summary: "print completions for a shell",
         discussion: [
-            "Prints a script that makes the shell complete commands, options and their values. "
-                + "make install installs it."
+            "Prints a script that makes the shell complete commands, options and their values, "
+                + "and keys of a bucket, which it lists. make install installs it."
         ],
         options: [.help],
         examples: [

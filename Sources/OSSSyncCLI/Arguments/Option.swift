@@ -30,6 +30,7 @@ enum Option: String, CaseIterable, Sendable {
     case backupDirectory = "backup-dir"
     case asOf = "as-of"
     case versions
+    case top
     case html
     case noMetadata = "no-metadata"
     case emptyDirectories = "empty-dirs"

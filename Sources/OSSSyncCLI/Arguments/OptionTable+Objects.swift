@@ -19,6 +19,11 @@ extension OptionTable {
             "list all versions of objects, with their IDs, and marks of deletion"
         ),
         OptionSpecification(
+            .top,
+            .object,
+            "list one level only: of what lies deeper, the directory that it is in"
+        ),
+        OptionSpecification(
             .headURL,
             value: .text("URL"),
             .object,

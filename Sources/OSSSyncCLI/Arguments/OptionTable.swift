@@ -315,9 +315,9 @@ enum OptionTable {
         ),
         OptionSpecification(
             .timeout,
-            value: .text("SECONDS"),
+            value: .text("TIME"),
             .connection,
-            "retry a request that transfers nothing for SECONDS (default 30)"
+            "retry a request that transfers nothing for TIME, in seconds or as 2m (default 30)"
         ),
         OptionSpecification(
             .retries,
@@ -327,9 +327,9 @@ enum OptionTable {
         ),
         OptionSpecification(
             .retryWait,
-            value: .text("SECONDS"),
+            value: .text("TIME"),
             .connection,
-            "wait at most SECONDS before a retry "
+            "wait at most TIME, in seconds or as 2m, before a retry "
                 + "(default 30, or up to 120 if the service asks for it)"
         ),
         OptionSpecification(.help, short: "h", .other, "show this help"),

@@ -3,7 +3,7 @@ internal import OSSSync
 extension ConnectionOptions {
     /// Takes how long, how often and how fast requests are made from a command line.
     mutating func setPatience(_ arguments: ParsedArguments) throws(UsageError) {
-        let seconds = "expected a number of seconds from 0.1 to 86400, such as 30"
+        let seconds = "expected seconds from 0.1 to 86400 or a time, such as 30, 90s or 2m"
         timeout = try arguments.given(.timeout, expected: seconds) { text in
             parseSeconds(text).flatMap { $0 >= .milliseconds(100) ? $0 : nil }
         }
@@ -18,7 +18,7 @@ extension ConnectionOptions {
         )
         retryWait = try arguments.given(
             .retryWait,
-            expected: "expected a number of seconds from 0 to 86400, such as 20",
+            expected: "expected seconds from 0 to 86400 or a time, such as 20, 90s or 2m",
             parse: parseSeconds
         )
     }

@@ -33,8 +33,10 @@ func parseCount(_ text: String, in bounds: ClosedRange<Int>) -> Int? {
     return number
 }
 
-/// Reads `30` or `0.5`, seconds with at most three decimals; nil for anything else and above a day.
+/// Reads `30` or `0.5`, seconds with at most three decimals, and what ``parseDuration(_:)`` reads;
+/// nil for anything else and above a day.
 func parseSeconds(_ text: String) -> Duration? {
+    if let duration = parseDuration(text) { return duration <= .seconds(86_400) ? duration : nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 2, let whole = parseCount(String(parts[0]), in: 0...86_400) else {
         return nil

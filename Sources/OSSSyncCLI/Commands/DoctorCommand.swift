@@ -6,7 +6,8 @@ struct DoctorCommand: Sendable {
 
     func run() async -> ExitCode {
         let doctor = Doctor(directory: context.place?.directory, sources: context.sources)
-        let findings = await doctor.examine()
+        let checksWrite = context.arguments.has(.checkWrite)
+        let findings = await doctor.examine(checksWrite: checksWrite) + timers()
         for finding in findings {
             if context.output.isJSON {
                 var line = EventJSON.line("finding", time: WallClock.text())
@@ -19,6 +20,39 @@ struct DoctorCommand: Sendable {
             }
         }
         return findings.contains { $0.state == .bad } ? .incomplete : .success
+    }
+
+    /// What starts runs of the directory.
+    private func timers() -> [Finding] {
+        guard let directory = context.place?.directory else { return [] }
+        var findings: [Finding] = []
+        for direction in [CommandName.pull, .push, .sync] {
+            let schedule = Schedule(
+                direction: direction,
+                directory: absolutePath(directory),
+                program: "",
+                stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
+            )
+            for format in ScheduleFormat.allCases {
+                let installer = ScheduleInstaller(
+                    format: format,
+                    environment: context.sources.environment,
+                    homeDirectory: context.sources.homeDirectory
+                )
+                guard let (name, problem) = installer.timer(of: schedule) else { continue }
+                findings.append(
+                    Finding(
+                        subject: "timer",
+                        state: problem == nil ? .good : .warning,
+                        message: "\(direction.rawValue) by \(name)"
+                            + (problem.map { ": " + $0 } ?? "")
+                    )
+                )
+            }
+        }
+        let none = "none for this directory; 'osssync schedule' makes one"
+        return findings.isEmpty
+            ? [Finding(subject: "timer", state: .good, message: none)] : findings
     }
 
     private static func mark(_ state: Finding.State) -> String {

@@ -10,6 +10,7 @@ struct ListCommand: Sendable {
         if context.arguments.has(.versions) {
             return try await listVersions(client, object?.key ?? client.remote.prefix)
         }
+        if context.arguments.has(.top) { return try await listTop(client, object) }
         var list = ObjectList(context)
         try await client.list { list.add($0) }
         if list.isEmpty, let object {
@@ -26,13 +27,37 @@ struct ListCommand: Sendable {
             _ = list.add(found, crc64: info?.crc64)
         }
         list.finish()
-        guard list.isEmpty, !client.remote.prefix.isEmpty else { return .success }
+        return ending(isEmpty: list.isEmpty, client, object)
+    }
+
+    private func ending(
+        isEmpty: Bool,
+        _ client: BucketClient,
+        _ object: ObjectReference?
+    ) -> ExitCode {
+        guard isEmpty, !client.remote.prefix.isEmpty else { return .success }
         context.complain("no key begins with '\(object?.display ?? client.remote.display)'")
         return .incomplete
     }
 
+    /// What is directly below the prefix, or else how keys go on that begin so.
+    private func listTop(
+        _ client: BucketClient,
+        _ object: ObjectReference?
+    ) async throws -> ExitCode {
+        if context.arguments.has(.summary) {
+            throw UsageError.contradiction("--top", "--" + Option.summary.rawValue)
+        }
+        var list = ObjectList(context)
+        let starts = [client.remote.prefix] + (object.map { [$0.key] } ?? [])
+        for start in starts where list.isEmpty {
+            try await client.listLevel(beginningWith: start) { list.add($0) }
+        }
+        return ending(isEmpty: list.isEmpty, client, object)
+    }
+
     private func listVersions(_ client: BucketClient, _ start: String) async throws -> ExitCode {
-        for other in [Option.summary, .long] where context.arguments.has(other) {
+        for other in [Option.summary, .long, .top] where context.arguments.has(other) {
             throw UsageError.contradiction("--versions", "--" + other.rawValue)
         }
         let isHuman = context.arguments.has(.humanReadable)
@@ -127,6 +152,24 @@ private struct ObjectList {
             return true
         }
         return context.output.isJSON ? writeJSON(object, crc64) : writeText(object, crc64)
+    }
+
+    /// False if it could not be written.
+    mutating func add(_ entry: LevelEntry) -> Bool {
+        switch entry {
+        case .object(let object): return add(object)
+        case .directory(let key, _):
+            whole.add(0)
+            guard !context.output.isJSON else {
+                var line = EventJSON.line("prefix", time: WallClock.text())
+                line.add("key", key)
+                return context.say(line)
+            }
+            let blank = { String(repeating: " ", count: $0) }
+            var columns = [blank(24), blank(isHuman ? 8 : 14)]
+            if isLong { columns += ["-", "-", "-"] }
+            return context.say((columns + [key]).joined(separator: "  "))
+        }
     }
 
     /// Writes the sums if they were asked for.

@@ -23,7 +23,13 @@ struct RestoreCommand: Sendable {
         request.isDryRun = context.arguments.has(.dryRun)
         let report = try await restore(request, isUndo: isUndo)
         for path in report.missing {
-            let subject = isUndo ? "what that run removed" : "'\(displayText(path))'"
+            if request.version == .lastRun {
+                context.complain("no run left anything in the trash")
+                continue
+            }
+            let subject =
+                isUndo
+                ? "what run \(context.arguments.run ?? "") removed" : "'\(displayText(path))'"
             var places = "in the trash"
             if case .at = request.version { places = "there at that time, nor in the trash" }
             context.complain("\(subject) is not \(places); 'osssync trash DIR' lists what is")

@@ -47,6 +47,10 @@ struct StatusCommand: Sendable {
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
         context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
         context.say("  differences: " + Self.text(report.differences))
+        if report.trash.files > 0 {
+            let files = countText(report.trash.files, "file", "files")
+            context.say("  trash: \(files) (\(sizeText(report.trash.bytes)))")
+        }
         context.say("  last success: " + Self.text(report.lastSuccess))
         if let run = report.running { context.say("  " + Self.text(running: run)) }
         let state = report.running == nil ? "interrupted " : ""
@@ -91,7 +95,7 @@ struct StatusCommand: Sendable {
         add(differences.deletedHere, "deleted here")
         add(differences.deletedThere, "deleted in the bucket")
         add(differences.unknown, "to be compared")
-        add(differences.excluded, "excluded")
+        add(differences.excluded, "left out")
         add(differences.notMirrored, "never mirrored")
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
@@ -126,6 +130,8 @@ struct StatusCommand: Sendable {
         line.add("push", Self.json(report.push))
         line.add("sync", Self.json(report.sync))
         line.add("in_step", report.isInStep)
+        line.add("trash_files", report.trash.files)
+        line.add("trash_bytes", report.trash.bytes)
         line.add("last_success", Self.json(report.lastSuccess))
         line.add("only_local", report.differences.onlyLocal)
         line.add("only_remote", report.differences.onlyRemote)

@@ -30,11 +30,25 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         return String(short.last == " " ? short.dropLast() : short)
     }
 
+    /// Gives up soon, since somebody waits at a prompt.
+    private static let listing = "osssync ls --top --timeout 5 --retries 0"
+
+    /// Prints the addresses that go on as `$1` does, one level; a key begins in column 43.
+    private static let keyLines = [
+        "_osssync_keys() {",
+        "    local bucket=${1#*://}",
+        "    bucket=${1%%://*}://${bucket%%/*}/",
+        #"    \#(listing) -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |"#,
+        "        while IFS= read -r key; do printf '%s\\n' \"$bucket$key\"; done",
+        "}",
+    ]
+
     // MARK: - bash
 
     private static var bashLines: [String] {
-        var lines = [
-            "# bash completion for osssync; written by osssync completions bash",
+        var lines = ["# bash completion for osssync; written by osssync completions bash"]
+        lines += keyLines + bashAddress
+        lines += [
             "_osssync() {",
             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}",
             "    local command= word",
@@ -44,6 +58,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "            \(commands.joined(separator: "|"))) command=$word; break ;;",
             "        esac",
             "    done",
+            "    _osssync_address && return",
             "    case $prev in",
         ]
         for row in OptionTable.rows where row.needsValue {
@@ -73,6 +88,27 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         ]
     }
 
+    private static let bashAddress = [
+        #"# An address is several words, because ":" ends one."#,
+        "_osssync_address() {",
+        "    local first=$COMP_CWORD word= start= key i",
+        "    while [[ ${COMP_WORDS[first]} != @(oss|s3)?(://*) ]]; do",
+        "        (( --first > 0 )) || return 1",
+        "    done",
+        "    for (( i = first; i <= COMP_CWORD; i++ )); do",
+        "        start=$word",
+        "        word+=${COMP_WORDS[i]}",
+        "    done",
+        #"    [[ $word == @(oss|s3)://*/* ]] || return"#,
+        #"    [[ ${COMP_LINE:0:COMP_POINT} == *"$word" ]] || return"#,
+        "    compopt -o nospace 2>/dev/null",
+        "    while IFS= read -r key; do",
+        "        printf -v key %q \"$key\"",
+        "        COMPREPLY+=(\"${key#\"$start\"}\")",
+        #"    done < <(_osssync_keys "${word//\\}")"#,
+        "}",
+    ]
+
     private static func bashWords(_ words: [String]) -> String {
         "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$cur\")"
     }
@@ -81,7 +117,19 @@ enum ShellCompletions: String, CaseIterable, Sendable {
 
     private static var zshLines: [String] {
         var lines = [
-            "#compdef osssync", "# written by osssync completions zsh", "_osssync() {",
+            "#compdef osssync", "# written by osssync completions zsh",
+        ]
+        lines += keyLines
+        lines += [
+            "_osssync_place() {",
+            "    if [[ $PREFIX == (oss|s3)://*/* ]]; then",
+            "        local -a keys",
+            #"        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}")}")"#,
+            "        compadd -S '' -- $keys",
+            "    else",
+            "        _files",
+            "    fi",
+            "}", "_osssync() {",
             "    local -a commands", "    commands=(",
         ]
         lines += CommandTable.rows.map { row in
@@ -96,7 +144,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             switch row.name {
             case .help: parts.append("'2:topic:(\((commands + topics).joined(separator: " ")))'")
             case .completions: parts.append("'2:shell:(\(shells.joined(separator: " ")))'")
-            default: parts.append("'*:file:_files'")
+            default: parts.append("'*:place:_osssync_place'")
             }
             lines.append("        \(row.name.rawValue))")
             lines.append("            _arguments -s \\")
@@ -132,6 +180,14 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         let known = commands.joined(separator: " ")
         var lines = [
             "# fish completion for osssync; written by osssync completions fish",
+            "function __osssync_keys",
+            "    set -l word (commandline -ct | string unescape)",
+            "    set -l bucket (string match -r '^[^/]*//[^/]*/' -- $word)",
+            #"    \#(listing) -- "$word" 2>/dev/null | head -n 200 | cut -c 43- | "#
+                + "string replace -r '^' $bucket",
+            "end",
+            "complete -c osssync -f -a '(__osssync_keys)' "
+                + #"-n 'string match -qr "^(oss|s3)://[^/]+/" -- (commandline -ct)'"#,
             "complete -c osssync -n 'not __fish_seen_subcommand_from \(known)' -f",
         ]
         lines += CommandTable.rows.map { row in

@@ -109,20 +109,15 @@ enum EventText {
             "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
         ]
         if let limit = limit(summary.paths) { lines.append(limit) }
-        var open: [String] = []
-        if summary.failed > 0 { open.append("\(summary.failed) failed") }
-        if summary.conflicts > 0 {
-            open.append(countText(summary.conflicts, "conflict", "conflicts"))
-        }
-        if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
-        if summary.damaged > 0 { open.append("\(summary.damaged) damaged") }
-        if summary.interrupted > 0 { open.append("\(summary.interrupted) interrupted") }
-        if summary.notTried > 0 {
-            let least = summary.isPlanComplete ? "" : "at least "
-            open.append("\(least)\(summary.notTried) not tried")
-        }
+        let open = notDone(summary)
         if !open.isEmpty {
             lines.append(paint.failure("not done: " + open.joined(separator: ", ")))
+        }
+        if summary.bytesKept > 0 {
+            lines.append(
+                "kept \(sizeText(summary.bytesKept)) of unfinished transfers, which the next run "
+                    + "resumes"
+            )
         }
         if let limit = summary.reachedLimit {
             lines.append("stopped by --\(limit.rawValue); run the same command to continue")
@@ -145,6 +140,23 @@ enum EventText {
             lines.append("kept \(changes); use --force to replace them")
         }
         return lines + differences(summary)
+    }
+
+    /// What was asked for and is not done, each with its number.
+    private static func notDone(_ summary: RunSummary) -> [String] {
+        var open: [String] = []
+        if summary.failed > 0 { open.append("\(summary.failed) failed") }
+        if summary.conflicts > 0 {
+            open.append(countText(summary.conflicts, "conflict", "conflicts"))
+        }
+        if summary.skipped > 0 { open.append("\(summary.skipped) skipped") }
+        if summary.damaged > 0 { open.append("\(summary.damaged) damaged") }
+        if summary.interrupted > 0 { open.append("\(summary.interrupted) interrupted") }
+        if summary.notTried > 0 {
+            let least = summary.isPlanComplete ? "" : "at least "
+            open.append("\(least)\(summary.notTried) not tried")
+        }
+        return open
     }
 
     /// Which paths a command was limited to; nil if it was not.
@@ -177,7 +189,7 @@ enum EventText {
         add(summary.notInPlan, "not in the plan and left")
         if summary.excluded > 0 {
             let names = countText(summary.excluded, "name", "names")
-            lines.append("\(names) excluded by filters; -vv shows which, and by what")
+            lines.append("\(names) left out by filters and options; -vv shows which, and by what")
         }
         return lines
     }

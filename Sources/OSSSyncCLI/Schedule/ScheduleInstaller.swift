@@ -20,7 +20,7 @@ struct ScheduleInstaller: Sendable {
         switch format {
         case .systemd:
             let units = SystemdUnits(schedule: schedule, time: time)
-            let folder = try folder()
+            let folder = try madeFolder()
             let files = [units.serviceName, units.timerName].map { folder + $0 }
             let new = files.filter { !isThere($0) }
             do throws(SyncError) {
@@ -45,7 +45,7 @@ struct ScheduleInstaller: Sendable {
             return ("installed \(schedule.name) in the crontab", [])
         case .launchd:
             let agent = LaunchAgent(schedule: schedule, time: time)
-            let path = try folder() + agent.fileName
+            let path = try madeFolder() + agent.fileName
             try write(agent.text, path)
             try run("cd; launchctl load -w Library/LaunchAgents/\(agent.fileName)")
             return ("installed '\(displayText(path))'", [])
@@ -81,7 +81,7 @@ struct ScheduleInstaller: Sendable {
         case .systemd:
             let line = "systemctl --user list-timers --all --no-pager '\(Schedule.namePrefix)*'"
             let listed = ShellCommand(line: line).output()
-            guard listed.status == 0 else { throw failed(line) }
+            guard listed.status == 0 else { return try unstarted(line) }
             let lines = String(decoding: listed.bytes, as: UTF8.self).split(separator: "\n")
             let isOurs = { (word: Substring) in word.hasPrefix(Schedule.namePrefix) }
             let isAny = lines.contains { $0.split(separator: " ").contains(where: isOurs) }
@@ -94,6 +94,44 @@ struct ScheduleInstaller: Sendable {
                 .filter { line in
                     line.split(separator: "\t").last?.hasPrefix(Schedule.namePrefix) == true
                 }
+        }
+    }
+
+    /// The units' files, where there is no manager that could tell when they start.
+    private func unstarted(_ line: String) throws(SyncError) -> [String] {
+        guard let folder = unsafe opendir(try folder()) else { return [] }
+        defer { unsafe closedir(folder) }
+        var timers: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(cString: $0)
+                }
+            }
+            guard name.hasPrefix(Schedule.namePrefix), name.hasSuffix(".timer") else { continue }
+            timers.append("\(name)  (when it starts is not known: '\(line)' failed)")
+        }
+        return timers.sorted()
+    }
+
+    /// What starts this run of the directory, whatever the options; nil if nothing does.
+    func timer(of schedule: Schedule) -> (name: String, problem: String?)? {
+        guard let folder = try? folder() else { return nil }
+        switch format {
+        case .systemd:
+            let name = schedule.name + ".timer"
+            guard isThere(folder + name) else { return nil }
+            guard isThere(folder + "timers.target.wants/" + name) else {
+                return (name, "it does not start; run: systemctl --user enable --now \(name)")
+            }
+            return (name, Self.lingerWarning)
+        case .cron:
+            guard let table = try? crontab(), CronLine.command(of: schedule, in: table) != nil
+            else { return nil }
+            return ("the crontab", nil)
+        case .launchd:
+            let name = schedule.name + ".plist"
+            return isThere(folder + name) ? (name, nil) : nil
         }
     }
 
@@ -113,6 +151,7 @@ struct ScheduleInstaller: Sendable {
 
     // MARK: - Files and commands
 
+    /// Where the units are, with a "/" at its end.
     private func folder() throws(SyncError) -> String {
         guard let homeDirectory else {
             throw SyncError(code: .configuration, message: "HOME is not set; set it")
@@ -122,6 +161,11 @@ struct ScheduleInstaller: Sendable {
             let given = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
             folder = (given ?? homeDirectory + "/.config") + "/systemd/user/"
         }
+        return folder
+    }
+
+    private func madeFolder() throws(SyncError) -> String {
+        let folder = try folder()
         var end = folder.utf8.startIndex
         while let slash = folder.utf8[end...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
             _ = unsafe mkdir(String(folder[..<slash]), 0o755)

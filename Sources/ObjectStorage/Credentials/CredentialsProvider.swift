@@ -33,6 +33,20 @@ package struct StaticCredentials: CredentialsProvider {
     package func credentials() async throws(CredentialsError) -> Credentials { value }
 }
 
+/// A source that nothing sets up here, by which the user learns of it.
+package struct AbsentCredentials: CredentialsProvider {
+    package let name: String
+
+    /// `name` says what would set it up.
+    package init(_ name: String) {
+        self.name = name
+    }
+
+    package func credentials() async throws(CredentialsError) -> Credentials {
+        throw .absent(source: name)
+    }
+}
+
 /// The first source that is set up.
 ///
 /// A source that is configured but fails is an error: continuing would mean acting as a different

@@ -23,8 +23,9 @@ package enum ContentType {
         "m4v": "video/mp4", "md": "text/markdown", "mkv": "video/x-matroska",
         "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4", "ogg": "audio/ogg",
         "opus": "audio/opus", "pdf": "application/pdf", "png": "image/png",
-        "svg": "image/svg+xml", "tar": "application/x-tar", "tif": "image/tiff",
-        "tiff": "image/tiff", "txt": "text/plain", "wav": "audio/wav", "webm": "video/webm",
+        "sh": "application/x-sh", "svg": "image/svg+xml", "tar": "application/x-tar",
+        "tif": "image/tiff", "tiff": "image/tiff", "txt": "text/plain", "wav": "audio/wav",
+        "webm": "video/webm",
         "webp": "image/webp", "xml": "application/xml", "zip": "application/zip",
         "zst": "application/zstd",
     ]

@@ -212,6 +212,10 @@ extension FileFilter {
                 let reason: String
                 if !rule.pattern.canMatch {
                     reason = "can never match: its '[…]' has no members"
+                } else if let braces = Self.braces(text) {
+                    reason =
+                        "takes '\(displayText(braces))' as it is written; write a pattern for each "
+                        + "part of it"
                 } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
                     reason = "can never match: it begins at DIR; write a '/' for the '.'"
                 } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
@@ -233,6 +237,15 @@ extension FileFilter {
                 return "the pattern '\(displayText(text))' \(reason)"
             }.prefix(10)
         )
+    }
+
+    /// What shells expand and patterns do not: `{a,b}`.
+    private static func braces(_ text: [UInt8]) -> [UInt8]? {
+        guard let open = text.firstIndex(of: UInt8(ascii: "{")),
+            let close = text[open...].firstIndex(of: UInt8(ascii: "}")),
+            text[open..<close].contains(UInt8(ascii: ","))
+        else { return nil }
+        return [UInt8](text[open...close])
     }
 
     /// True for what the patterns skip; the key of a directory ends with "/".

@@ -122,7 +122,14 @@ package final class ProgressTracker: Sendable {
         }
     }
 
-    package var summary: RunSummary { state.withLock { $0.summary } }
+    package var summary: RunSummary {
+        state.withLock { state in
+            var summary = state.summary
+            let untried = max(0, state.bytesPlanned - state.bytesFinished)
+            summary.bytesLeft = summary.bytesLeft.addingClamped(untried)
+            return summary
+        }
+    }
 
     package func snapshot() -> RunProgress {
         state.withLock { state in

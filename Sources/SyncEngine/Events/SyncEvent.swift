@@ -237,6 +237,11 @@ public struct RunSummary: Sendable, Hashable {
     /// Items that a run which ended early had planned and not begun; its deletions, which come
     /// last, are not among them.
     public var notTried = 0
+    /// Bytes of planned transfers that are not done: of items that failed, were interrupted or were
+    /// not tried; 0 for a dry run.
+    public var bytesLeft: Int64 = 0
+    /// Bytes of unfinished transfers that checkpoints keep, which the next run does not move again.
+    public var bytesKept: Int64 = 0
     /// False if the run ended before it had planned everything, so that there is more to do.
     public var isPlanComplete = true
 
@@ -244,6 +249,12 @@ public struct RunSummary: Sendable, Hashable {
     public init(direction: SyncDirection) {
         self.direction = direction
     }
+
+    /// Items of the directory that differ from the remote or are not in it, and were left so.
+    public var keptLocal: Int { onlyLocal + localChanges + deletedThere }
+
+    /// Items of the remote that are not in the directory, and were left there.
+    public var keptRemote: Int { onlyRemote + deletedHere }
 
     /// True if everything that was asked for is done.
     ///

@@ -108,6 +108,7 @@ struct MirrorRun: Sendable {
         summary.seconds = seconds(since: started)
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
         if failure == nil { failure = unanswered(summary, parts.context.clocks) }
+        summary.bytesKept = await bytesKept()
         failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
         if summary.stopped != nil {
@@ -325,6 +326,19 @@ extension MirrorRun {
 // MARK: - The end
 
 extension MirrorRun {
+    /// What the checkpoints within the run's paths hold; 0 if they cannot be read.
+    private func bytesKept() async -> Int64 {
+        var bytes: Int64 = 0
+        func add(_ transfer: InterruptedTransfer) {
+            bytes = bytes.addingClamped(transfer.bytesFinished)
+        }
+        try? await session.manifest.forEachDownload(in: paths.ranges) {
+            add(InterruptedTransfer($0))
+        }
+        try? await session.manifest.forEachUpload(in: paths.ranges) { add(InterruptedTransfer($0)) }
+        return bytes
+    }
+
     /// Records the run; the failure it ends with, which may be the record's own.
     private func close(
         _ parts: Parts,

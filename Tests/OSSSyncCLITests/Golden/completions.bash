@@ -1,4 +1,28 @@
 # bash completion for osssync; written by osssync completions bash
+_osssync_keys() {
+    local bucket=${1#*://}
+    bucket=${1%%://*}://${bucket%%/*}/
+    osssync ls --top --timeout 5 --retries 0 -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |
+        while IFS= read -r key; do printf '%s\n' "$bucket$key"; done
+}
+# An address is several words, because ":" ends one.
+_osssync_address() {
+    local first=$COMP_CWORD word= start= key i
+    while [[ ${COMP_WORDS[first]} != @(oss|s3)?(://*) ]]; do
+        (( --first > 0 )) || return 1
+    done
+    for (( i = first; i <= COMP_CWORD; i++ )); do
+        start=$word
+        word+=${COMP_WORDS[i]}
+    done
+    [[ $word == @(oss|s3)://*/* ]] || return
+    [[ ${COMP_LINE:0:COMP_POINT} == *"$word" ]] || return
+    compopt -o nospace 2>/dev/null
+    while IFS= read -r key; do
+        printf -v key %q "$key"
+        COMPREPLY+=("${key#"$start"}")
+    done < <(_osssync_keys "${word//\\}")
+}
 _osssync() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
     local command= word
@@ -8,6 +32,7 @@ _osssync() {
             init|pull|push|sync|apply|watch|status|explain|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
         esac
     done
+    _osssync_address && return
     case $prev in
         --save-plan) compopt -o default; return ;;
         --max-delete) return ;;
@@ -85,7 +110,7 @@ _osssync() {
         watch:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --links --names --no-metadata --no-empty-dirs --empty-dirs --trash-days --trash --backup-dir --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --every --settle --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --progress --color --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         status:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --allow-empty --on-conflict --checksum --exit-code --links --names --summary --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         explain:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --on-conflict --checksum --links --names --exclude --include --exclude-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        ls:-*) mapfile -t COMPREPLY < <(compgen -W '--summary --long --human-readable --versions --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        ls:-*) mapfile -t COMPREPLY < <(compgen -W '--summary --long --human-readable --versions --top --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         get:-*) mapfile -t COMPREPLY < <(compgen -W '--force --head-url --jobs --part-size --progress --color --json --json-interval --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         put:-*) mapfile -t COMPREPLY < <(compgen -W '--force --storage-class --sse --acl --header --callback-url --callback-body --jobs --part-size --progress --color --json --json-interval --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         presign:-*) mapfile -t COMPREPLY < <(compgen -W '--method --expires --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
@@ -96,7 +121,7 @@ _osssync() {
         undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         log:-*) mapfile -t COMPREPLY < <(compgen -W '--html --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--check-write --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --delete-extra --max-delete --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --min-size --max-size --min-age --max-age --delete-excluded --pull --push --sync --every --daily --install --remove --list --test --format --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         *) compopt -o default ;;

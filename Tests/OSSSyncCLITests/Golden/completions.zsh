@@ -1,5 +1,20 @@
 #compdef osssync
 # written by osssync completions zsh
+_osssync_keys() {
+    local bucket=${1#*://}
+    bucket=${1%%://*}://${bucket%%/*}/
+    osssync ls --top --timeout 5 --retries 0 -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |
+        while IFS= read -r key; do printf '%s\n' "$bucket$key"; done
+}
+_osssync_place() {
+    if [[ $PREFIX == (oss|s3)://*/* ]]; then
+        local -a keys
+        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}")}")
+        compadd -S '' -- $keys
+    else
+        _files
+    fi
+}
 _osssync() {
     local -a commands
     commands=(
@@ -22,7 +37,7 @@ _osssync() {
         'undo:bring back everything that a run deleted or replaced'
         'verify:read files and compare their content with the recorded checksums'
         'log:show past runs, or the recorded items of one'
-        'doctor:check configuration, credentials, clock, network and disk'
+        'doctor:check configuration, credentials, clock, network, disk and timers'
         'schedule:let runs start by themselves, by systemd, cron or launchd'
         'completions:print completions for a shell'
         'help:show this overview, or the help of a command or a topic'
@@ -52,12 +67,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         pull)
             _arguments -s \
@@ -121,12 +136,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         push)
             _arguments -s \
@@ -193,12 +208,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         sync)
             _arguments -s \
@@ -266,12 +281,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         apply)
             _arguments -s \
@@ -302,12 +317,12 @@ _osssync() {
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         watch)
             _arguments -s \
@@ -368,12 +383,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         status)
             _arguments -s \
@@ -414,12 +429,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         explain)
             _arguments -s \
@@ -454,12 +469,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         ls)
             _arguments -s \
@@ -469,6 +484,7 @@ _osssync() {
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
                 '*-h[show sizes in units, such as 1.5 MiB]' \
                 '*--versions[list all versions of objects, with their IDs, and marks of deletion]' \
+                '*--top[list one level only\: of what lies deeper, the directory that it is in]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -484,11 +500,11 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         get)
             _arguments -s \
@@ -515,12 +531,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         put)
             _arguments -s \
@@ -552,12 +568,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         presign)
             _arguments -s \
@@ -577,12 +593,12 @@ _osssync() {
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         uploads)
             _arguments -s \
@@ -602,12 +618,12 @@ _osssync() {
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         cancel)
             _arguments -s \
@@ -626,12 +642,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         trash)
             _arguments -s \
@@ -652,12 +668,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         restore)
             _arguments -s \
@@ -682,12 +698,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         undo)
             _arguments -s \
@@ -707,12 +723,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         verify)
             _arguments -s \
@@ -734,12 +750,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         log)
             _arguments -s \
@@ -759,15 +775,16 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         doctor)
             _arguments -s \
+                '*--check-write[also check that objects can be written\: begin an upload and abort it]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -783,12 +800,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         schedule)
             _arguments -s \
@@ -855,12 +872,12 @@ _osssync() {
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for SECONDS]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most SECONDS before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
-                '*:file:_files'
+                '*:place:_osssync_place'
             ;;
         completions)
             _arguments -s \
