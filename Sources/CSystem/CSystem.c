@@ -154,6 +154,9 @@ int osssync_preallocate(int descriptor, int64_t size) {
     return result;
 }
 
+// The number is not in the kernel's headers.
+#define LUSTRE 0x0BD00BD0u
+
 int osssync_is_network_file_system(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return -1;
@@ -169,7 +172,7 @@ int osssync_is_network_file_system(int descriptor) {
     case NCP_SUPER_MAGIC:
     case 0x65735546u: // FUSE, sshfs among them
     case 0x00C36400u: // Ceph
-    case 0x0BD00BD0u: // Lustre
+    case LUSTRE:
     case 0x01161970u: // GFS2
     case OCFS2_SUPER_MAGIC:
         return 1;
@@ -190,10 +193,17 @@ int osssync_keeps_inode_numbers(int descriptor) {
     case 0xFE534D42u: // SMB2
     case 0x7366746Eu: // NTFS3
     case 0x786F4256u: // shared folders of VirtualBox
+    case LUSTRE: // after a client lost its cache
         return 0;
     default:
         return 1;
     }
+}
+
+int osssync_keeps_whole_seconds(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    return (uint32_t)status.f_type == LUSTRE;
 }
 
 int osssync_change_queue(void) {
@@ -303,5 +313,10 @@ int osssync_keeps_inode_numbers(int descriptor) {
         if (strcmp(status.f_fstypename, without[i]) == 0) return 0;
     }
     return 1;
+}
+
+int osssync_keeps_whole_seconds(int descriptor) {
+    (void)descriptor;
+    return 0;
 }
 #endif

@@ -123,7 +123,10 @@ struct ExitStatusTests {
         #expect(result.diagnostics.contains("--insecure-http"))
     }
 
-    @Test func `a second signal ends the program at once`() throws {
+    @Test(arguments: [[SIGINT], [SIGTERM, SIGHUP, SIGTERM], [SIGINT, SIGTERM]])
+    func `a second Ctrl-C ends the program at once, the same signal sent on does not`(
+        signals: [Int32]
+    ) throws {
         let workplace = try Workplace()
         let tree = try workplace.makeDirectory("tree")
         for index in 0..<1_000 {
@@ -138,9 +141,11 @@ struct ExitStatusTests {
             output: pipe.fileHandleForWriting
         )
         _ = try pipe.fileHandleForReading.read(upToCount: 1)
-        program.send(SIGINT)
-        while try Self.isPending(program.processID) { sched_yield() }
-        #expect(program.isRunning)
+        for signal in signals {
+            program.send(signal)
+            while try Self.isPending(program.processID) { sched_yield() }
+            #expect(program.isRunning)
+        }
         program.send(SIGINT)
         #expect(program.finish().status == 130)
     }

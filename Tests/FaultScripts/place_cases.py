@@ -164,6 +164,30 @@ def _(place):
     equal(place.push("--checksum").count("damaged"), 1, "what a look finds")
 
 
+@case("F193", "where fractions of times and inode numbers are lost later, no file is read for that")
+def _(place):
+    for index in range(3):
+        place.write(f"f{index}", ramp(2_000, index))
+        os.utime(place.path(f"f{index}"), ns=(10 ** 18, 10 ** 18 + 123_456_789))
+    place.put("there", ramp(900), {"x-oss-meta-mtime": "1700000000.987654321"})
+    if not pretending(place, lustre="1"):
+        return
+    place.pull()
+    place.in_step(place.push())
+    # A server forgets what a client still knows; what is read now would be another content.
+    for index in range(3):
+        place.write(f"f{index}", ramp(2_000, 7))
+        os.utime(place.path(f"f{index}"), ns=(10 ** 18, 10 ** 18 + 123_456_789))
+    pretending(place, lustre="1", seconds="1", inodes="1000000")
+    for command in (place.push, place.pull):
+        result = place.in_step(command())
+        equal((result.count("transferred"), result.count("adopted"), result.count("unchanged")),
+              (0, 0, 4), f"{result}")
+    os.utime(place.path("f1"), ns=(10 ** 18, 10 ** 18 + 10 ** 9))
+    equal(place.in_step(place.push()).count("transferred"), 1, "what another second is seen by")
+    expect(os.stat(place.path("there")).st_mtime_ns == 1_700_000_000 * 10 ** 9, "the time set")
+
+
 @case("F173", "another disk at a mount point, or a new one over files, deletes and replaces nothing")
 def _(place):
     if not Disk.is_possible():

@@ -9,6 +9,7 @@
 //   PRETEND_SAVE     a path; another program saves PATH.saved there right before this one renames
 //                    something to or from its name
 //   PRETEND_FUSE     1: every file system is one of FUSE
+//   PRETEND_LUSTRE   1: every file system is one of Lustre
 //   PRETEND_INODES   a number that is added to all inode numbers that the program sees
 //   PRETEND_WATCHES  how many directories can be watched, one call after the other
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
@@ -84,6 +85,7 @@ EXPORT int fstatfs(int descriptor, struct statfs *status) {
     int result = (int)real(SYS_fstatfs, descriptor, (long)status, 0, 0, 0);
     if (result == 0 && getenv("PRETEND_NETWORK")) status->f_type = NFS_SUPER_MAGIC;
     if (result == 0 && getenv("PRETEND_FUSE")) status->f_type = 0x65735546;
+    if (result == 0 && getenv("PRETEND_LUSTRE")) status->f_type = 0x0BD00BD0;
     return result;
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import OSSSync
 import Testing
 
@@ -62,5 +63,13 @@ struct ExitCodeTests {
             summary.excluded = 1
             #expect(summary.isInStep)
         }
+    }
+
+    @Test(arguments: [
+        (SIGINT, Int64(0), true), (SIGTERM, 0, false), (SIGTERM, 9, false), (SIGHUP, 9, false),
+        (SIGTERM, 10, true), (SIGHUP, 3_600, true),
+    ])
+    func `a signal that is sent on soon counts once`(signal: Int32, after: Int64, ends: Bool) {
+        #expect(StopSignals.endsAtOnce(signal, after: after) == ends)
     }
 }

@@ -57,6 +57,8 @@ int osssync_is_network_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);
+/// 1 if the file system keeps whole seconds of times, though it may show more for a while; 0 if not, -1 with errno.
+int osssync_keeps_whole_seconds(int descriptor);
 /// A queue of changes in watched directories, read without blocking; fails with ENOSYS where the system has none.
 int osssync_change_queue(void);
 /// Watches one open directory, without those beneath it; returns the number of the watch, which is the same for one that

@@ -87,10 +87,11 @@ package final class MirrorDirectory: Sendable {
         calls: SystemCalls
     ) throws(LocalError) {
         self.path = path
-        self.calls = calls
         scratch = nil
         (keepsPartialsBeside, partialSeries) = (false, nil)
         root = try Self.openRoot(path, createsIfMissing: createsIfMissing, calls: calls)
+        let calls = root.calls
+        self.calls = calls
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
         device = rootStatus.identity.device
@@ -163,7 +164,6 @@ package final class MirrorDirectory: Sendable {
         calls: SystemCalls
     ) throws(LocalError) {
         self.path = path
-        self.calls = calls
         let scratch = try ScratchDirectory(calls: calls)
         self.scratch = scratch
         (keepsPartialsBeside, partialSeries) = (false, nil)
@@ -173,6 +173,7 @@ package final class MirrorDirectory: Sendable {
             guard case .missingDirectory = error else { throw error }
             root = try scratch.makeDirectory("mirror")
         }
+        self.calls = root.calls
         let rootStatus = try root.status()
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
         device = rootStatus.identity.device
@@ -191,10 +192,10 @@ package final class MirrorDirectory: Sendable {
         calls: SystemCalls
     ) throws(LocalError) {
         self.path = path
-        self.calls = calls
         scratch = nil
         (keepsPartialsBeside, partialSeries) = (true, partials)
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
+        self.calls = root.calls
         device = try root.status().identity.device
         state = root
         (work, workRefusal) = (root, nil)
@@ -254,6 +255,8 @@ package final class MirrorDirectory: Sendable {
                 flags: SystemCalls.followingDirectoryFlags,
                 mode: 0
             )
+            var calls = calls
+            calls.dropsFractions = (try? calls.keepsWholeSeconds(descriptor)) ?? false
             return OpenDirectory(adopting: descriptor, calls: calls)
         }
         do throws(LocalError) {

@@ -61,12 +61,13 @@ struct FileStatus: Sendable, Hashable {
 }
 
 extension FileStatus {
-    init(_ raw: osssync_status) {
+    init(_ raw: osssync_status, dropsFractions: Bool) {
+        let fraction: Int64 = dropsFractions ? 0 : 1
         kind = Self.kind(ofMode: mode_t(raw.mode))
         identity = FileIdentity(
             size: raw.size,
-            modified: Timestamp(raw.modified_seconds, raw.modified_nanoseconds),
-            changed: Timestamp(raw.changed_seconds, raw.changed_nanoseconds),
+            modified: Timestamp(raw.modified_seconds, raw.modified_nanoseconds * fraction),
+            changed: Timestamp(raw.changed_seconds, raw.changed_nanoseconds * fraction),
             inode: raw.inode,
             device: raw.device
         )

@@ -96,8 +96,12 @@ extension SystemCalls {
     /// The time of last access becomes now.
     func setModified(_ descriptor: Int32, _ time: Timestamp) throws(LocalError) {
         try check("futimens") {
-            osssync_set_modified(descriptor, time.seconds, Int64(time.nanoseconds))
+            osssync_set_modified(descriptor, time.seconds, fraction(of: time))
         }
+    }
+
+    private func fraction(of time: Timestamp) -> Int64 {
+        dropsFractions ? 0 : Int64(time.nanoseconds)
     }
 
     /// The same of a name; of a link, its own time.
@@ -112,7 +116,7 @@ extension SystemCalls {
                     directory,
                     $0,
                     time.seconds,
-                    Int64(time.nanoseconds)
+                    fraction(of: time)
                 )
             }
         }
@@ -214,6 +218,11 @@ extension SystemCalls {
     /// False if the file system is known to give files other inode numbers from time to time.
     func keepsInodeNumbers(_ descriptor: Int32) throws(LocalError) -> Bool {
         try check("fstatfs") { osssync_keeps_inode_numbers(descriptor) } == 1
+    }
+
+    /// True if the file system forgets the fractions of times, sooner or later.
+    func keepsWholeSeconds(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_keeps_whole_seconds(descriptor) } == 1
     }
 
     /// The names in a directory but "." and "..", in no order.

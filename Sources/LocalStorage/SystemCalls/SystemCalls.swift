@@ -16,6 +16,8 @@ package struct SystemCalls: Sendable {
     /// False takes the path that kernels without openat2 take.
     let usesOpenat2: Bool
     let faults: SystemCallFaults?
+    /// True where files show fractions of seconds that are gone later.
+    var dropsFractions = false
     /// Where Linux provides the ID of the current boot.
     package var bootIDPath = "/proc/sys/kernel/random/boot_id"
 
@@ -115,7 +117,7 @@ extension SystemCalls {
         }
         if code == ENOENT { return nil }
         guard code == 0 else { throw failure("fstatat", code, name) }
-        return FileStatus(raw)
+        return FileStatus(raw, dropsFractions: dropsFractions)
     }
 
     /// Of a path that is no part of a mirror; nil if it cannot be looked at.
@@ -126,13 +128,13 @@ extension SystemCalls {
                 unsafe osssync_status_at(Self.workingDirectory, $0, 0, &raw)
             }
         }
-        return code == 0 ? FileStatus(raw) : nil
+        return code == 0 ? FileStatus(raw, dropsFractions: dropsFractions) : nil
     }
 
     func status(of descriptor: Int32) throws(LocalError) -> FileStatus {
         var raw = osssync_status()
         try check("fstat") { unsafe osssync_status_at(descriptor, "", 0, &raw) }
-        return FileStatus(raw)
+        return FileStatus(raw, dropsFractions: dropsFractions)
     }
 
     /// Nil if the file system does not provide it.

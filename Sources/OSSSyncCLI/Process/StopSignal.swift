@@ -20,9 +20,17 @@ enum StopSignal: Int32, Sendable, CaseIterable {
 }
 
 /// Turns the first stop signal into a call, and lets the second end the process at once.
+///
+/// SIGTERM and SIGHUP may come twice for one end: a batch system sends them to all processes of a
+/// step, and a script that gets one sends it on.
 enum StopSignals {
+    /// How long such a signal after the first one counts as the same.
+    private static let sameStop: Int64 = 10
+
     /// The first signal, 0 before it.
     private static let first = Atomic<Int32>(0)
+    /// When it came, in whole seconds of the monotonic clock; 0 before that is known.
+    private static let firstTime = Atomic<Int64>(0)
     /// The end of the pipe that the handler writes to.
     private static let wakeUp = Atomic<Int32>(-1)
 
@@ -77,14 +85,30 @@ enum StopSignals {
         unsafe sigaction(signal, &action, nil)
     }
 
-    /// Only calls that are allowed in a signal handler: atomics, `write`, `_exit`.
+    /// True if a further signal, so many seconds after the first one, ends the process at once.
+    static func endsAtOnce(_ signal: Int32, after seconds: Int64) -> Bool {
+        signal == SIGINT || seconds >= sameStop
+    }
+
+    private static func seconds() -> Int64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec)
+    }
+
+    /// Only calls that are allowed in a signal handler: atomics, `clock_gettime`, `write`, `_exit`.
     private static let stopped: @convention(c) (Int32) -> Void = { signal in
         let exchanged = first.compareExchange(
             expected: 0,
             desired: signal,
             ordering: .acquiringAndReleasing
         )
-        guard exchanged.exchanged else { _exit(signal == SIGINT ? 130 : 143) }
+        guard exchanged.exchanged else {
+            let began = firstTime.load(ordering: .acquiring)
+            guard endsAtOnce(signal, after: began == 0 ? 0 : seconds() - began) else { return }
+            _exit(signal == SIGINT ? 130 : 143)
+        }
+        firstTime.store(max(1, seconds()), ordering: .releasing)
         var byte: UInt8 = 0
         _ = unsafe write(wakeUp.load(ordering: .acquiring), &byte, 1)
     }
