@@ -7,6 +7,8 @@ SWIFT ?= swift
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
+# A folder of that name would take the link into itself.
+LINK_RELEASE = rm -rf .build/release && ln -s optimized/release .build/release
 
 .PHONY: all soak planted-bugs setup build simulator test lint format bench bench-quick
 .PHONY: bench-baseline demo install install-files deb tarball uninstall clean
@@ -22,12 +24,12 @@ setup:
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product osssync
 	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-server
-	ln -sfn optimized/release .build/release
+	@$(LINK_RELEASE)
 
 # With the flags of the programs: others would compile everything anew, and then once more.
 simulator:
 	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-simulator
-	ln -sfn optimized/release .build/release
+	@$(LINK_RELEASE)
 
 # Everything that can fail, with a line "N passed, N failed" at the end.
 test: setup

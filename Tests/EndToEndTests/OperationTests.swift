@@ -205,7 +205,7 @@ struct OperationTests {
         let tree = try mirror(workplace)
         #expect(try !workplace.run("status", tree.path).output.contains("trash"))
         let empty = try workplace.run("doctor", tree.path).output
-        #expect(empty.contains("trash: 0 files in the trash here, 0 MiB\n"), "\(empty)")
+        #expect(empty.contains("trash: 0 files in the trash here (0 B)\n"), "\(empty)")
         let other = try workplace.makeDirectory("other")
         try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
         try other.write("extra", ramp(3 << 20))
@@ -216,9 +216,17 @@ struct OperationTests {
         #expect(line?["trash_files"] as? Int == 1)
         #expect(line?["trash_bytes"] as? Int == 3 << 20)
         let doctor = try workplace.run("doctor", "--check-write", other.path).output
-        #expect(doctor.contains("trash: 1 file in the trash here, 3 MiB\n"), "\(doctor)")
+        #expect(doctor.contains("trash: 1 file in the trash here (3.0 MiB)\n"), "\(doctor)")
         #expect(doctor.contains("writing: objects can be written\n"))
         #expect(doctor.contains("timer: none for this directory; "))
+        // What cannot be read keeps neither from the rest.
+        let trash = other.path + "/.osssync/trash"
+        try FileManager.default.removeItem(atPath: trash)
+        try Data().write(to: URL(fileURLWithPath: trash))
+        let unread = try workplace.run("status", other.path)
+        #expect(unread.status == 0)
+        #expect(unread.diagnostics.contains("trash"), "\(unread.diagnostics)")
+        #expect(try workplace.run("doctor", other.path).output.contains("note   trash: "))
     }
 
     @Test func `status and doctor show when a run last succeeded`() throws {

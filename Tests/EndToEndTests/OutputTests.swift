@@ -159,17 +159,28 @@ struct OutputTests {
         ("ls oss://test-bucket/mirror/x", #"oss://test-bucket/mirror/x\ y/"#),
         ("ls oss : //test-bucket/none", ""), ("ls oss : //test-", ""),
         ("ls oss : //another-bucket/x", ""),
+        ("ls oss : //test-bucket/mirror/c =", "d/"),
+        ("ls oss : //test-bucket/mirror/c = d/", "d/e"),
+        ("ls oss : //test-bucket/mirror/k :", "v"),
+        (#"ls oss : //test-bucket/mirror/\$\(touch\ x"#, #"//test-bucket/mirror/\$\(touch\ x\)"#),
+        ("ls oss : //test-bucket/mirror/a,", #"//test-bucket/mirror/a\,b"#),
+        ("ls --profile none oss : //test-bucket/mirror/2", ""),
     ])
     func `bash completes keys of a bucket`(words: String, completed: String) throws {
         let workplace = try Workplace()
         let tree = try workplace.makeDirectory("tree")
-        for name in ["2024/a", "2024/b", "x y/z"] { try tree.write(name, ramp(7)) }
+        let names = [
+            "2024/a", "2024/b", "x y/z", "c=d/e", "k:v", "$(touch x)", "a,b", "back\\slash",
+        ]
+        for name in names { try tree.write(name, ramp(7)) }
         try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
         let result = try workplace.shell(
             """
             eval "$(osssync completions bash)"
             COMP_WORDS=(osssync \(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-            COMP_LINE="${COMP_WORDS[*]}"; COMP_LINE=${COMP_LINE/ : /:}; COMP_POINT=${#COMP_LINE}
+            COMP_LINE="${COMP_WORDS[*]}"; COMP_LINE=${COMP_LINE/ : /:}
+            COMP_LINE=${COMP_LINE/ = /=}; COMP_LINE=${COMP_LINE/% =/=}; COMP_LINE=${COMP_LINE/% :/:}
+            COMP_POINT=${#COMP_LINE}
             _osssync
             echo "${COMPREPLY[*]}"
             """

@@ -133,7 +133,7 @@ struct ScheduleTests {
         try #require(try schedule("--push", "--every", "1h", "--install").status == 0)
         let timer = try #require(try units().last)
         // The stand-in of systemctl makes no link.
-        let disabled = "it does not start; run: systemctl --user enable --now \(timer)"
+        let disabled = "it is not enabled; run: systemctl --user enable --now \(timer)"
         #expect(try timers() == ["note   timer: push by \(timer): \(disabled)"])
         try #require(
             try schedule("--pull", "--daily", "02:30", "--format", "cron", "--install").status == 0
@@ -148,9 +148,9 @@ struct ScheduleTests {
             withDestinationPath: "../" + timer
         )
         let both = try timers()
-        #expect(both.first == "ok     timer: pull by the crontab")
-        #expect(both.count == 2 && !both[1].contains(disabled), "\(both)")
-        #expect(both.last?.contains("push by \(timer)") == true)
+        #expect(both.last == "ok     timer: pull by the crontab")
+        #expect(both.count == 2 && !both[0].contains(disabled), "\(both)")
+        #expect(both.first?.contains("push by \(timer)") == true)
     }
 
     @Test func `what is installed is listed without the user's manager`() throws {

@@ -100,20 +100,21 @@ struct DoctorTests {
             try link(home, "oss://bucket/p", environment)
             let findings = await examine(home, directory: "dir", environment)
             let subjects = [
-                "configuration", "credentials", "bucket", "clock", "disk", "trash", "last success",
+                "configuration", "credentials", "endpoint", "bucket", "clock", "disk",
+                "last success",
             ]
             try #require(findings.map(\.subject) == subjects, "\(findings)")
             #expect(!findings.contains { $0.state == .bad })
             #expect(
                 findings[0].message == "'\(home.path("dir"))' is linked with 'oss://bucket/p/'"
             )
-            #expect(findings[2].message == "'oss://bucket/p/' can be listed")
-            #expect(findings[3].message == "the service accepts requests signed by it")
-            #expect(findings[4].message.hasSuffix(" MiB are free"))
+            #expect(findings[3].message == "'oss://bucket/p/' can be listed")
+            #expect(findings[4].message == "the service accepts requests signed by it")
+            #expect(findings[5].message.hasSuffix(" MiB are free"))
             #expect(findings[6].message.hasPrefix("no complete run of the whole mirror yet"))
             let written = await examine(home, directory: "dir", environment, checksWrite: true)
-            #expect(written.map(\.subject)[4] == "writing")
-            #expect(written[4].message == "objects can be written")
+            #expect(written.map(\.subject)[5] == "writing")
+            #expect(written[5].message == "objects can be written")
         }
     }
 

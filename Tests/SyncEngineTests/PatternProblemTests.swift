@@ -17,7 +17,8 @@ struct PatternProblemTests {
             (["-./build", "-../x"], ["it begins at DIR", "it begins at DIR"]),
             (["-/srv/photos/raw"], ["write '/raw'"]),
             (["-/srv/photosets"], []),
-            (["-*.{jpg,png}", "-{a}", "-}{,"], ["takes '{jpg,png}' as it is written"]),
+            (["-*.{jpg,png}", "-{a}", "-}{,"], ["'{jpg,png}' is literal"]),
+            (["-{a}{b,c}", #"-\{a,b\}"#, "-x[{,}]y", "-{a,b"], ["'{b,c}' is literal"]),
         ] as [([String], [String])]
     )
     func `patterns that are surely not meant so are told`(lines: [String], parts: [String]) throws {

@@ -46,7 +46,7 @@ public struct Doctor: Sendable {
     ///
     /// - Parameter checksWrite: Also begins an upload and aborts it, which makes no object.
     /// - Returns: A finding for each thing, at least one.
-    public func examine(checksWrite: Bool = false) async -> [Finding] {
+    public func examine(checksWrite: Bool) async -> [Finding] {
         guard let directory else {
             return await credentialsOfUser() + [
                 Finding(
@@ -69,8 +69,8 @@ public struct Doctor: Sendable {
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
             let credentials = await Self.credentials(mirror.credentials).finding
-            return [linked, credentials] + (await bucket(mirror, checksWrite))
-                + [disk(directory)] + (await trash(directory)) + (await runs(mirror))
+            return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
+                + [disk(directory)] + (await runs(mirror))
         } catch {
             let broken = Finding(subject: "configuration", state: .bad, message: error.message)
             return [broken, disk(directory)]
@@ -240,26 +240,6 @@ public struct Doctor: Sendable {
         return Finding(subject: subject, state: .bad, message: error.message + request)
     }
 
-    /// What is in the trash here, if there is a state directory.
-    private func trash(_ directory: String) async -> [Finding] {
-        let mirror = LocalMirror(
-            directory: directory,
-            deviceName: sources.hostName,
-            stateDirectory: sources.options.stateDirectory,
-            homeDirectory: sources.homeDirectory
-        )
-        do throws(SyncError) {
-            let report = try await mirror.trash(age: .zero) { _ in true }
-            let files = "\(report.files) \(report.files == 1 ? "file" : "files")"
-            let message = "\(files) in the trash here, \(report.bytes >> 20) MiB"
-            return [Finding(subject: "trash", state: .good, message: message)]
-        } catch {
-            // Before the first run there is none.
-            guard error.code != .configuration else { return [] }
-            return [Finding(subject: "trash", state: .warning, message: error.message)]
-        }
-    }
-
     private func disk(_ directory: String) -> Finding {
         let free = MirrorLink.freeBytes(
             directory: directory,
@@ -277,6 +257,19 @@ public struct Doctor: Sendable {
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,
             message: "\(free >> 20) MiB are free"
+        )
+    }
+}
+
+extension Mirror {
+    /// Where requests go.
+    fileprivate var place: Finding {
+        let endpoint = connection.endpoint
+        let region = endpoint.region.map { ", region \(displayText($0))" } ?? ", no region"
+        return Finding(
+            subject: "endpoint",
+            state: .good,
+            message: displayText(endpoint.origin(bucket: nil)) + region
         )
     }
 }

@@ -84,6 +84,19 @@ public struct LocalMirror: Sendable {
         return try await trash.list(age: age.components.seconds, onFile: onFile)
     }
 
+    /// How much is in the trash; nil if there was no run yet.
+    ///
+    /// - Throws: `SyncError`.
+    public func trash() async throws(SyncError) -> TrashReport? {
+        do throws(SyncError) {
+            return try await trash(age: .zero) { _ in true }
+        } catch {
+            // There is no state directory.
+            guard error.code == .configuration else { throw error }
+            return nil
+        }
+    }
+
     /// Deletes what is in the trash for good.
     ///
     /// - Parameter age: Only what runs moved there that began at least this long ago, by this

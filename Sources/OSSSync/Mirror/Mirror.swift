@@ -28,7 +28,7 @@ public struct Mirror: Sendable {
     private let sources: ConfigurationSources?
     private let stateDirectory: String?
     private let deviceName: String
-    private let connection: ResolvedConnection
+    let connection: ResolvedConnection
 
     /// Uses an app's configuration: reads neither the environment nor any file.
     ///
@@ -313,8 +313,19 @@ public struct Mirror: Sendable {
         of directions: [SyncDirection: RunOptions],
         onDetail: (@Sendable (StatusDetail) -> Void)? = nil
     ) async throws(SyncError) -> StatusReport {
-        try await inspecting(connectionLimit: options.connectionLimit)
+        var trash = TrashReport()
+        var warnings: [String] = []
+        do throws(SyncError) {
+            if let found = try await localMirror.trash() { trash = found }
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            warnings = [error.message]
+        }
+        var report = try await inspecting(connectionLimit: options.connectionLimit)
             .status(options: options, of: directions, onDetail: onDetail)
+        report.trash = trash
+        report.warnings += warnings
+        return report
     }
 
     /// Reads recorded files and compares their content with the manifest.
@@ -351,13 +362,15 @@ public struct Mirror: Sendable {
         try engine(connectionLimit: connectionLimit, asOf: local.recordedTime())
     }
 
-    private var local: LocalSettings {
+    private var local: LocalSettings { localMirror.settings }
+
+    private var localMirror: LocalMirror {
         LocalMirror(
             directory: directory,
             deviceName: deviceName,
             stateDirectory: stateDirectory,
             homeDirectory: sources?.homeDirectory
-        ).settings
+        )
     }
 
     func engine(

@@ -21,7 +21,7 @@ extension OptionTable {
         OptionSpecification(
             .top,
             .object,
-            "list one level only: of what lies deeper, the directory that it is in"
+            "list one level: objects, and directories instead of what is in them"
         ),
         OptionSpecification(
             .headURL,

@@ -7,7 +7,12 @@ struct DoctorCommand: Sendable {
     func run() async -> ExitCode {
         let doctor = Doctor(directory: context.place?.directory, sources: context.sources)
         let checksWrite = context.arguments.has(.checkWrite)
-        let findings = await doctor.examine(checksWrite: checksWrite) + timers()
+        if checksWrite, context.place == nil {
+            context.complain("--check-write needs DIR; nothing was written")
+        }
+        var findings = await doctor.examine(checksWrite: checksWrite)
+        let end = findings.firstIndex { ["run", "last success"].contains($0.subject) }
+        findings.insert(contentsOf: await trash() + timers(), at: end ?? findings.endIndex)
         for finding in findings {
             if context.output.isJSON {
                 var line = EventJSON.line("finding", time: WallClock.text())
@@ -22,37 +27,55 @@ struct DoctorCommand: Sendable {
         return findings.contains { $0.state == .bad } ? .incomplete : .success
     }
 
+    /// What is in the trash here; nothing before the first run.
+    private func trash() async -> [Finding] {
+        guard context.place != nil else { return [] }
+        do {
+            guard let report = try await context.localMirror().trash() else { return [] }
+            let files = countText(report.files, "file", "files")
+            let message = "\(files) in the trash here (\(sizeText(report.bytes)))"
+            return [Finding(subject: "trash", state: .good, message: message)]
+        } catch {
+            let message = EventText.failure(error)
+            return [Finding(subject: "trash", state: .warning, message: message)]
+        }
+    }
+
     /// What starts runs of the directory.
     private func timers() -> [Finding] {
         guard let directory = context.place?.directory else { return [] }
-        var findings: [Finding] = []
-        for direction in [CommandName.pull, .push, .sync] {
-            let schedule = Schedule(
+        let schedules = [CommandName.pull, .push, .sync].map { direction in
+            Schedule(
                 direction: direction,
                 directory: absolutePath(directory),
                 program: "",
                 stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
             )
-            for format in ScheduleFormat.allCases {
-                let installer = ScheduleInstaller(
-                    format: format,
-                    environment: context.sources.environment,
-                    homeDirectory: context.sources.homeDirectory
-                )
-                guard let (name, problem) = installer.timer(of: schedule) else { continue }
-                findings.append(
-                    Finding(
-                        subject: "timer",
-                        state: problem == nil ? .good : .warning,
-                        message: "\(direction.rawValue) by \(name)"
-                            + (problem.map { ": " + $0 } ?? "")
+        }
+        var findings: [Finding] = []
+        func add(_ state: Finding.State, _ message: String) {
+            findings.append(Finding(subject: "timer", state: state, message: message))
+        }
+        for format in ScheduleFormat.allCases {
+            let installer = ScheduleInstaller(
+                format: format,
+                environment: context.sources.environment,
+                homeDirectory: context.sources.homeDirectory
+            )
+            do throws(SyncError) {
+                for timer in try installer.timers(of: schedules) {
+                    let what = "\(timer.direction.rawValue) by \(timer.name)"
+                    add(
+                        timer.problem == nil ? .good : .warning,
+                        what + (timer.problem.map { ": " + $0 } ?? "")
                     )
-                )
+                }
+            } catch {
+                add(.warning, error.message)
             }
         }
-        let none = "none for this directory; 'osssync schedule' makes one"
-        return findings.isEmpty
-            ? [Finding(subject: "timer", state: .good, message: none)] : findings
+        if findings.isEmpty { add(.good, "none for this directory; 'osssync schedule' makes one") }
+        return findings
     }
 
     private static func mark(_ state: Finding.State) -> String {

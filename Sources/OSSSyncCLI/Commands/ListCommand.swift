@@ -40,7 +40,7 @@ struct ListCommand: Sendable {
         return .incomplete
     }
 
-    /// What is directly below the prefix, or else how keys go on that begin so.
+    /// One level of the keys that begin with the address, as it is written.
     private func listTop(
         _ client: BucketClient,
         _ object: ObjectReference?
@@ -49,10 +49,8 @@ struct ListCommand: Sendable {
             throw UsageError.contradiction("--top", "--" + Option.summary.rawValue)
         }
         var list = ObjectList(context)
-        let starts = [client.remote.prefix] + (object.map { [$0.key] } ?? [])
-        for start in starts where list.isEmpty {
-            try await client.listLevel(beginningWith: start) { list.add($0) }
-        }
+        let start = object?.key ?? client.remote.prefix
+        try await client.listLevel(beginningWith: start) { list.add($0) }
         return ending(isEmpty: list.isEmpty, client, object)
     }
 

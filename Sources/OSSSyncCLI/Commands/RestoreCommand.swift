@@ -22,11 +22,10 @@ struct RestoreCommand: Sendable {
         )
         request.isDryRun = context.arguments.has(.dryRun)
         let report = try await restore(request, isUndo: isUndo)
-        for path in report.missing {
-            if request.version == .lastRun {
-                context.complain("no run left anything in the trash")
-                continue
-            }
+        if request.version == .lastRun, !report.missing.isEmpty {
+            context.complain("no run left anything in the trash")
+        }
+        for path in report.missing where request.version != .lastRun {
             let subject =
                 isUndo
                 ? "what run \(context.arguments.run ?? "") removed" : "'\(displayText(path))'"

@@ -30,16 +30,44 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         return String(short.last == " " ? short.dropLast() : short)
     }
 
-    /// Gives up soon, since somebody waits at a prompt.
+    /// Gives up soon, since somebody waits at a prompt. A key begins in column 43.
     private static let listing = "osssync ls --top --timeout 5 --retries 0"
+    /// More keys are not offered.
+    private static let mostKeys = 200
+    /// The options of the connection, with a value and without, as a pattern of the shells.
+    private static func connection(_ separator: String, needsValue: Bool) -> String {
+        let passed = CommandTable.connectionOptions.filter {
+            ![.timeout, .retries, .retryWait].contains($0)
+        }
+        return OptionTable.rows.filter { passed.contains($0.option) && $0.needsValue == needsValue }
+            .map(\.name).joined(separator: separator)
+    }
 
-    /// Prints the addresses that go on as `$1` does, one level; a key begins in column 43.
+    /// Prints the addresses that begin with `$1`, one level, and `$1` itself if there are too many.
+    ///
+    /// The other arguments are the words of the line, of which the options of the connection count.
+    /// Keys with characters that listings escape are left out.
     private static let keyLines = [
         "_osssync_keys() {",
-        "    local bucket=${1#*://}",
-        "    bucket=${1%%://*}://${bucket%%/*}/",
-        #"    \#(listing) -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |"#,
-        "        while IFS= read -r key; do printf '%s\\n' \"$bucket$key\"; done",
+        #"    local address=$1 bucket=${1#*://} word="" key count=0"#,
+        "    local -a options",
+        "    options=()",
+        "    bucket=${address%%://*}://${bucket%%/*}/",
+        "    shift",
+        "    while (( $# > 1 )); do",
+        "        case $1 in",
+        "            \(connection("|", needsValue: true))) options+=(\"$1\" \"$2\"); shift ;;",
+        "            \(connection("|", needsValue: false))) options+=(\"$1\") ;;",
+        "        esac",
+        "        shift",
+        "    done",
+        #"    \#(listing) "${options[@]}" -- "$address" 2>/dev/null | cut -c 43- |"#,
+        "        while IFS= read -r key; do",
+        #"            case $key in *\\*) continue ;; esac"#,
+        "            (( ++count > \(mostKeys) )) && break",
+        "            printf '%s\\n' \"$bucket$key\"",
+        "        done",
+        #"    (( count <= \#(mostKeys) )) || printf '%s\n' "$address""#,
         "}",
     ]
 
@@ -89,9 +117,10 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     }
 
     private static let bashAddress = [
-        #"# An address is several words, because ":" ends one."#,
+        #"# An address is several words, because ":" and "=" end one; the last one is replaced."#,
         "_osssync_address() {",
         "    local first=$COMP_CWORD word= start= key i",
+        "    local -a line",
         "    while [[ ${COMP_WORDS[first]} != @(oss|s3)?(://*) ]]; do",
         "        (( --first > 0 )) || return 1",
         "    done",
@@ -101,11 +130,15 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         "    done",
         #"    [[ $word == @(oss|s3)://*/* ]] || return"#,
         #"    [[ ${COMP_LINE:0:COMP_POINT} == *"$word" ]] || return"#,
+        "    [[ ${COMP_WORDS[COMP_CWORD]} == [:=] ]] && start=$word",
+        #"    word=${word//\\} start=${start//\\}"#,
         "    compopt -o nospace 2>/dev/null",
+        "    read -ra line <<<\"$COMP_LINE\"",
         "    while IFS= read -r key; do",
-        "        printf -v key %q \"$key\"",
-        "        COMPREPLY+=(\"${key#\"$start\"}\")",
-        #"    done < <(_osssync_keys "${word//\\}")"#,
+        #"        [[ $key == "$start"* ]] || continue"#,
+        #"        printf -v key %q "${key#"$start"}""#,
+        "        COMPREPLY+=(\"$key\")",
+        #"    done < <(_osssync_keys "$word" "${line[@]}")"#,
         "}",
     ]
 
@@ -124,7 +157,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "_osssync_place() {",
             "    if [[ $PREFIX == (oss|s3)://*/* ]]; then",
             "        local -a keys",
-            #"        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}")}")"#,
+            #"        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}" "${(@Q)words}")}")"#,
             "        compadd -S '' -- $keys",
             "    else",
             "        _files",
@@ -183,8 +216,19 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "function __osssync_keys",
             "    set -l word (commandline -ct | string unescape)",
             "    set -l bucket (string match -r '^[^/]*//[^/]*/' -- $word)",
-            #"    \#(listing) -- "$word" 2>/dev/null | head -n 200 | cut -c 43- | "#
-                + "string replace -r '^' $bucket",
+            "    set -l options",
+            "    set -l words (commandline -opc)",
+            "    while set -q words[2]",
+            "        switch $words[1]",
+            "            case \(connection(" ", needsValue: true))",
+            "                set -a options $words[1..2]",
+            "            case \(connection(" ", needsValue: false))",
+            "                set -a options $words[1]",
+            "        end",
+            "        set -e words[1]",
+            "    end",
+            #"    \#(listing) $options -- "$word" 2>/dev/null | head -n \#(mostKeys) | "#
+                + #"cut -c 43- | string match -v '*\\\\*' | string replace -r '^' $bucket"#,
             "end",
             "complete -c osssync -f -a '(__osssync_keys)' "
                 + #"-n 'string match -qr "^(oss|s3)://[^/]+/" -- (commandline -ct)'"#,

@@ -113,7 +113,7 @@ enum EventText {
         if !open.isEmpty {
             lines.append(paint.failure("not done: " + open.joined(separator: ", ")))
         }
-        if summary.bytesKept > 0 {
+        if summary.bytesKept > 0, !summary.isComplete {
             lines.append(
                 "kept \(sizeText(summary.bytesKept)) of unfinished transfers, which the next run "
                     + "resumes"

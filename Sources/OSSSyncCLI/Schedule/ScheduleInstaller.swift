@@ -20,7 +20,7 @@ struct ScheduleInstaller: Sendable {
         switch format {
         case .systemd:
             let units = SystemdUnits(schedule: schedule, time: time)
-            let folder = try madeFolder()
+            let folder = try makeFolder()
             let files = [units.serviceName, units.timerName].map { folder + $0 }
             let new = files.filter { !isThere($0) }
             do throws(SyncError) {
@@ -45,7 +45,7 @@ struct ScheduleInstaller: Sendable {
             return ("installed \(schedule.name) in the crontab", [])
         case .launchd:
             let agent = LaunchAgent(schedule: schedule, time: time)
-            let path = try madeFolder() + agent.fileName
+            let path = try makeFolder() + agent.fileName
             try write(agent.text, path)
             try run("cd; launchctl load -w Library/LaunchAgents/\(agent.fileName)")
             return ("installed '\(displayText(path))'", [])
@@ -81,7 +81,7 @@ struct ScheduleInstaller: Sendable {
         case .systemd:
             let line = "systemctl --user list-timers --all --no-pager '\(Schedule.namePrefix)*'"
             let listed = ShellCommand(line: line).output()
-            guard listed.status == 0 else { return try unstarted(line) }
+            guard listed.status == 0 else { return try installedTimers(line) }
             let lines = String(decoding: listed.bytes, as: UTF8.self).split(separator: "\n")
             let isOurs = { (word: Substring) in word.hasPrefix(Schedule.namePrefix) }
             let isAny = lines.contains { $0.split(separator: " ").contains(where: isOurs) }
@@ -97,9 +97,14 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
-    /// The units' files, where there is no manager that could tell when they start.
-    private func unstarted(_ line: String) throws(SyncError) -> [String] {
-        guard let folder = unsafe opendir(try folder()) else { return [] }
+    /// The timers' files, where there is no manager that could tell when they start.
+    private func installedTimers(_ line: String) throws(SyncError) -> [String] {
+        let path = try folder()
+        guard let folder = unsafe opendir(path) else {
+            if errno == ENOENT { return [] }
+            let reason = unsafe String(cString: strerror(errno))
+            throw failure("'\(displayText(path))' cannot be read: \(reason)")
+        }
         defer { unsafe closedir(folder) }
         var timers: [String] = []
         while let entry = unsafe readdir(folder) {
@@ -114,25 +119,38 @@ struct ScheduleInstaller: Sendable {
         return timers.sorted()
     }
 
-    /// What starts this run of the directory, whatever the options; nil if nothing does.
-    func timer(of schedule: Schedule) -> (name: String, problem: String?)? {
-        guard let folder = try? folder() else { return nil }
+    /// Something that starts a run of a directory.
+    struct Timer: Sendable, Hashable {
+        let direction: CommandName
+        let name: String
+        /// Why it does not start the run, or not always; nil if it does.
+        var problem: String?
+    }
+
+    /// What starts the runs of these schedules, with whatever options and at whatever times.
+    func timers(of schedules: [Schedule]) throws(SyncError) -> [Timer] {
         switch format {
-        case .systemd:
-            let name = schedule.name + ".timer"
-            guard isThere(folder + name) else { return nil }
-            guard isThere(folder + "timers.target.wants/" + name) else {
-                return (name, "it does not start; run: systemctl --user enable --now \(name)")
-            }
-            return (name, Self.lingerWarning)
+        case .systemd, .launchd:
+            guard let folder = try? folder() else { return [] }
+            return schedules.compactMap { timer(of: $0, in: folder) }
         case .cron:
-            guard let table = try? crontab(), CronLine.command(of: schedule, in: table) != nil
-            else { return nil }
-            return ("the crontab", nil)
-        case .launchd:
-            let name = schedule.name + ".plist"
-            return isThere(folder + name) ? (name, nil) : nil
+            guard ShellCommand.isThere("crontab", path: environment["PATH"]) else { return [] }
+            let table = try crontab()
+            return schedules.filter { CronLine.command(of: $0, in: table) != nil }.map {
+                Timer(direction: $0.direction, name: "the crontab")
+            }
         }
+    }
+
+    private func timer(of schedule: Schedule, in folder: String) -> Timer? {
+        let name = schedule.name + (format == .systemd ? ".timer" : ".plist")
+        guard isThere(folder + name) else { return nil }
+        var timer = Timer(direction: schedule.direction, name: name)
+        guard format == .systemd else { return timer }
+        timer.problem =
+            isThere(folder + "timers.target.wants/" + name)
+            ? Self.lingerWarning : "it is not enabled; run: systemctl --user enable --now \(name)"
+        return timer
     }
 
     /// Starts the installed run now, as the schedule does.
@@ -151,7 +169,7 @@ struct ScheduleInstaller: Sendable {
 
     // MARK: - Files and commands
 
-    /// Where the units are, with a "/" at its end.
+    /// Where the files of schedules are, with a "/" at its end.
     private func folder() throws(SyncError) -> String {
         guard let homeDirectory else {
             throw SyncError(code: .configuration, message: "HOME is not set; set it")
@@ -164,7 +182,7 @@ struct ScheduleInstaller: Sendable {
         return folder
     }
 
-    private func madeFolder() throws(SyncError) -> String {
+    private func makeFolder() throws(SyncError) -> String {
         let folder = try folder()
         var end = folder.utf8.startIndex
         while let slash = folder.utf8[end...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {

@@ -33,7 +33,7 @@ package struct StaticCredentials: CredentialsProvider {
     package func credentials() async throws(CredentialsError) -> Credentials { value }
 }
 
-/// A source that nothing sets up here, by which the user learns of it.
+/// Stands for a source that is not configured, so that messages list what would set it up.
 package struct AbsentCredentials: CredentialsProvider {
     package let name: String
 

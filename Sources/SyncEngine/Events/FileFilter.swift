@@ -214,8 +214,8 @@ extension FileFilter {
                     reason = "can never match: its '[…]' has no members"
                 } else if let braces = Self.braces(text) {
                     reason =
-                        "takes '\(displayText(braces))' as it is written; write a pattern for each "
-                        + "part of it"
+                        "has no alternatives: '\(displayText(braces))' is literal text; write a "
+                        + "pattern for each, or '\\{' for a brace"
                 } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
                     reason = "can never match: it begins at DIR; write a '/' for the '.'"
                 } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
@@ -239,13 +239,29 @@ extension FileFilter {
         )
     }
 
-    /// What shells expand and patterns do not: `{a,b}`.
-    private static func braces(_ text: [UInt8]) -> [UInt8]? {
-        guard let open = text.firstIndex(of: UInt8(ascii: "{")),
-            let close = text[open...].firstIndex(of: UInt8(ascii: "}")),
-            text[open..<close].contains(UInt8(ascii: ","))
-        else { return nil }
-        return [UInt8](text[open...close])
+    /// What shells expand and patterns do not: `{a,b}`, but for escaped braces and those of a set.
+    private static func braces(_ text: [UInt8]) -> ArraySlice<UInt8>? {
+        var (isEscaped, isInSet, hasComma) = (false, false, false)
+        var open: Int?
+        for (index, byte) in text.enumerated() {
+            if isEscaped {
+                isEscaped = false
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\\"): isEscaped = true
+            case UInt8(ascii: "]"): isInSet = false
+            case _ where isInSet: break
+            case UInt8(ascii: "["): isInSet = true
+            case UInt8(ascii: "{"): (open, hasComma) = (index, false)
+            case UInt8(ascii: ","): hasComma = true
+            case UInt8(ascii: "}"):
+                if let open, hasComma { return text[open...index] }
+                open = nil
+            default: break
+            }
+        }
+        return nil
     }
 
     /// True for what the patterns skip; the key of a directory ends with "/".

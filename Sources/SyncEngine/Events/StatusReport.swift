@@ -127,8 +127,8 @@ public struct StatusReport: Sendable, Hashable {
     public var running: PastRun?
     /// Files that the manifest records.
     public var recorded: Int
-    /// What is in the trash of the directory.
-    public var trash: TrashReport
+    /// What is in the trash of the directory; nothing if it cannot be read.
+    public var trash = TrashReport()
     /// When the last complete run of a direction ended, in seconds since 1970 UTC.
     public var lastSuccess: [SyncDirection: Int64]
     /// What leaves open whether something differs, safe to print; at most 100.

@@ -50,7 +50,7 @@ extension PublicationQueue {
         if !failures.isEmpty {
             sound = rows.filter { row in
                 guard let failure = row.device.flatMap({ failures[$0] }) else { return true }
-                onFailure(row.key, row.action, failure)
+                onFailure(row.key, row.action, 0, failure)
                 return false
             }
         }
@@ -58,7 +58,7 @@ extension PublicationQueue {
             try await recordDurably(sound.flatMap(\.changes))
         } catch {
             let failure = ItemFailure(any: error)
-            for row in sound { onFailure(row.key, row.action, failure) }
+            for row in sound { onFailure(row.key, row.action, 0, failure) }
         }
     }
 

@@ -56,7 +56,8 @@ actor PublicationQueue {
     static let groupInterval = Duration.seconds(1)
 
     let context: RunContext
-    let onFailure: @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
+    /// The number is the bytes that are still to be moved.
+    let onFailure: @Sendable (ObjectKey, ItemAction, Int64, ItemFailure) -> Void
     let queue: BlockingQueue
     private var pending: [PendingPublication] = []
     /// Bytes of the pending files that a kill would cost.
@@ -78,7 +79,7 @@ actor PublicationQueue {
 
     init(
         context: RunContext,
-        onFailure: @escaping @Sendable (ObjectKey, ItemAction, ItemFailure) -> Void
+        onFailure: @escaping @Sendable (ObjectKey, ItemAction, Int64, ItemFailure) -> Void
     ) {
         self.context = context
         self.onFailure = onFailure
@@ -263,12 +264,14 @@ actor PublicationQueue {
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {
         end(item, isFailed: true)
-        onFailure(item.key, item.action, failure)
+        onFailure(item.key, item.action, item.object.size, failure)
     }
 
     private func end(_ item: PendingPublication, isFailed: Bool = false) {
         if let transfer = item.transfer {
             context.tracker.end(transfer, isFailed: isFailed)
+        } else if isFailed {
+            context.tracker.abandonedItem(bytes: item.object.size)
         } else {
             context.tracker.finishedItem(bytes: item.object.size)
         }

@@ -92,17 +92,10 @@ extension MirrorEngine {
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
             recorded: rows.count,
-            trash: try await trash(session.directory),
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
         )
-    }
-
-    private func trash(_ directory: MirrorDirectory) async throws -> TrashReport {
-        let threads = settings.environment.threads
-        let queue = BlockingQueue(label: "osssync.trash", width: 1, threads: threads)
-        return try await queue.run { try MirrorTrash.size(directory) }
     }
 
     /// All directions are of one walk, which takes links by the options of all.

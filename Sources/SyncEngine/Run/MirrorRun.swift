@@ -108,7 +108,11 @@ struct MirrorRun: Sendable {
         summary.seconds = seconds(since: started)
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
         if failure == nil { failure = unanswered(summary, parts.context.clocks) }
-        summary.bytesKept = await bytesKept()
+        do {
+            summary.bytesKept = try await bytesKept()
+        } catch {
+            failure = failure ?? SyncError(any: error)
+        }
         failure = await close(parts, summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
         if summary.stopped != nil {
@@ -191,8 +195,8 @@ struct MirrorRun: Sendable {
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)
-        let publications = PublicationQueue(context: context) { key, action, failure in
-            reports.fail(action, key, size: 0, failure)
+        let publications = PublicationQueue(context: context) { key, action, size, failure in
+            reports.fail(action, key, size: size, failure)
         }
         let issues = ScanIssues { reports.report($0) }
         let executor = ItemExecutor(
@@ -326,16 +330,22 @@ extension MirrorRun {
 // MARK: - The end
 
 extension MirrorRun {
-    /// What the checkpoints within the run's paths hold; 0 if they cannot be read.
-    private func bytesKept() async -> Int64 {
+    /// What the checkpoints of this direction hold, within the run's paths.
+    private func bytesKept() async throws -> Int64 {
         var bytes: Int64 = 0
         func add(_ transfer: InterruptedTransfer) {
             bytes = bytes.addingClamped(transfer.bytesFinished)
         }
-        try? await session.manifest.forEachDownload(in: paths.ranges) {
-            add(InterruptedTransfer($0))
+        if direction != .push {
+            try await session.manifest.forEachDownload(in: paths.ranges) {
+                add(InterruptedTransfer($0))
+            }
         }
-        try? await session.manifest.forEachUpload(in: paths.ranges) { add(InterruptedTransfer($0)) }
+        if direction != .pull {
+            try await session.manifest.forEachUpload(in: paths.ranges) {
+                add(InterruptedTransfer($0))
+            }
+        }
         return bytes
     }
 

@@ -122,8 +122,7 @@ package struct MirrorTrash: Sendable {
         return Timestamp(seconds: settings.environment.now().seconds - age + 1)
     }
 
-    /// What is in it, of all runs.
-    static func size(_ directory: MirrorDirectory) throws(LocalError) -> TrashReport {
+    private static func size(_ directory: MirrorDirectory) throws(LocalError) -> TrashReport {
         var report = TrashReport()
         for run in try directory.trashOfRuns() {
             try directory.forEachFile(in: run, at: nil) { _, file in
