@@ -1,13 +1,29 @@
 # bash completion for osssync; written by osssync completions bash
 _osssync_keys() {
-    local bucket=${1#*://}
-    bucket=${1%%://*}://${bucket%%/*}/
-    osssync ls --top --timeout 5 --retries 0 -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |
-        while IFS= read -r key; do printf '%s\n' "$bucket$key"; done
+    local address=$1 bucket=${1#*://} word="" key count=0
+    local -a options
+    options=()
+    bucket=${address%%://*}://${bucket%%/*}/
+    shift
+    while (( $# > 1 )); do
+        case $1 in
+            --profile|--config|--region|--endpoint|--addressing|--provider|--signature|--ca-file) options+=("$1" "$2"); shift ;;
+            --insecure-http) options+=("$1") ;;
+        esac
+        shift
+    done
+    osssync ls --top --timeout 5 --retries 0 "${options[@]}" -- "$address" 2>/dev/null | cut -c 43- |
+        while IFS= read -r key; do
+            case $key in *\\*) continue ;; esac
+            (( ++count > 200 )) && break
+            printf '%s\n' "$bucket$key"
+        done
+    (( count <= 200 )) || printf '%s\n' "$address"
 }
-# An address is several words, because ":" ends one.
+# An address is several words, because ":" and "=" end one; the last one is replaced.
 _osssync_address() {
     local first=$COMP_CWORD word= start= key i
+    local -a line
     while [[ ${COMP_WORDS[first]} != @(oss|s3)?(://*) ]]; do
         (( --first > 0 )) || return 1
     done
@@ -17,11 +33,15 @@ _osssync_address() {
     done
     [[ $word == @(oss|s3)://*/* ]] || return
     [[ ${COMP_LINE:0:COMP_POINT} == *"$word" ]] || return
+    [[ ${COMP_WORDS[COMP_CWORD]} == [:=] ]] && start=$word
+    word=${word//\\} start=${start//\\}
     compopt -o nospace 2>/dev/null
+    read -ra line <<<"$COMP_LINE"
     while IFS= read -r key; do
-        printf -v key %q "$key"
-        COMPREPLY+=("${key#"$start"}")
-    done < <(_osssync_keys "${word//\\}")
+        [[ $key == "$start"* ]] || continue
+        printf -v key %q "${key#"$start"}"
+        COMPREPLY+=("$key")
+    done < <(_osssync_keys "$word" "${line[@]}")
 }
 _osssync() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}

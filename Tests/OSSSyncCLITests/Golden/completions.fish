@@ -2,7 +2,18 @@
 function __osssync_keys
     set -l word (commandline -ct | string unescape)
     set -l bucket (string match -r '^[^/]*//[^/]*/' -- $word)
-    osssync ls --top --timeout 5 --retries 0 -- "$word" 2>/dev/null | head -n 200 | cut -c 43- | string replace -r '^' $bucket
+    set -l options
+    set -l words (commandline -opc)
+    while set -q words[2]
+        switch $words[1]
+            case --profile --config --region --endpoint --addressing --provider --signature --ca-file
+                set -a options $words[1..2]
+            case --insecure-http
+                set -a options $words[1]
+        end
+        set -e words[1]
+    end
+    osssync ls --top --timeout 5 --retries 0 $options -- "$word" 2>/dev/null | head -n 200 | cut -c 43- | string match -v '*\\\\*' | string replace -r '^' $bucket
 end
 complete -c osssync -f -a '(__osssync_keys)' -n 'string match -qr "^(oss|s3)://[^/]+/" -- (commandline -ct)'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -f
@@ -399,7 +410,7 @@ complete -c osssync -n '__fish_seen_subcommand_from ls' -l summary -d 'show sums
 complete -c osssync -n '__fish_seen_subcommand_from ls' -s l -l long -d 'also show the ETag and the storage class, and for a single object its CRC-64'
 complete -c osssync -n '__fish_seen_subcommand_from ls' -s h -l human-readable -d 'show sizes in units, such as 1.5 MiB'
 complete -c osssync -n '__fish_seen_subcommand_from ls' -l versions -d 'list all versions of objects, with their IDs, and marks of deletion'
-complete -c osssync -n '__fish_seen_subcommand_from ls' -l top -d 'list one level only: of what lies deeper, the directory that it is in'
+complete -c osssync -n '__fish_seen_subcommand_from ls' -l top -d 'list one level: objects, and directories instead of what is in them'
 complete -c osssync -n '__fish_seen_subcommand_from ls' -l json -d 'write one JSON object a line to stdout'
 complete -c osssync -n '__fish_seen_subcommand_from ls' -s q -l quiet -d 'show only warnings and errors'
 complete -c osssync -n '__fish_seen_subcommand_from ls' -s v -l verbose -d 'show each item'

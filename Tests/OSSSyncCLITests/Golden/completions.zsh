@@ -1,15 +1,30 @@
 #compdef osssync
 # written by osssync completions zsh
 _osssync_keys() {
-    local bucket=${1#*://}
-    bucket=${1%%://*}://${bucket%%/*}/
-    osssync ls --top --timeout 5 --retries 0 -- "$1" 2>/dev/null | head -n 200 | cut -c 43- |
-        while IFS= read -r key; do printf '%s\n' "$bucket$key"; done
+    local address=$1 bucket=${1#*://} word="" key count=0
+    local -a options
+    options=()
+    bucket=${address%%://*}://${bucket%%/*}/
+    shift
+    while (( $# > 1 )); do
+        case $1 in
+            --profile|--config|--region|--endpoint|--addressing|--provider|--signature|--ca-file) options+=("$1" "$2"); shift ;;
+            --insecure-http) options+=("$1") ;;
+        esac
+        shift
+    done
+    osssync ls --top --timeout 5 --retries 0 "${options[@]}" -- "$address" 2>/dev/null | cut -c 43- |
+        while IFS= read -r key; do
+            case $key in *\\*) continue ;; esac
+            (( ++count > 200 )) && break
+            printf '%s\n' "$bucket$key"
+        done
+    (( count <= 200 )) || printf '%s\n' "$address"
 }
 _osssync_place() {
     if [[ $PREFIX == (oss|s3)://*/* ]]; then
         local -a keys
-        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}")}")
+        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}" "${(@Q)words}")}")
         compadd -S '' -- $keys
     else
         _files
@@ -484,7 +499,7 @@ _osssync() {
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
                 '*-h[show sizes in units, such as 1.5 MiB]' \
                 '*--versions[list all versions of objects, with their IDs, and marks of deletion]' \
-                '*--top[list one level only\: of what lies deeper, the directory that it is in]' \
+                '*--top[list one level\: objects, and directories instead of what is in them]' \
                 '*--json[write one JSON object a line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
