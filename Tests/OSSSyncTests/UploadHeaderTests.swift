@@ -90,15 +90,18 @@ struct UploadHeaderTests {
         defer { server.stop() }
         let client = try client(server, .oss)
         func refused(_ change: (inout ObjectProperties) -> Void) async throws -> String? {
-            var options = PutOptions.none
-            change(&options.properties)
-            let put = options
+            var options = UploadOptions()
+            change(&options.put.properties)
+            let put = options.put
             let errors = [
                 await #expect(throws: SyncError.self) {
                     try await client.put([1], to: "k", options: put)
                 },
                 await #expect(throws: SyncError.self) {
                     try await client.initiateUpload(of: "k", options: put)
+                },
+                #expect(throws: SyncError.self) {
+                    try ResumableUpload(of: "file", to: client, key: "k", options: options)
                 },
             ]
             #expect(errors.allSatisfy { $0?.code == .configuration })

@@ -8,7 +8,8 @@ extension BucketClient {
     /// What the store computes of it, CRC-64 or MD5, is compared with what was sent.
     ///
     /// - Parameters:
-    ///   - bytes: The content, at most 5 GiB, which goes in one request.
+    ///   - bytes: The content, at most 5 GiB, which goes in one request; in parts it is sent by
+    ///     ``UploadTarget/write(_:options:onNotice:onProgress:)``.
     ///   - key: The whole key; the prefix of ``remote`` is not put before it.
     ///   - options: What is written with it.
     /// - Returns: What the store says of the new version.
