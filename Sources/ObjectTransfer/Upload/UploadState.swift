@@ -213,7 +213,8 @@ package struct UploadState: Sendable {
         case (.uploading, .noSuchUpload):
             guard !hasStartedOver else { return fail(.uploadVanished, keepsCheckpoint: false) }
             return startOver()
-        case (.settling, .other(.storage(_, _, _, let cause))) where cause.isRefusal:
+        case (.settling, .other(.storage(_, _, _, let cause)))
+        where cause.isRefusal && cause != .expired:
             // Whoever may not look has the store's own word, and the parts.
             return settled(isOurs: false, checksum: nil)
         case (.settling(let upload, _), .other(let failure)):
