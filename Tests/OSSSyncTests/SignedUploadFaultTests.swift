@@ -169,4 +169,53 @@ struct SignedUploadFaultTests {
         }
         #expect(long?.code == .configuration)
     }
+
+    @Test(arguments: [Remote.Dialect.oss, .s3], [1_000, 6 << 20])
+    func `does not replace an object if it must not`(dialect: Remote.Dialect, size: Int)
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let signer = try SigningServer(fixture, dialect)
+        try fixture.write("file", StoreFixture.ramp(size))
+        var options = Self.options()
+        options.put.forbidsOverwrite = true
+        let target = try signer.target(dialect)
+        func run() async throws(SyncError) -> UploadOutcome {
+            try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()
+        }
+        #expect(try await run().object?.size == Int64(size))
+        let error = await #expect(throws: SyncError.self) { try await run() }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+    }
+
+    @Test(arguments: [1_000, 450_000]) func `is written as the server says, not the device`(
+        size: Int
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", StoreFixture.ramp(size))
+        let signer = try SigningServer(fixture)
+        signer.setChange { request in
+            var headers = request.headers
+            if [.put, .initiate].contains(request.operation) {
+                headers = ["content-type": "text/server", "x-oss-storage-class": "IA"]
+            }
+            return UploadRequest(
+                request.operation,
+                key: request.key,
+                uploadID: request.uploadID,
+                partNumber: request.partNumber,
+                headers: headers
+            )
+        }
+        var options = Self.options()
+        options.put.properties.contentType = "text/device"
+        options.put.properties.metadata = ["owner": "device"]
+        _ = try await fixture.signedUpload(signer, options).run()
+        let info = try #require(try await fixture.client().head("k").value)
+        #expect(info.contentType == "text/server" && info.storageClass == "IA")
+        #expect(info.metadata == [:])
+    }
 }

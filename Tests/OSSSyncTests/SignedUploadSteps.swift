@@ -7,6 +7,7 @@ import Synchronization
 final class SigningServer: Sendable {
     private struct State {
         var asked: [UploadRequest] = []
+        var change: @Sendable (UploadRequest) -> UploadRequest = { $0 }
         var answer: @Sendable (UploadRequest, SignedRequest) throws -> SignedRequest = { $1 }
     }
 
@@ -32,6 +33,11 @@ final class SigningServer: Sendable {
         asked.filter { $0.operation == operation }
     }
 
+    /// What is signed in place of each request.
+    func setChange(_ change: @escaping @Sendable (UploadRequest) -> UploadRequest) {
+        state.withLock { $0.change = change }
+    }
+
     /// What is done with each signature before it is handed out.
     func setAnswer(
         _ answer: @escaping @Sendable (UploadRequest, SignedRequest) throws -> SignedRequest
@@ -43,7 +49,8 @@ final class SigningServer: Sendable {
     @Sendable func sign(_ request: UploadRequest) async throws -> SignedRequest {
         let body = try JSONEncoder().encode(request)
         let received = try JSONDecoder().decode(UploadRequest.self, from: body)
-        let signed = try await client.sign(received, lifetime: .seconds(600))
+        let change = state.withLock { $0.change }
+        let signed = try await client.sign(change(received), lifetime: .seconds(600))
         let answer = try state.withLock { state in
             state.asked.append(received)
             return try state.answer(received, signed)

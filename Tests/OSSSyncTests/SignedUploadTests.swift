@@ -150,25 +150,20 @@ struct SignedUploadTests {
         #expect(fixture.storedParts == Array(1...15))
     }
 
-    @Test(arguments: [("AccessDenied", "Request has expired.", SyncError.Code.expired)])
-    func `whose signatures have always expired says so`(
-        code: String,
-        message: String,
-        expected: SyncError.Code
-    ) async throws {
-        let fixture = try StoreFixture()
+    @Test(arguments: cases.filter { $0.size > 0 })
+    func `whose signatures have always expired says so`(_ tested: Case) async throws {
+        // Signed for ten minutes.
+        let fixture = try StoreFixture(clockOffset: 700)
         defer { fixture.stop() }
-        let signer = try SigningServer(fixture)
-        try fixture.write("file", [1])
-        try fixture.setFaults(
-            """
-            [{"match": {"operation": "PutObject"},
-              "effect": {"fail": {"status": 403, "code": "\(code)", "message": "\(message)"}}}]
-            """
+        let signer = try SigningServer(fixture, tested.dialect, tested.signature)
+        try fixture.write("file", StoreFixture.ramp(tested.size))
+        let upload = try ResumableUpload(
+            of: fixture.path("file"),
+            to: signer.target(tested.dialect),
+            options: Self.options()
         )
-        let upload = try fixture.signedUpload(signer, Self.options())
         let error = await #expect(throws: SyncError.self) { try await upload.run() }
-        #expect(error?.code == expected)
+        #expect(error?.code == .expired)
         #expect(signer.asked.map(\.isRenewal) == [false, true])
     }
 
