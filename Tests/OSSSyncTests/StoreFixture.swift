@@ -12,7 +12,8 @@ final class StoreFixture: Sendable {
 
     init(
         credentials: CredentialsSource = .fixed(AccessKey(id: "id", secret: "secret")),
-        servers: [ServerCredentials] = [ServerCredentials(accessKeyID: "id", secret: "secret")]
+        servers: [ServerCredentials] = [ServerCredentials(accessKeyID: "id", secret: "secret")],
+        clockOffset: Int64 = 0
     ) throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("osssync-library-\(UUID().uuidString)")
@@ -21,7 +22,8 @@ final class StoreFixture: Sendable {
             configuration: ServerConfiguration(
                 root: folder.appendingPathComponent("server").path,
                 buckets: [Self.bucket],
-                credentials: servers
+                credentials: servers,
+                clockOffsetInSeconds: clockOffset
             )
         )
         try server.start()

@@ -174,4 +174,25 @@ struct TransferManagerTests {
         let bytes = await manager.transfers.map(\.completedBytes)
         #expect(bytes[0] > 0 && bytes[1] > 0 && bytes[2...] == [0, 0, 0])
     }
+
+    @Test func `a finished one that is cancelled is forgotten, keeps its file, and tells nothing`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let manager = try await fixture.manager()
+        let listener = Listener()
+        try await fixture.client().put(Self.content("a"), to: "a")
+        for _ in 0..<2 {
+            try await manager.add("a", listener: listener)
+            try await manager.start("a")
+            try await manager.runUntilIdle()
+            await listener.untilTold("a", "finished")
+            try await manager.cancel("a")
+            #expect(await manager.transfer("a") == nil)
+            #expect(fixture.content("a") == Self.content("a"))
+        }
+        // What the first cancellation told would come before what the second transfer told.
+        #expect(Set(listener.calls.withLock { $0["a"] ?? [] }) == ["progress", "finished"])
+    }
 }

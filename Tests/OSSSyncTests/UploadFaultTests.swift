@@ -198,4 +198,31 @@ struct UploadFaultTests {
         #expect(fixture.names(in: "records") == [])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
+
+    /// The first request's answer is lost with the process, and the store carries it out later.
+    @Test func `that was killed while it began leaves no other one at the store`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let begin = #"{"operation": "InitiateMultipartUpload"}"#
+        try fixture.setFaults(#"[{"match": \#(begin), "effect": {"hold": true}}]"#)
+        func options(_ options: inout UploadOptions) {
+            options.recordDirectory = fixture.path("records")
+        }
+        let killed = try upload(fixture, StoreFixture.ramp(2_000_000), options)
+        let attempt = Task { try await killed.run() }
+        await fixture.server.untilHeld(1)
+        let name = try #require(fixture.names(in: "records").first { $0.hasSuffix(".json") })
+        let record = try #require(fixture.content("records/" + name))
+        attempt.cancel()
+        _ = await attempt.result
+        try fixture.setFaults("[]")
+        let client = try fixture.client()
+        while try await client.incompleteUploads(prefix: "").isEmpty { await Task.yield() }
+        try fixture.write("records/" + name, record)
+
+        let next = try upload(fixture, StoreFixture.ramp(2_000_000), options)
+        #expect(try await next.run().object?.size == 2_000_000)
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+        #expect(fixture.names(in: "records") == [])
+    }
 }

@@ -52,7 +52,8 @@ extension BucketClient {
         of key: String,
         options: PutOptions = .none
     ) async throws(SyncError) -> String {
-        try await call { () throws(StorageError) in
+        try options.properties.checkMetadata(for: remote.dialect)
+        return try await call { () throws(StorageError) in
             try await store.initiateMultipartUpload(options.request(key)).text
         }
     }

@@ -5,11 +5,11 @@ internal import SyncModel
 extension BucketClient {
     /// Writes an object from memory.
     ///
-    /// What the store computes of it, CRC-64 or MD5, is compared with what was sent. For large
-    /// files, use the multipart calls.
+    /// What the store computes of it, CRC-64 or MD5, is compared with what was sent.
     ///
     /// - Parameters:
-    ///   - bytes: The content, at most 5 GiB.
+    ///   - bytes: The content, at most 5 GiB, which goes in one request; in parts it is sent by
+    ///     ``UploadTarget/write(_:options:onNotice:onProgress:)``.
     ///   - key: The whole key; the prefix of ``remote`` is not put before it.
     ///   - options: What is written with it.
     /// - Returns: What the store says of the new version.
@@ -22,6 +22,7 @@ extension BucketClient {
         to key: String,
         options: PutOptions = .none
     ) async throws(SyncError) -> PutReceipt {
+        try options.properties.checkMetadata(for: remote.dialect)
         do throws(StorageError) {
             return PutReceipt(
                 try await store.put(options.request(key), body: .bytes(bytes)) { _ in }

@@ -8,6 +8,11 @@ extension ObjectProperties {
         "mtime", "mode", StorageDialect.checksumMetadataName, StorageDialect.tokenMetadataName,
     ]
 
+    /// Those of them without which an upload would not know its own object.
+    private static let ownNames = [
+        StorageDialect.checksumMetadataName, StorageDialect.tokenMetadataName,
+    ]
+
     /// Bytes that are left to osssync's own metadata.
     private static let ownMetadataSize = 256
 
@@ -49,12 +54,40 @@ extension ObjectProperties {
             let names = dialect == .oss ? ["default"] + common : common + others
             try Self.check(accessControl, "access control list", among: names)
         }
+        try checkMetadata(for: dialect)
+    }
+
+    /// Refuses metadata, headers and tags that no store takes, or that osssync itself writes.
+    func checkMetadata(for dialect: Remote.Dialect) throws(SyncError) {
+        for (name, value) in metadata {
+            let shown = displayText(name)
+            guard !name.isEmpty, !value.isEmpty else {
+                throw Self.failure("the metadata '\(shown)' must have a name and a value")
+            }
+            guard !Self.ownNames.contains(name.lowercased()) else {
+                throw Self.failure("osssync itself writes the metadata '\(shown)'")
+            }
+        }
+        for name in contentHeaders.keys where !StorageDialect.contentHeaders.contains(name) {
+            throw Self.failure(
+                "'\(displayText(name))' is not stored with an object: expected one of "
+                    + StorageDialect.contentHeaders.joined(separator: ", ")
+            )
+        }
         let limit = (dialect == .oss ? 8 << 10 : 2 << 10) - Self.ownMetadataSize
         let size = metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 11 }
         guard size <= limit else {
             throw Self.failure(
-                "the metadata of --header has \(size) bytes; the store takes \(limit) beside "
-                    + "osssync's own"
+                "the metadata has \(size) bytes; the store takes \(limit) beside osssync's own"
+            )
+        }
+        let areTaken = tags.allSatisfy { name, value in
+            (1...128).contains(name.unicodeScalars.count) && value.unicodeScalars.count <= 256
+        }
+        guard tags.count <= 10, areTaken else {
+            throw Self.failure(
+                "an object has at most 10 tags, with names of 1 to 128 characters and values of at "
+                    + "most 256"
             )
         }
     }

@@ -77,17 +77,7 @@ public struct DownloadSource: Sendable {
         var renew: PresignedURLSource.Renewal?
         if let renewal { renew = { try pair(try await renewal(), connection) } }
         let source = PresignedURLSource(first, renewal: renew)
-        let retryAndTimeout = RetryAndTimeout(connection)
-        let settings = PresignedSettings(
-            connectTimeout: retryAndTimeout.connectTimeout,
-            stallTimeout: retryAndTimeout.timeout,
-            connectionLimit: connection.connectionLimit,
-            caFile: connection.caFile,
-            proxy: connection.proxy,
-            bandwidth: connection.bandwidthLimit.map { BandwidthLimit($0) },
-            userAgent: "osssync/\(Version.text)",
-            retry: retryAndTimeout.retry
-        )
+        let settings = PresignedSettings(connection)
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
             do throws(StorageError) {
@@ -130,12 +120,8 @@ public struct DownloadSource: Sendable {
         guard pair.head.map({ $0.endpoint == endpoint }) ?? true else {
             throw usage("the URLs for GET and HEAD have different hosts")
         }
-        guard endpoint.scheme == .https || endpoint.isLoopback || connection.allowsInsecureHTTP
-        else {
-            throw usage(
-                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on "
-                    + "the network path can read and change everything; use https"
-            )
+        guard endpoint.isSafe(connection.allowsInsecureHTTP) else {
+            throw usage(endpoint.plainHTTPWarning)
         }
         return pair
     }

@@ -51,9 +51,46 @@ public final class ResumableUpload: Sendable {
     public let key: String
     /// Pauses, resumes and cancels the upload, and says how far it is; also before its start.
     public let transfer: Transfer<UploadOutcome>
-    private let upload: ObjectUpload
+    private let work: UploadWork
 
     /// Makes an upload; nothing is written and no request is made.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path; a symbolic link is followed.
+    ///   - target: The object, and by which right it is written.
+    ///   - options: The choices.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    /// - Throws: `SyncError` of code `configuration`.
+    public init(
+        of path: String,
+        to target: UploadTarget,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try options.check(for: target.dialect)
+        let attempts = TransferAttempts(
+            subject: displayText(path),
+            streams: options.streams,
+            reconnects: options.reconnects,
+            progressInterval: options.progressInterval,
+            onNotice: onNotice
+        )
+        let work = UploadWork(path: path, target: target, options: options, attempts: attempts)
+        self.path = path
+        self.work = work
+        key = target.key
+        transfer = Transfer(
+            attempts,
+            Transfer.Work(
+                attempt: { (gate) throws(SyncError) in try await work.run(gate) },
+                pause: { .paused },
+                discard: { () throws(SyncError) in try await work.discard() },
+                cancelled: .cancelled
+            )
+        )
+    }
+
+    /// Makes an upload to an object of a bucket that is written with the bucket's credentials.
     ///
     /// - Parameters:
     ///   - path: The file's path; a symbolic link is followed.
@@ -62,66 +99,18 @@ public final class ResumableUpload: Sendable {
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
     /// - Throws: `SyncError` of code `configuration`.
-    public init(
+    public convenience init(
         of path: String,
         to client: BucketClient,
         key: String,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
     ) throws(SyncError) {
-        try options.check()
-        self.path = path
-        self.key = key
-        let attempts = TransferAttempts(
-            subject: displayText(path),
-            streams: options.streams,
-            reconnects: options.reconnects,
-            progressInterval: options.progressInterval,
+        try self.init(
+            of: path,
+            to: .object(client, key: key),
+            options: options,
             onNotice: onNotice
-        )
-        let subject = client.subject(of: key)
-        let upload = ObjectUpload(
-            settings: ObjectUpload.Settings(client, key, path, options),
-            services: SingleTransfer(
-                subject: subject,
-                place: options.recordDirectory.map { directory in
-                    RecordPlace(
-                        directory: directory,
-                        identity: options.identity.map { .named($0) }
-                            ?? .file(object: "\(client.remote.bucket)/\(key)"),
-                        file: path,
-                        base: options.base,
-                        isDownload: false,
-                        earlierName: RecordName.digest(subject, path) + ".upload.json"
-                    )
-                },
-                partSize: options.partSize,
-                attempts: attempts
-            )
-        )
-        self.upload = upload
-        transfer = Transfer(
-            attempts,
-            Transfer.Work(
-                attempt: { (gate) throws(SyncError) in
-                    let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-                        try await upload.withRecord { (isUsable) throws(ItemFailure) in
-                            if !isUsable { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
-                            return try await upload.run()
-                        }
-                    }
-                    return .finished(UploadedObject(key: key, finished))
-                },
-                pause: { .paused },
-                discard: { () throws(SyncError) in
-                    try await attempts.reporting { () throws(ItemFailure) in
-                        try await upload.withRecord { (_) throws(ItemFailure) in
-                            try await upload.discard()
-                        }
-                    }
-                },
-                cancelled: .cancelled
-            )
         )
     }
 
@@ -154,10 +143,83 @@ public final class ResumableUpload: Sendable {
     public func run() async throws(SyncError) -> UploadOutcome { try await transfer.run() }
 
     /// The caller that asked to keep the record of a finished upload no longer needs it.
-    func forgetRecord() async throws(ItemFailure) {
-        try await upload.withRecord { (_) throws(ItemFailure) in
-            try await upload.services.record.dropUpload(upload.settings.key)
+    func forgetRecord() async throws(ItemFailure) { try await work.forgetRecord() }
+}
+
+/// What is done for an upload, and its record.
+private struct UploadWork: Sendable {
+    private let path: String
+    private let target: UploadTarget
+    private let options: UploadOptions
+    private let attempts: TransferAttempts
+    private let services: SingleTransfer
+
+    init(
+        path: String,
+        target: UploadTarget,
+        options: UploadOptions,
+        attempts: TransferAttempts
+    ) {
+        self.path = path
+        self.target = target
+        self.options = options
+        self.attempts = attempts
+        services = SingleTransfer(
+            subject: target.subject,
+            place: options.recordDirectory.map { directory in
+                RecordPlace(
+                    directory: directory,
+                    identity: options.identity.map { .named($0) }
+                        ?? .file(object: target.object),
+                    file: path,
+                    base: options.base,
+                    isDownload: false,
+                    earlierName: RecordName.digest(target.subject, path) + ".upload.json"
+                )
+            },
+            partSize: options.partSize,
+            attempts: attempts
+        )
+    }
+
+    func run(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
+        // Made for each attempt: one of signed requests has a thread and connections, which an
+        // upload that has stopped does not need.
+        let upload = try upload()
+        let finished = try await attempts.run(gate) { () throws(ItemFailure) in
+            try await self.withRecord { (isUsable) throws(ItemFailure) in
+                if !isUsable { self.attempts.onNotice(.startedOver(.foreignCheckpoint)) }
+                return try await upload.run()
+            }
         }
+        return .finished(UploadedObject(key: target.key, finished))
+    }
+
+    func discard() async throws(SyncError) {
+        let upload = try upload()
+        try await attempts.reporting { () throws(ItemFailure) in
+            try await withRecord { (_) throws(ItemFailure) in try await upload.discard() }
+        }
+    }
+
+    func forgetRecord() async throws(ItemFailure) {
+        try await withRecord { (_) throws(ItemFailure) in
+            try await services.record.dropUpload(ObjectKey(target.key))
+        }
+    }
+
+    private func upload() throws(SyncError) -> ObjectUpload {
+        ObjectUpload(
+            settings: ObjectUpload.Settings(target, try target.makeStore(), path, options),
+            services: services
+        )
+    }
+
+    /// Does `body` while no other transfer has the record.
+    private func withRecord<Value: Sendable>(
+        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value {
+        try await services.record.whileOpen(ObjectKey(target.key), body)
     }
 }
 
@@ -174,25 +236,16 @@ extension UploadedObject {
     }
 }
 
-extension ObjectUpload {
-    /// Does `body` while no other transfer has the record.
-    fileprivate func withRecord<Value: Sendable>(
-        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
-    ) async throws(ItemFailure) -> Value {
-        try await services.record.whileOpen(settings.key, body)
-    }
-}
-
 extension ObjectUpload.Settings {
     init(
-        _ client: BucketClient,
-        _ key: String,
+        _ target: UploadTarget,
+        _ store: any ObjectStore,
         _ path: String,
         _ options: UploadOptions
     ) {
         self.init(
-            store: client.store,
-            key: ObjectKey(key),
+            store: store,
+            key: ObjectKey(target.key),
             path: path,
             forbidsOverwrite: options.put.forbidsOverwrite,
             properties: options.put.properties,

@@ -112,7 +112,108 @@ extension BucketClient {
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(SyncError) -> UploadedObject {
-        try options.check()
+        let input: StreamUpload.Input
+        do throws(LocalError) {
+            input = try ByteStream(descriptor, name: name, calls: .standard).input
+        } catch {
+            throw SyncError(ItemFailure(error), of: displayText(key))
+        }
+        return try await UploadTarget.object(self, key: key).write(
+            input,
+            length: nil,
+            options: options,
+            onNotice: onNotice,
+            onProgress: onProgress
+        )
+    }
+}
+
+extension UploadTarget {
+    /// Writes the object from memory; more than a part in parts, several at once.
+    ///
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - options: As of ``write(_:length:options:onNotice:onProgress:)``.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
+    ///     those that are sent again.
+    /// - Returns: The object.
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``.
+    public func write(
+        _ bytes: [UInt8],
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject {
+        try await write(
+            MemoryReader(bytes).input,
+            length: Int64(bytes.count),
+            options: options,
+            onNotice: onNotice,
+            onProgress: onProgress
+        )
+    }
+
+    /// Writes the object from an asynchronous sequence of chunks, up to its end.
+    ///
+    /// What fits into one part goes in one request; more goes in parts, several at once. In memory
+    /// are a chunk, one part that is being filled, and those that are being sent: up to
+    /// `options.streams`, and no more than 256 MiB of them, or two parts where these are larger.
+    /// The sequence is asked for no more than that, and waits. If it throws, the call fails or is
+    /// cancelled, the upload is aborted; nothing can be resumed. A sequence that ends too early
+    /// without an error makes an object nevertheless, unless `length` says more.
+    ///
+    /// - Parameters:
+    ///   - chunks: Collections of bytes, such as `[UInt8]`, of any size; a few KiB or more. Single
+    ///     bytes would cost a call each: collect them first.
+    ///   - length: Bytes of all chunks, if that is known: all parts have one size then, and a
+    ///     sequence of another length makes no object. Nil: those after the first 1,000 parts grow,
+    ///     so that they reach 5 TiB.
+    ///   - options: What is written with the object, the size of the first part, and the number of
+    ///     parts that are sent at once. Records and reconnections are not for streams.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
+    ///     those that are sent again.
+    /// - Returns: The object.
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the sequence
+    ///   throws, whose error is in `underlying`, or has another length; `configuration` if it is
+    ///   too long.
+    public func write<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject where Chunks.Element: Sequence<UInt8> {
+        if let length { try SettingBounds.check(length, "length", 0...Int64.max) }
+        let reader = ChunkReader(chunks)
+        do throws(SyncError) {
+            return try await write(
+                reader.input,
+                length: length,
+                options: options,
+                onNotice: onNotice,
+                onProgress: onProgress
+            )
+        } catch {
+            guard let failure = await reader.failure else { throw error }
+            throw SyncError(
+                code: .localState,
+                message: "'\(displayText(key))': reading what is to be sent failed, and nothing "
+                    + "was stored: \(displayText(String(describing: failure)))",
+                underlying: failure
+            )
+        }
+    }
+
+    fileprivate func write(
+        _ input: @escaping StreamUpload.Input,
+        length: Int64?,
+        options: UploadOptions,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(SyncError) -> UploadedObject {
+        try options.check(for: dialect)
         let attempts = TransferAttempts(
             subject: displayText(key),
             streams: options.streams,
@@ -120,25 +221,24 @@ extension BucketClient {
             progressInterval: options.progressInterval,
             onNotice: onNotice
         )
-        var mayBeStored = false
+        let upload = StreamUpload(
+            of: input,
+            length: length,
+            settings: ObjectUpload.Settings(self, try makeStore(), "", options),
+            services: SingleTransfer(
+                subject: subject,
+                place: nil,
+                partSize: options.partSize,
+                attempts: attempts
+            ),
+            onProgress: onProgress
+        )
         do throws(ItemFailure) {
-            let upload = StreamUpload(
-                of: try ByteStream.opened(descriptor, name: name),
-                settings: ObjectUpload.Settings(self, key, name, options),
-                services: SingleTransfer(
-                    subject: subject(of: key),
-                    place: nil,
-                    partSize: options.partSize,
-                    attempts: attempts
-                ),
-                onProgress: onProgress
-            )
-            defer { mayBeStored = upload.mayBeStored }
             return UploadedObject(key: key, try await upload.run())
         } catch {
             guard error != .cancelled else {
                 let end =
-                    mayBeStored
+                    upload.mayBeStored
                     ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
                         + " with 'osssync ls'"
                     : "interrupted; nothing was stored"

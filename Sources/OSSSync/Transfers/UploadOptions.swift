@@ -46,7 +46,8 @@ public struct UploadOptions: Sendable, Hashable {
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}
 
-    func check() throws(SyncError) {
+    func check(for dialect: Remote.Dialect) throws(SyncError) {
+        try put.properties.checkMetadata(for: dialect)
         try SettingBounds.check(partSize, "partSize", 1...PartLayout.maximumPartSize)
         try SettingBounds.check(streams, "streams", 1...64)
         try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)

@@ -14,7 +14,7 @@ public struct TransferJob: Sendable {
 
     private enum Content: Sendable {
         case download(DownloadSource, DownloadOptions)
-        case upload(BucketClient, key: String, UploadOptions)
+        case upload(UploadTarget, UploadOptions)
     }
 
     /// The file's path.
@@ -37,11 +37,22 @@ public struct TransferJob: Sendable {
     /// The options' record directory is not used: the manager has its own.
     public static func upload(
         of path: String,
+        to target: UploadTarget,
+        options: UploadOptions = UploadOptions()
+    ) -> TransferJob {
+        TransferJob(path: path, content: .upload(target, options))
+    }
+
+    /// A file on its way to an object of a bucket that is written with the bucket's credentials.
+    ///
+    /// The options' record directory is not used: the manager has its own.
+    public static func upload(
+        of path: String,
         to client: BucketClient,
         key: String,
         options: UploadOptions = UploadOptions()
     ) -> TransferJob {
-        TransferJob(path: path, content: .upload(client, key: key, options))
+        .upload(of: path, to: .object(client, key: key), options: options)
     }
 
     /// Whether it is a download or an upload.
@@ -71,15 +82,14 @@ public struct TransferJob: Sendable {
                     onNotice: onNotice
                 )
             )
-        case .upload(let client, let key, var options):
+        case .upload(let target, var options):
             options.recordDirectory = directory
             options.identity = identifier
             options.keepsRecord = true
             return .upload(
                 try ResumableUpload(
                     of: path,
-                    to: client,
-                    key: key,
+                    to: target,
                     options: options,
                     onNotice: onNotice
                 )
