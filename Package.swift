@@ -69,6 +69,7 @@ let package = Package(
         .executable(name: "osssync", targets: ["OSSSyncCLI"]),
         .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
         .library(name: "OSSSync", targets: ["OSSSync"]),
+        .library(name: "OSSTransfer", targets: ["OSSTransfer"]),
     ],
     targets: [
         systemLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
@@ -97,9 +98,13 @@ let package = Package(
                 "ObjectTransfer",
             ]
         ),
+        library("OSSTransfer", ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]),
         library(
             "OSSSync",
-            ["SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]
+            [
+                "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage",
+                "SyncModel",
+            ]
         ),
         // The program uses nothing that the library does not offer to others.
         .executableTarget(
@@ -144,10 +149,17 @@ let package = Package(
             ["SyncEngine", "ObjectTransfer", "StorageServer", "SyncTestSupport"]
         ),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
-        tests(
-            "OSSSyncTests",
-            ["OSSSync", "ObjectStorage", "StorageServer", "SyncTestSupport"]
+        .target(
+            name: "StoreFixture",
+            dependencies: ["OSSTransfer", "StorageServer"],
+            path: "Tests/StoreFixture",
+            swiftSettings: swiftSettings
         ),
+        tests(
+            "OSSTransferTests",
+            ["OSSTransfer", "ObjectStorage", "StorageServer", "StoreFixture", "SyncTestSupport"]
+        ),
+        tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
             "OSSSyncCLITests",
             ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],

@@ -12,8 +12,9 @@ private let allowedImports: [String: Set<String>] = [
         "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore",
         "ObjectTransfer",
     ],
+    "OSSTransfer": ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
     "OSSSync": [
-        "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc",
+        "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel",
     ],
     "OSSSyncCLI": ["OSSSync", "libc"],
     "StorageServer": [
