@@ -208,7 +208,8 @@ struct DownloadFaultTests {
         #expect(fixture.content("file") == Self.content)
     }
 
-    @Test func `says at once that its certificate authorities can't be read`() throws {
+    @Test(.enabled(if: usesLibcurl))
+    func `says at once that its certificate authorities can't be read`() throws {
         var connection = ConnectionSettings()
         connection.caFile = "/nowhere/authorities.pem"
         let error = #expect(throws: SyncError.self) {

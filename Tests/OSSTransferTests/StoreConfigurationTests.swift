@@ -110,7 +110,8 @@ struct StoreConfigurationTests {
         #expect(error?.code == .configuration)
     }
 
-    @Test func `holds its bandwidth on the average`() async throws {
+    @Test(.enabled(if: usesLibcurl))
+    func `holds its bandwidth on the average`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let bytes = StoreFixture.ramp(300_000)

@@ -4,6 +4,13 @@ import StorageServer
 import StoreFixture
 import Synchronization
 
+/// True if the tests run over libcurl: URLSession takes neither a bandwidth nor authorities.
+#if SystemLibraries
+let usesLibcurl = true
+#else
+let usesLibcurl = false
+#endif
+
 /// Collects what a transfer says.
 final class Notices: Sendable {
     private let notices = Mutex<[TransferNotice]>([])

@@ -33,6 +33,15 @@ extension ConnectionSettings {
         if let bandwidthLimit {
             try SettingBounds.check(bandwidthLimit, "bandwidthLimit", 1...Int64.max)
         }
+        #if !SystemLibraries
+        guard bandwidthLimit == nil, proxy == nil, caFile == nil else {
+            throw SyncError(
+                code: .configuration,
+                message: "bandwidthLimit, proxy and caFile work with libcurl only: use the "
+                    + "package's trait SystemLibraries, or leave them nil"
+            )
+        }
+        #endif
     }
 }
 

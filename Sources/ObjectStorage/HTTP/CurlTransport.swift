@@ -1,15 +1,10 @@
+#if SystemLibraries
 internal import Synchronization
-
-/// Sends requests and receives responses: over the network, or in a simulation of it.
-package protocol HTTPSending: Sendable {
-    /// Returns when the response is whole, or when nothing of the request is used any more.
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
-}
 
 /// Sends requests and receives responses on a thread of its own, which owns all connections.
 ///
 /// Freed, it ends its thread; requests under way are cancelled by their tasks only.
-final class HTTPTransport: HTTPSending {
+final class CurlTransport: HTTPSending {
     private let inbox: TransportInbox
 
     init(_ settings: TransportSettings) throws(TransportError) {
@@ -88,3 +83,4 @@ final class TransportInbox: Sendable {
         }
     }
 }
+#endif
