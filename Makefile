@@ -82,7 +82,8 @@ clean:
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
 # leaves out: most crash points, 4,600 seeds, more worlds in which status, dry run and run must agree,
-# 1,000 kills of a download, the peers with 1 GiB, and the sanitizers.
+# 1,000 kills of a download, the peers with 1 GiB, the sanitizers, and the tests without the libraries
+# of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
@@ -91,6 +92,7 @@ soak:
 	@OSSSYNC_KILLS=1000 swift test --filter KilledTransferTests
 	@Tests/Peers/run
 	@Tests/Sanitizers/run
+	@Tests/Portable/run
 
 # Planted bugs, one at a time in a copy of the tree: the tests must find each.
 planted-bugs:

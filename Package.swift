@@ -23,6 +23,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swiftSettings)
 }
 
+/// A library that the trait links.
+func system(_ name: String) -> Target.Dependency {
+    .target(name: name, condition: .when(traits: ["SystemLibraries"]))
+}
+
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
@@ -64,11 +69,21 @@ let fuzzing: Target =
 
 let package = Package(
     name: "osssync",
-    platforms: [.macOS(.v15)],
+    platforms: [.iOS(.v18), .macOS(.v15), .tvOS(.v18), .visionOS(.v2), .watchOS(.v11)],
     products: [
         .executable(name: "osssync", targets: ["OSSSyncCLI"]),
         .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
         .library(name: "OSSSync", targets: ["OSSSync"]),
+        .library(name: "OSSTransfer", targets: ["OSSTransfer"]),
+        .library(name: "OSSTransferFoundation", targets: ["OSSTransferFoundation"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["SystemLibraries"]),
+        .trait(
+            name: "SystemLibraries",
+            description: "Uses libcurl, libcrypto, expat and ISA-L; all but OSSTransfer and "
+                + "OSSTransferFoundation need it."
+        ),
     ],
     targets: [
         systemLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
@@ -84,9 +99,12 @@ let package = Package(
         ),
         .target(name: "CSystem"),
 
-        library("SyncModel", ["CISAL"]),
+        library("SyncModel", [system("CISAL")]),
         library("SyncPlanner", ["SyncModel"]),
-        library("ObjectStorage", ["SyncModel", "CCurl", "CCrypto", "CExpat"]),
+        library(
+            "ObjectStorage",
+            ["SyncModel", system("CCurl"), system("CCrypto"), system("CExpat")]
+        ),
         library("LocalStorage", ["SyncModel", "CSystem"]),
         library("ManifestStore", ["SyncModel", "CSQLite"]),
         library("ObjectTransfer", ["SyncModel", "ObjectStorage", "LocalStorage"]),
@@ -97,9 +115,14 @@ let package = Package(
                 "ObjectTransfer",
             ]
         ),
+        library("OSSTransfer", ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]),
+        library("OSSTransferFoundation", ["OSSTransfer", "SyncModel"]),
         library(
             "OSSSync",
-            ["SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]
+            [
+                "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage",
+                "SyncModel",
+            ]
         ),
         // The program uses nothing that the library does not offer to others.
         .executableTarget(
@@ -144,10 +167,21 @@ let package = Package(
             ["SyncEngine", "ObjectTransfer", "StorageServer", "SyncTestSupport"]
         ),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
-        tests(
-            "OSSSyncTests",
-            ["OSSSync", "ObjectStorage", "StorageServer", "SyncTestSupport"]
+        .target(
+            name: "StoreFixture",
+            dependencies: ["OSSTransfer", "StorageServer"],
+            path: "Tests/StoreFixture",
+            swiftSettings: swiftSettings
         ),
+        tests(
+            "OSSTransferTests",
+            ["OSSTransfer", "ObjectStorage", "StorageServer", "StoreFixture", "SyncTestSupport"]
+        ),
+        tests(
+            "OSSTransferFoundationTests",
+            ["OSSTransferFoundation", "OSSTransfer", "StorageServer", "StoreFixture"]
+        ),
+        tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
             "OSSSyncCLITests",
             ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],
@@ -175,6 +209,25 @@ package.targets.append(
     )
 )
 #endif
+
+// `Tests/Portable/run` builds what apps link without the trait, with its tests; the server that
+// these use is a program of the other build.
+if Context.environment["OSSSYNC_PORTABLE"] != nil {
+    let portable = [
+        "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
+        "OSSTransferFoundation", "StoreFixture",
+    ]
+    let kept = Set(portable + portable.map { $0 + "Tests" } + ["SyncTestSupport", "CSystem"])
+    package.targets.removeAll { !kept.contains($0.name) && $0.type != .system }
+    package.products.removeAll { !kept.contains($0.name) }
+    package.targets.append(
+        .target(
+            name: "StorageServer",
+            path: "Tests/Portable/StorageServer",
+            swiftSettings: swiftSettings
+        )
+    )
+}
 
 // `Tests/Sanitizers/run` builds what it runs.
 if let kind = Context.environment["OSSSYNC_SANITIZER"] {

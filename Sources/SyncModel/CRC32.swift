@@ -1,4 +1,6 @@
+#if SystemLibraries
 internal import CISAL
+#endif
 
 /// One of the two CRC-32 of S3's checksum headers.
 package struct CRC32: Sendable, Hashable {
@@ -31,6 +33,7 @@ package struct CRC32: Sendable, Hashable {
 
     /// Continues with `buffer`, for callbacks of C that have nothing better.
     package mutating func update(_ buffer: UnsafeRawBufferPointer) {
+        #if SystemLibraries
         guard let base = buffer.baseAddress, unsafe !buffer.isEmpty else { return }
         let first = unsafe base.assumingMemoryBound(to: UInt8.self)
         switch polynomial {
@@ -45,5 +48,12 @@ package struct CRC32: Sendable, Hashable {
                 offset += count
             }
         }
+        #else
+        // Castagnoli's is kept inverted, as the library keeps it.
+        let table = polynomial == .castagnoli ? SlicedCRC.castagnoli : SlicedCRC.ieee
+        let inversion: UInt32 = polynomial == .castagnoli ? 0 : .max
+        let register = unsafe table.register(UInt64(state ^ inversion), after: buffer)
+        state = UInt32(truncatingIfNeeded: register) ^ inversion
+        #endif
     }
 }

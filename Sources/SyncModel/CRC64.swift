@@ -1,4 +1,6 @@
+#if SystemLibraries
 internal import CISAL
+#endif
 
 /// CRC-64/XZ, which OSS calls ECMA and sends as `x-oss-hash-crc64ecma`: reflected polynomial
 /// `0xC96C5795D7870F42`, all ones at the start and the end.
@@ -33,12 +35,16 @@ package struct CRC64: Sendable, Hashable {
 
     /// Continues with `buffer`, for callbacks of C that have nothing better.
     package mutating func update(_ buffer: UnsafeRawBufferPointer) {
+        #if SystemLibraries
         guard let base = buffer.baseAddress, unsafe !buffer.isEmpty else { return }
         value = unsafe crc64_ecma_refl(
             value,
             base.assumingMemoryBound(to: UInt8.self),
             UInt64(buffer.count)
         )
+        #else
+        value = unsafe ~SlicedCRC.ecma.register(~value, after: buffer)
+        #endif
     }
 
     /// The checksum of the concatenation of what `self` covers and `length` bytes whose checksum is

@@ -20,6 +20,8 @@ public struct ObjectProperties: Sendable, Hashable {
     /// Names are letters, digits and hyphens, which the store turns to lower case; values are
     /// printable ASCII and not empty. OSS takes 8 KiB in all, S3 2 KiB.
     public var metadata: [String: String] = [:]
+    /// The object's tags: at most ten, with names of 1 to 128 and values of 0 to 256 characters.
+    public var tags: [String: String] = [:]
     /// The store's name of a storage class; nil for the bucket's own.
     public var storageClass: String?
     /// How the store encrypts the object; nil for the bucket's own.
@@ -34,8 +36,13 @@ public struct ObjectProperties: Sendable, Hashable {
     public static let none = ObjectProperties()
 
     /// The metadata in the order of their names, so that requests are alike.
-    package var sortedMetadata: [(name: String, value: String)] {
-        metadata.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    package var sortedMetadata: [(name: String, value: String)] { Self.sorted(metadata) }
+
+    /// The tags in the order of their names.
+    package var sortedTags: [(name: String, value: String)] { Self.sorted(tags) }
+
+    private static func sorted(_ values: [String: String]) -> [(name: String, value: String)] {
+        values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .map { (name: $0.key, value: $0.value) }
     }
 }

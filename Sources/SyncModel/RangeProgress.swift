@@ -1,3 +1,15 @@
+/// A beginning of a range as it was when so much of it had been received.
+package struct RangeMark: Sendable, Hashable, Codable {
+    package let length: Int64
+    /// CRC-64 of so many bytes.
+    package let crc64: UInt64
+
+    package init(length: Int64, crc64: UInt64) {
+        self.length = length
+        self.crc64 = crc64
+    }
+}
+
 /// How far one range of a download is.
 package struct RangeProgress: Sendable, Hashable {
     /// From 0.
@@ -12,6 +24,9 @@ package struct RangeProgress: Sendable, Hashable {
     /// not recorded; each range has its own, because after a power cut they are verified one after
     /// the other.
     package var bootID: String
+    /// Shorter beginnings, by ascending length, of which one may still be sound if the bytes that
+    /// were received are damaged; empty where they are not recorded.
+    package var marks: [RangeMark] = []
 
     package init(
         index: Int,
@@ -30,4 +45,19 @@ package struct RangeProgress: Sendable, Hashable {
     package var isComplete: Bool { received == range.length }
     /// What is still to be fetched.
     package var remaining: ByteRange { range.dropping(received) }
+
+    private static let maximumMarks = 64
+
+    /// Notes how far it was `before`, unless it is complete: a file of many ranges would have too
+    /// many marks.
+    package mutating func mark(_ before: RangeProgress?) {
+        guard let before, before.received > 0, !isComplete else {
+            marks = []
+            return
+        }
+        let last = RangeMark(length: before.received, crc64: before.checksum.value)
+        marks = (before.marks + [last]).filter { $0.length < received }
+        guard marks.count > Self.maximumMarks else { return }
+        marks = marks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    }
 }

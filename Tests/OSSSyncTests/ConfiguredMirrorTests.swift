@@ -1,6 +1,7 @@
 import Foundation
 import OSSSync
 import StorageServer
+import StoreFixture
 import Synchronization
 import Testing
 

@@ -10,6 +10,7 @@ struct PropertyTests {
         var properties = ObjectProperties()
         properties.contentType = "text/chosen"
         properties.contentHeaders = ["cache-control": "no-store", "expires": "0"]
+        properties.tags = ["b": "x y", "a/1": ""]
         properties.storageClass = "IA"
         properties.encryption = .kms(keyID: "key-1")
         properties.accessControl = "private"
@@ -28,6 +29,7 @@ struct PropertyTests {
         #expect(sent["cache-control"] == "no-store")
         #expect(sent["expires"] == "0")
         let prefix = dialect.headerPrefix
+        #expect(sent[prefix + "tagging"] == "a%2F1=&b=x%20y")
         #expect(sent[prefix + "storage-class"] == "IA")
         let (method, key) =
             dialect == .oss
@@ -119,6 +121,8 @@ struct PropertyTests {
         #expect(sent["content-language"] == "de")
         #expect(accessControl(sent, dialect) == "private")
         #expect(sent[dialect.headerPrefix + "metadata-directive"] == "REPLACE")
+        let directive = sent[dialect.headerPrefix + "tagging-directive"]
+        #expect(directive == (dialect == .oss ? "Replace" : "REPLACE"))
     }
 
     @Test func `the store's own keys need no key`() async throws {

@@ -1,9 +1,12 @@
-import CCurl
 import SyncModel
 import SyncTestSupport
 import Testing
 
 @testable import ObjectStorage
+
+#if SystemLibraries
+import CCurl
+#endif
 
 @Suite("Errors of the store")
 struct StorageErrorTests {
@@ -32,6 +35,7 @@ struct StorageErrorTests {
         #expect(shown(String(repeating: "x", count: 60_000))?.utf8.count == 128)
     }
 
+    #if SystemLibraries
     @Test(arguments: [
         "Unsupported proxy syntax in 'http://u:secret@'",
         "Unsupported proxy scheme for 'nosuch://u:secret@h'",
@@ -41,6 +45,7 @@ struct StorageErrorTests {
         #expect(!error.message.contains("secret"), "\(error.message)")
         #expect(error.retryClass == .never)
     }
+    #endif
 
     @Test func `messages say what failed, on what and what to do`() {
         #expect(

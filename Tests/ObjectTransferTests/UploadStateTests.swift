@@ -222,6 +222,39 @@ struct UploadStateTests {
         )
     }
 
+    @Test
+    func `without a right to ask for the object, parts are listed, and all is sent once more`() {
+        var state = Self.multipart(streams: 3)
+        _ = state.start()
+        _ = state.initiated(Self.upload)
+        for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
+        let lost = ItemFailure.storage(message: "lost", answer: nil, stops: nil)
+        func refused(_ cause: ItemFailure.StorageCause) -> UploadState.Failure {
+            .other(.storage(message: "no", answer: nil, stops: nil, cause: cause))
+        }
+        _ = state.failed(.answerLost(lost))
+        var expired = state
+        #expect(
+            expired.failed(refused(.expired))
+                == [
+                    .fail(
+                        .storage(message: "no", answer: nil, stops: nil, cause: .expired),
+                        keepsCheckpoint: true
+                    )
+                ]
+        )
+        #expect(state.failed(refused(.forbidden)) == [.listParts(Self.upload)])
+        _ = state.failed(.noSuchUpload)
+        #expect(state.failed(refused(.forbidden)) == [.dropCheckpoint, .initiate])
+        _ = state.initiated(Self.upload)
+        for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
+        _ = state.failed(.noSuchUpload)
+        #expect(
+            state.failed(refused(.forbidden))
+                == [.dropCheckpoint, .fail(.uploadVanished, keepsCheckpoint: false)]
+        )
+    }
+
     @Test func `refused parts are listed and compared once`() {
         var state = Self.multipart(streams: 3)
         _ = state.start()

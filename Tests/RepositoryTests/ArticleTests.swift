@@ -3,7 +3,9 @@ import Testing
 /// The articles of the library's documentation show code that `examples/check` builds and runs.
 @Suite("Articles")
 struct ArticleTests {
-    private static let catalog = "Sources/OSSSync/OSSSync.docc"
+    private static let catalogs = [
+        "Sources/OSSTransfer/OSSTransfer.docc", "Sources/OSSSync/OSSSync.docc",
+    ]
 
     /// The lines between fences of Swift, without indentation.
     private func blocks(of article: RepositoryFile) -> [[String]] {
@@ -32,7 +34,9 @@ struct ArticleTests {
     @Test func `each block of code stands in an example`() throws {
         let examples = try Repository.swiftFiles(below: "examples")
             .map { $0.lines.map(trimmed) }
-        let articles = try Repository.files(below: Self.catalog) { $0.hasSuffix(".md") }
+        let articles = try Self.catalogs.flatMap { catalog in
+            try Repository.files(below: catalog) { $0.hasSuffix(".md") }
+        }
         #expect(articles.flatMap(blocks).count >= 5)
         for article in articles {
             for block in blocks(of: article) {

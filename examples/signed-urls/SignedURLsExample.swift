@@ -33,6 +33,17 @@ struct Server: Sendable {
         return target
     }
 
+    func sign(_ request: UploadRequest) async throws -> SignedRequest {
+        guard request.key.hasPrefix("incoming/") else {
+            throw SyncError(code: .forbidden, message: "devices write beneath incoming/ only")
+        }
+        let client = try BucketClient(
+            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
+            configuration: configuration
+        )
+        return try await client.sign(request, lifetime: .seconds(300))
+    }
+
     /// Of a real server, a key of STS that may write beneath one prefix, for a while.
     func temporaryKey() async throws -> AccessKey {
         let environment = ProcessInfo.processInfo.environment
@@ -63,7 +74,21 @@ struct Device: Sendable {
         }
     }
 
-    func upload(
+    func upload(_ film: String, to key: String, bucket: String, records: String) async throws {
+        let object = try ObjectReference(parsing: "oss://\(bucket)/\(key)")
+        let target = try UploadTarget.signed(object) { request in
+            try await server.sign(request)
+        }
+        var options = UploadOptions()
+        options.recordDirectory = records
+        options.partSize = 8 << 20
+        options.reconnects = .standard
+        let upload = try ResumableUpload(of: film, to: target, options: options)
+        let outcome = try await upload.run()
+        if case .finished(let object) = outcome { print("sent \(object.size) bytes") }
+    }
+
+    func uploadByTemporaryKeys(
         _ film: String,
         to key: String,
         bucket: String,
@@ -92,7 +117,7 @@ struct SignedURLsExample {
         let arguments = CommandLine.arguments
         let environment = ProcessInfo.processInfo.environment
         guard arguments.count == 5 else {
-            print("usage: signed-urls fetch|send|address BUCKET KEY FILE")
+            print("usage: signed-urls fetch|send|send-by-keys|address BUCKET KEY FILE")
             exit(2)
         }
         let (bucket, key, path) = (arguments[2], arguments[3], arguments[4])
@@ -113,7 +138,9 @@ struct SignedURLsExample {
         switch arguments[1] {
         case "fetch": try await device.download(key, to: path, records: path + ".records")
         case "send":
-            try await device.upload(
+            try await device.upload(path, to: key, bucket: bucket, records: path + ".records")
+        case "send-by-keys":
+            try await device.uploadByTemporaryKeys(
                 path,
                 to: key,
                 bucket: bucket,

@@ -1,4 +1,4 @@
-public import SyncEngine
+public import ObjectTransfer
 
 /// What a caller says of the connection; nil leaves it to the environment and the configuration.
 public struct ConnectionOptions: Sendable, Hashable {

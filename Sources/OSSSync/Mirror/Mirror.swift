@@ -122,7 +122,7 @@ public struct Mirror: Sendable {
     /// Writes the link, making the directory if it does not exist.
     ///
     /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
-    ///   of a ``StoreConfiguration``, whose keys and choices no file holds.
+    ///   of a `StoreConfiguration`, whose keys and choices no file holds.
     public func writeLink() throws(SyncError) {
         guard let sources else {
             throw SyncError(

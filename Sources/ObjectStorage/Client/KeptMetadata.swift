@@ -4,7 +4,7 @@ internal import SyncModel
 /// and when it is copied under another name.
 extension StorageDialect {
     /// The headers of HTTP itself that are stored with an object, but for its type.
-    static let contentHeaders = [
+    package static let contentHeaders = [
         "cache-control", "content-disposition", "content-encoding", "content-language", "expires",
     ]
 

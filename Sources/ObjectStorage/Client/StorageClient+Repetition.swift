@@ -31,6 +31,7 @@ extension StorageClient {
                 redaction.add(context)
                 var error = failure.redacted(by: redaction)
                 if error.isNoSuchBucket { error.bucket = configuration.bucket }
+                error.isSignedElsewhere = configuration.signing != nil
                 let gained = received() - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {
@@ -177,7 +178,13 @@ extension StorageClient {
             case .corrected(let offset):
                 environment.observe(.clockCorrected(offsetSeconds: offset))
             }
-        case .refreshCredentials: try await refreshCredentials(after: error, context)
+        case .refreshCredentials:
+            if configuration.signing != nil {
+                // The next attempt is signed anew.
+                context.isRefused = true
+            } else {
+                try await refreshCredentials(after: error, context)
+            }
         case .changeRegion(let region):
             guard let used = context.endpoint, used.region != region else { throw error }
             place.withLock { $0 = used.moved(to: region) }
@@ -186,8 +193,10 @@ extension StorageClient {
 
     /// A signed address that is refused has most likely expired; only whoever signed it can tell.
     private func retryClass(of error: StorageError) -> RetryClass {
-        guard configuration.urls != nil, error.isAccessDenied else { return error.retryClass }
-        return .refreshCredentials
+        let isRefused =
+            configuration.urls != nil && error.isAccessDenied
+            || configuration.signing != nil && error.isAccessDenied && error.status != nil
+        return isRefused ? .refreshCredentials : error.retryClass
     }
 
     private func refreshCredentials(

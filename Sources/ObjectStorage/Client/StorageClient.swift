@@ -99,6 +99,10 @@ struct AttemptContext {
     /// The header that went out with the request.
     var authorization: String?
     var urls: PresignedPair?
+    /// What was signed elsewhere.
+    var signedURL: PresignedURL?
+    /// True after the service has refused such a signature.
+    var isRefused = false
     var reading: ServerClock.Reading?
     var endpoint: Endpoint?
 }
@@ -119,6 +123,8 @@ extension StorageClient {
         let (url, headers) =
             if let urls = configuration.urls {
                 try await presigned(request, urls, &context)
+            } else if let signing = configuration.signing {
+                try await signedElsewhere(request, signing, &context)
             } else {
                 try await signed(request, &context)
             }

@@ -20,6 +20,8 @@ package struct StorageConfiguration: Sendable {
     package var retry: RetryPolicy
     /// Signed addresses of one object, which are sent as they are: nothing is signed then.
     package var urls: PresignedURLSource?
+    /// Signs each request elsewhere: nothing is signed here then, either.
+    package var signing: RequestSigning?
 
     package init(
         dialect: StorageDialect,
@@ -34,8 +36,7 @@ package struct StorageConfiguration: Sendable {
         proxy: String?,
         bandwidth: BandwidthLimit? = nil,
         userAgent: String,
-        retry: RetryPolicy,
-        urls: PresignedURLSource? = nil
+        retry: RetryPolicy
     ) {
         self.dialect = dialect
         self.endpoint = endpoint
@@ -50,6 +51,5 @@ package struct StorageConfiguration: Sendable {
         self.bandwidth = bandwidth
         self.userAgent = userAgent
         self.retry = retry
-        self.urls = urls
     }
 }

@@ -121,6 +121,9 @@ package struct StorageDialect: Sendable, Hashable {
 
     var accessControlHeader: String { header(isOSS ? "object-acl" : "acl") }
 
+    /// What a copy says that does not keep its source's tags.
+    var replaceTags: String { isOSS ? "Replace" : "REPLACE" }
+
     /// The headers of a server-side encryption, and what its method is called that uses the key
     /// service.
     var encryptionNames: (method: String, keyService: String, key: String) {

@@ -72,7 +72,7 @@ extension Redaction {
             if let token = credentials.securityToken { add(token.revealedBytes) }
         }
         if let authorization = context.authorization { add(Self.signature(of: authorization)) }
-        for address in [context.urls?.get, context.urls?.head] {
+        for address in [context.urls?.get, context.urls?.head, context.signedURL] {
             for permission in address?.permissions ?? [] { add(permission) }
         }
     }

@@ -56,6 +56,12 @@ extension StorageError {
         }
     }
 
+    /// The caller may not make this kind of request, which is a right of its own.
+    package var isNotAllowed: Bool {
+        if case .unsupported = kind { return true }
+        return serviceCode == "AccessDenied"
+    }
+
     /// What the credentials or the signed address allowed, they no longer allow.
     package var isExpired: Bool {
         guard case .service(_, let code) = kind else { return false }
@@ -73,6 +79,7 @@ extension StorageError {
     package var refusesCredentials: Bool {
         switch kind {
         case .credentials: true
+        case .service where isSignedElsewhere: false
         case .service(let status, let code):
             status == 401
                 || [

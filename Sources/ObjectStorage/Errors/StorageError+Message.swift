@@ -88,6 +88,9 @@ extension StorageError {
             return "Requests are signed for another region than the bucket's: specify the right"
                 + " one with --region"
         }
+        if isSignedElsewhere, isAccessDenied {
+            return "Check what signs the requests, its key, and the key's permissions"
+        }
         switch code {
         case "InvalidAccessKeyId", "SignatureDoesNotMatch":
             return "Check the access key"

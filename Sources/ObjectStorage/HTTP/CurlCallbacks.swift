@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 #if canImport(Glibc)
@@ -98,3 +99,4 @@ let socketCallback: osssync_curl_socket_callback = { _, descriptor, _ in
     _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, size)
     return Int32(CURL_SOCKOPT_OK)
 }
+#endif

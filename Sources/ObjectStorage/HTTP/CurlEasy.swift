@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 internal import SyncModel
 
@@ -6,33 +7,6 @@ internal import Glibc
 #else
 internal import Darwin
 #endif
-
-/// What all requests of a transport have in common.
-package struct TransportSettings: Sendable {
-    package var connectTimeout: Duration
-    /// Idle connections that are kept.
-    package var connectionLimit: Int
-    /// A file of certificate authorities in PEM form; nil: the system's.
-    package var caFile: String?
-    /// Nil for none; the environment is not asked.
-    package var proxy: String?
-    /// What all requests together may move, both ways; nil for no limit.
-    package var bandwidth: BandwidthLimit?
-
-    package init(
-        connectTimeout: Duration,
-        connectionLimit: Int,
-        caFile: String?,
-        proxy: String?,
-        bandwidth: BandwidthLimit? = nil
-    ) {
-        self.connectTimeout = connectTimeout
-        self.connectionLimit = connectionLimit
-        self.caFile = caFile
-        self.proxy = proxy
-        self.bandwidth = bandwidth
-    }
-}
 
 /// Owns one easy handle of libcurl, which is used for one request after another.
 ///
@@ -274,9 +248,4 @@ extension CurlEasy {
         return unsafe String(cString: curl_easy_strerror(code))
     }
 }
-
-extension Duration {
-    var milliseconds: Int {
-        Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000)
-    }
-}
+#endif

@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 extension TransportError {
@@ -63,3 +64,4 @@ func transportError(
     default: return .connectionLost
     }
 }
+#endif

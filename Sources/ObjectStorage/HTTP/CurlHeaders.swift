@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 /// The headers of a request as libcurl's list of lines, in memory that one request after another
@@ -76,3 +77,4 @@ internal import CCurl
         }
     }
 }
+#endif

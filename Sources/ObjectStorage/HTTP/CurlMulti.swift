@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 #if canImport(Glibc)
@@ -181,3 +182,4 @@ private struct WakeUpPipe: ~Copyable {
         while unsafe read(reading, &bytes, bytes.count) == bytes.count {}
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 /// The versions of the linked libcurl and of the libraries that it uses, for TLS above all, such as
@@ -5,3 +6,4 @@ internal import CCurl
 package var curlVersion: String {
     unsafe String(cString: curl_version())
 }
+#endif

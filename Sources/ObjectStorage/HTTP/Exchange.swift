@@ -78,22 +78,27 @@ extension Exchange {
         receivedBytes += Int64(line.count)
         do throws(TransportError) {
             guard let head = try parser.accept(line) else { return true }
-            self.head = head
-            let disposition = request.classify(head)
-            self.disposition = disposition
-            switch disposition {
-            case .file(let sink, _): sink.begin(resume: resume)
-            case .later(let sink, _): sink.begin(resume: resume)
-            case .memory: break
-            case .reject:
-                stopsEarly = true
-                return false
-            }
-            return true
+            return receive(head, resume: resume)
         } catch {
             fail(error)
             return false
         }
+    }
+
+    /// False to end the exchange.
+    package func receive(_ head: ResponseHead, resume: @escaping @Sendable () -> Void) -> Bool {
+        self.head = head
+        let disposition = request.classify(head)
+        self.disposition = disposition
+        switch disposition {
+        case .file(let sink, _): sink.begin(resume: resume)
+        case .later(let sink, _): sink.begin(resume: resume)
+        case .memory: break
+        case .reject:
+            stopsEarly = true
+            return false
+        }
+        return true
     }
 
     package enum Reception {
@@ -169,6 +174,23 @@ extension Exchange {
             return nil
         }
     }
+
+    #if !SystemLibraries
+    /// Takes all of the body at once, before any of it is sent; false to end the exchange.
+    package func takeBody(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        do throws(TransportError) {
+            var taken = 0
+            while taken < buffer.count {
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[taken...])
+                taken += try unsafe source.read(into: rest)
+            }
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+    #endif
 
     /// False if the body can't be sent from its start once more.
     package func rewindBody() -> Bool {

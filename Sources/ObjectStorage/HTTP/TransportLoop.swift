@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CCurl
 
 /// The transport's thread: starts, moves and ends exchanges.
@@ -227,3 +228,4 @@ extension TransportLoop {
         return .zero
     }
 }
+#endif

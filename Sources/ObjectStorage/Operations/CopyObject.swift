@@ -52,6 +52,9 @@ extension StorageClient {
             made.source = request.kept
             made.set(request.properties)
             wire.headers += objectHeaders(made) + accessControlHeaders(made.accessControl)
+            if !made.tags.isEmpty {
+                wire.headers.append((dialect.header("tagging-directive"), dialect.replaceTags))
+            }
         } else {
             if let kept = request.kept, dialect.writableClasses.contains(kept.storageClass.name) {
                 wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))

@@ -42,7 +42,7 @@ extension StorageRequest {
 
 extension StorageClient {
     /// Asks for encoded keys in the answers that are no listings.
-    var documentEncoding: [(String, String)] {
+    package var documentEncoding: [(String, String)] {
         dialect.encodesAllDocuments ? [("encoding-type", "url")] : []
     }
 }

@@ -10,6 +10,7 @@ extension PutRequest {
         if let name = properties.storageClass { storageClass = StorageClass(name: name) }
         encryption = properties.encryption
         accessControl = properties.accessControl
+        tags = properties.sortedTags
         contentHeaders = properties.contentHeaders.sorted { $0.key < $1.key }
             .map { (name: $0.key, value: $0.value) }
     }
@@ -19,6 +20,16 @@ extension StorageClient {
     /// OSS takes them with the request that makes the object, S3 with the one that begins it.
     func accessControlHeaders(_ accessControl: String?) -> [(String, String)] {
         accessControl.map { [(dialect.accessControlHeader, $0)] } ?? []
+    }
+
+    /// As a query, with which all services write them.
+    func tagHeaders(_ tags: [(name: String, value: String)]) -> [(String, String)] {
+        guard !tags.isEmpty else { return [] }
+        let pairs = tags.map { name, value in
+            percentEncode(name.utf8, keepsSlash: false) + "="
+                + percentEncode(value.utf8, keepsSlash: false)
+        }
+        return [(dialect.header("tagging"), pairs.joined(separator: "&"))]
     }
 
     func encryptionHeaders(

@@ -12,6 +12,7 @@ package struct PutRequest: Sendable {
     package var storageClass: StorageClass?
     /// Headers of HTTP that are stored with the object, by names in lower case.
     package var contentHeaders: [(name: String, value: String)] = []
+    package var tags: [(name: String, value: String)] = []
     package var encryption: ObjectProperties.Encryption?
     package var accessControl: String?
     /// True if the type was chosen, and not guessed: it replaces that of an older version.
@@ -215,7 +216,7 @@ extension StorageClient {
             headers.append((dialect.header("storage-class"), storageClass.name))
         }
         for (name, value) in request.contentHeaders { headers.append((name, value)) }
-        headers += encryptionHeaders(request.encryption)
+        headers += encryptionHeaders(request.encryption) + tagHeaders(request.tags)
         if let source = request.source {
             _ = dialect.keep(source, in: &headers, keepsType: !request.hasChosenType)
         }

@@ -16,24 +16,33 @@ extension StorageClient {
         settings: PresignedSettings,
         environment: StorageEnvironment
     ) throws(StorageError) {
-        try self.init(
-            configuration: StorageConfiguration(
-                dialect: first.dialect,
-                endpoint: first.endpoint,
-                bucket: "",
-                signatureVersion: .v4,
-                credentials: NoCredentials(),
-                connectTimeout: settings.connectTimeout,
-                stallTimeout: settings.stallTimeout,
-                connectionLimit: settings.connectionLimit,
-                caFile: settings.caFile,
-                proxy: settings.proxy,
-                bandwidth: settings.bandwidth,
-                userAgent: settings.userAgent,
-                retry: settings.retry,
-                urls: urls
-            ),
-            environment: environment
+        var configuration = StorageConfiguration(
+            dialect: first.dialect,
+            endpoint: first.endpoint,
+            settings
+        )
+        configuration.urls = urls
+        try self.init(configuration: configuration, environment: environment)
+    }
+}
+
+extension StorageConfiguration {
+    /// Of a client that has no keys.
+    init(dialect: StorageDialect, endpoint: Endpoint, _ settings: PresignedSettings) {
+        self.init(
+            dialect: dialect,
+            endpoint: endpoint,
+            bucket: "",
+            signatureVersion: .v4,
+            credentials: NoCredentials(),
+            connectTimeout: settings.connectTimeout,
+            stallTimeout: settings.stallTimeout,
+            connectionLimit: settings.connectionLimit,
+            caFile: settings.caFile,
+            proxy: settings.proxy,
+            bandwidth: settings.bandwidth,
+            userAgent: settings.userAgent,
+            retry: settings.retry
         )
     }
 }

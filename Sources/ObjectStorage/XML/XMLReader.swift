@@ -1,3 +1,4 @@
+#if SystemLibraries
 internal import CExpat
 internal import SyncModel
 
@@ -129,3 +130,4 @@ private func collect(
         unsafe XML_StopParser(context.pointee.parser, 0)
     }
 }
+#endif

@@ -18,10 +18,15 @@ extension Checkpoint {
                 name: "ranges",
                 value: .array(
                     ranges.map { range in
-                        .array([
-                            .integer(range.offset), .integer(range.length),
-                            .string(String(range.crc64)),
-                        ])
+                        .array(
+                            [
+                                .integer(range.offset), .integer(range.length),
+                                .string(String(range.crc64)),
+                            ]
+                                + (range.marks ?? []).map { mark in
+                                    .array([.integer(mark.length), .string(String(mark.crc64))])
+                                }
+                        )
                     }
                 )
             ),
@@ -40,11 +45,19 @@ extension Checkpoint {
         else { return nil }
         var ranges: [VerifiedRange] = []
         for element in elements {
-            guard case .array(let fields) = element, fields.count == 3,
+            guard case .array(let fields) = element, fields.count >= 3,
                 let offset = fields[0].integerValue, let length = fields[1].integerValue,
                 let crc64 = fields[2].stringValue.flatMap(UInt64.init)
             else { return nil }
-            ranges.append(VerifiedRange(offset: offset, length: length, crc64: crc64))
+            let marks = fields.dropFirst(3).compactMap(RangeMark.init)
+            ranges.append(
+                VerifiedRange(
+                    offset: offset,
+                    length: length,
+                    crc64: crc64,
+                    marks: marks.isEmpty ? nil : marks
+                )
+            )
         }
         self.source = source
         self.etag = etag
@@ -54,6 +67,16 @@ extension Checkpoint {
         self.rangeSize = rangeSize
         self.partialName = partialName
         seal = json["seal"].flatMap { Seal($0) }
+    }
+}
+
+extension RangeMark {
+    fileprivate init?(_ json: JSONText) {
+        guard case .array(let fields) = json, fields.count == 2,
+            let length = fields[0].integerValue,
+            let crc64 = fields[1].stringValue.flatMap(UInt64.init)
+        else { return nil }
+        self.init(length: length, crc64: crc64)
     }
 }
 

@@ -17,6 +17,8 @@ public struct Checkpoint: Sendable, Hashable, Codable {
         public let length: Int64
         /// CRC-64 of those bytes.
         public let crc64: UInt64
+        /// Shorter beginnings, for when those bytes are damaged.
+        var marks: [RangeMark]?
     }
 
     /// The state of the partial file after a clean pause.
@@ -66,7 +68,8 @@ extension Checkpoint {
                 VerifiedRange(
                     offset: range.range.offset,
                     length: range.received,
-                    crc64: range.checksum.value
+                    crc64: range.checksum.value,
+                    marks: range.marks.isEmpty ? nil : range.marks
                 )
             }
         rangeSize = download.rangeSize
@@ -89,6 +92,10 @@ extension Checkpoint {
             var progress = cut[index]
             progress.received = range.length
             progress.checksum = CRC64(value: range.crc64)
+            for mark in range.marks ?? []
+            where (progress.marks.last?.length ?? 0) < mark.length && mark.length < range.length {
+                progress.marks.append(mark)
+            }
             recorded.append(progress)
         }
         return DownloadCheckpoint(

@@ -263,9 +263,12 @@ package actor CheckpointFile: CheckpointStore {
             // A late word of one version must not count for the next.
             throw .checkpointGone(key)
         }
-        let before = ranges.updateValue(range, forKey: range.index)?.received ?? 0
+        let before = ranges[range.index]
+        var range = range
+        range.mark(before)
+        ranges[range.index] = range
         seal = nil
-        try await note(range.received - before)
+        try await note(range.received - (before?.received ?? 0))
     }
 
     /// The file is complete and about to be renamed: a later process that finds this record, and

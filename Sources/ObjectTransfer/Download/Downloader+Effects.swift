@@ -66,54 +66,6 @@ extension Downloader {
         }
     }
 
-    /// The ranges of a checkpoint, with only those bytes that are known to be on disk.
-    ///
-    /// What the records do not vouch for is read back, and a range whose checksum disagrees starts
-    /// over.
-    private func verified(
-        _ checkpoint: DownloadCheckpoint,
-        in partial: OpenFile
-    ) async throws -> [RangeProgress] {
-        let directory = context.directory
-        let identity = try partial.identity()
-        let bootID = directory.bootID
-        var ranges = DownloadState.cut(checkpoint.size, rangeSize: checkpoint.rangeSize)
-        var sound: [RangeProgress] = []
-        var damagedBytes: Int64 = 0
-        var isReadBack = false
-        for recorded in checkpoint.ranges where ranges.indices.contains(recorded.index) {
-            guard ranges[recorded.index].range == recorded.range else { continue }
-            let stands = await context.records.isTrusted(
-                recorded,
-                of: checkpoint,
-                in: identity,
-                bootID: bootID
-            )
-            if !stands {
-                isReadBack = true
-                let stored = ByteRange(offset: recorded.range.offset, length: recorded.received)
-                let found = try await context.reading { interruption in
-                    try directory.checksum(of: partial, range: stored, unless: interruption)
-                }
-                guard found == recorded.checksum else {
-                    damagedBytes += recorded.received
-                    continue
-                }
-            }
-            var seen = recorded
-            seen.bootID = bootID
-            ranges[recorded.index] = seen
-            sound.append(seen)
-        }
-        if damagedBytes > 0 { context.observer.startedOver(.damaged(bytes: damagedBytes)) }
-        // What was found wrong must not count when the next run asks, and what was found right
-        // need not be read for it.
-        if isReadBack {
-            try await context.records.beginDownload(checkpoint.replacingRanges(with: sound))
-        }
-        return ranges
-    }
-
     func perform(
         _ effect: DownloadState.Effect,
         _ state: inout DownloadState,

@@ -1,9 +1,10 @@
+internal import ObjectStorage
 internal import SyncModel
 
-/// The sizes of the parts of a stream whose length is unknown.
+/// The sizes of the parts of a stream.
 ///
-/// The first 1,000 parts have one size, so that the tags of most objects can be computed from their
-/// content. Later parts grow evenly, so that 10,000 of them reach 5 TiB.
+/// If its length is unknown, the first 1,000 parts have one size, so that the tags of most objects
+/// can be computed from their content. Later parts grow evenly, so that 10,000 of them reach 5 TiB.
 struct GrowingParts: Sendable, Hashable {
     /// The largest object of S3.
     static let reach: Int64 = 5 << 40
@@ -11,6 +12,11 @@ struct GrowingParts: Sendable, Hashable {
 
     private let first: Int64
     private let step: Int64
+
+    private init(first: Int64, step: Int64) {
+        self.first = first
+        self.step = step
+    }
 
     /// The first part has at least `preferred` and at least `minimum` bytes.
     init(preferred: Int64, minimum: Int64) {
@@ -20,6 +26,23 @@ struct GrowingParts: Sendable, Hashable {
         let missing = max(0, Self.reach - first * Int64(PartLayout.maximumPartCount))
         let steps = growing * (growing + 1) / 2
         step = (missing + steps - 1) / steps
+    }
+
+    /// Those of a stream of this length, if it is known.
+    init(length: Int64?, preferred: Int64, _ dialect: StorageDialect) throws(ItemFailure) {
+        guard let length else {
+            self.init(preferred: preferred, minimum: dialect.minimumPartSize)
+            return
+        }
+        let layout = PartLayout(
+            objectSize: length,
+            preferredPartSize: preferred,
+            minimumPartSize: dialect.minimumPartSize
+        )
+        guard let layout, length <= dialect.maximumObjectSize else {
+            throw .tooLarge(size: length, limit: dialect.maximumObjectSize)
+        }
+        self.init(first: layout.partSize, step: 0)
     }
 
     /// In bytes, by the index from 0.

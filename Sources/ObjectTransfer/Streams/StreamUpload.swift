@@ -1,9 +1,9 @@
-package import LocalStorage
+internal import LocalStorage
 internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
-/// A stream of unknown length on its way to one object.
+/// A stream on its way to one object.
 ///
 /// 1. What fits into one part goes in one PUT request.
 /// 2. A longer stream is sent in growing parts (``GrowingParts``), a few at once, each from memory.
@@ -13,6 +13,9 @@ internal import Synchronization
 ///
 /// A stream cannot be read twice, so that nothing is resumed.
 package struct StreamUpload: Sendable {
+    /// Reads the next bytes of the stream, as many as it is told; fewer only at its end.
+    package typealias Input = @Sendable (_ count: Int) async throws -> [UInt8]
+
     /// Bytes of parts in memory, unless two parts are larger.
     private static let memoryBudget = 256 << 20
     /// How long the end of an interrupted command may take.
@@ -21,9 +24,10 @@ package struct StreamUpload: Sendable {
 
     private let settings: ObjectUpload.Settings
     private let services: SingleTransfer
-    private let input: ByteStream
+    private let read: Input
+    /// Bytes of the whole; nil if that is unknown before the end.
+    private let length: Int64?
     private let onProgress: @Sendable (_ sent: Int) -> Void
-    private let reading = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
     private let makesObject = Mark()
 
     private final class Mark: Sendable {
@@ -35,13 +39,17 @@ package struct StreamUpload: Sendable {
     package var mayBeStored: Bool { makesObject.isSet.load(ordering: .acquiring) }
 
     /// Makes an upload; the path and the record of `settings` are not used.
+    ///
+    /// A stream that has another length than `length` makes no object.
     package init(
-        of input: ByteStream,
+        of read: @escaping Input,
+        length: Int64?,
         settings: ObjectUpload.Settings,
         services: SingleTransfer,
         onProgress: @escaping @Sendable (_ sent: Int) -> Void
     ) {
-        self.input = input
+        self.read = read
+        self.length = length
         self.settings = settings
         self.services = services
         self.onProgress = onProgress
@@ -59,38 +67,40 @@ package struct StreamUpload: Sendable {
                 try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
             }
             let context = services.context(settings.store, directory)
+            let sizes = try GrowingParts(
+                length: length,
+                preferred: services.partSize,
+                settings.store.dialect
+            )
             if settings.forbidsOverwrite {
                 try await ObjectUpload.checkAbsent(settings.key, context)
             }
-            return try await send(context)
+            return try await send(sizes, context)
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
     }
 
-    private func send(_ context: TransferContext) async throws -> ObjectUpload.Finished {
-        let sizes = GrowingParts(
-            preferred: services.partSize,
-            minimum: settings.store.dialect.minimumPartSize
-        )
+    private func send(
+        _ sizes: GrowingParts,
+        _ context: TransferContext
+    ) async throws -> ObjectUpload.Finished {
         let token = services.environment.randomName(Uploader.tokenLength)
         var beginning = [try await read(sizes.size(ofPartAt: 0))]
         if beginning[0].count == sizes.size(ofPartAt: 0) {
             let second = try await read(sizes.size(ofPartAt: 1))
             if !second.isEmpty { beginning.append(second) }
         }
+        try check(beginning.reduce(0) { $0 + Int64($1.count) }, isAtEnd: beginning.count == 1)
         if beginning.count == 1 { return try await put(beginning[0], token, context) }
         return try await sendParts(&beginning, sizes, token, context)
     }
 
-    /// Reads the next bytes of the stream, and stops when the task is cancelled.
-    private func read(_ count: Int) async throws -> [UInt8] {
-        let input = input
-        return try await withTaskCancellationHandler {
-            try await reading.run { () throws(LocalError) in try input.read(count) }
-        } onCancel: {
-            input.interrupt()
-        }
+    /// Throws unless the stream can still have, or has, the length that was announced.
+    private func check(_ count: Int64, isAtEnd: Bool) throws(ItemFailure) {
+        guard let length, count > length || isAtEnd && count < length else { return }
+        let found = count > length ? "has more than" : "ended after \(count) of"
+        throw .local(message: "the stream \(found) \(length) bytes; nothing was stored", stops: nil)
     }
 
     private func request(_ token: String, _ checksum: CRC64?) -> PutRequest {
@@ -198,6 +208,7 @@ extension StreamUpload {
                 while !waiting.isEmpty {
                     let bytes = waiting.removeFirst()
                     total += Int64(bytes.count)
+                    try check(total, isAtEnd: false)
                     held += bytes.count
                     let number = try number(begun, total)
                     begun += 1
@@ -232,6 +243,7 @@ extension StreamUpload {
                     if !bytes.isEmpty { waiting.append(bytes) }
                 }
             }
+            try check(total, isAtEnd: true)
             return parts.sorted { $0.number < $1.number }
         }
     }

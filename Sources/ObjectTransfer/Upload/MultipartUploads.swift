@@ -47,11 +47,7 @@ package struct MultipartUploads: Sendable {
                 guard error.mayHaveReachedServer, !error.isCancelled, attempt < Self.attempts
                 else { throw error }
                 try await context.environment.sleep(pause(after: attempt))
-                do {
-                    try await abortUnanswered(checkpoint)
-                } catch let error as StorageError where error.serviceCode == "AccessDenied" {
-                    // Whoever may not list uploads may still begin one.
-                }
+                try await abortUnanswered(checkpoint)
             }
             attempt += 1
         }
@@ -77,10 +73,7 @@ package struct MultipartUploads: Sendable {
     /// ours did and has not a single part is taken for ours: nobody loses a byte by its end.
     private func abortUnanswered(_ checkpoint: UploadCheckpoint) async throws {
         let objectKey = context.objectKey(checkpoint.key)
-        let page = try await context.store.listMultipartUploads(
-            ListUploadsRequest(prefix: objectKey)
-        )
-        for upload in page.uploads where upload.key == objectKey {
+        for upload in try await uploads(of: objectKey) where upload.key == objectKey {
             let earliest = checkpoint.started.seconds - Self.clockTolerance
             let latest = checkpoint.started.seconds + Self.longestBeginning
             guard let began = upload.initiated?.seconds, (earliest...latest).contains(began)
@@ -88,6 +81,24 @@ package struct MultipartUploads: Sendable {
             let parts = try await context.store.listParts(objectKey, upload.upload, after: nil)
             guard parts.parts.isEmpty else { continue }
             try await context.store.abortMultipartUpload(objectKey, upload.upload)
+        }
+    }
+
+    /// What a listing has of the key, and of keys that begin with it; nothing where listing is not
+    /// allowed, as whoever may not list may still upload.
+    private func uploads(
+        of objectKey: ObjectKey
+    ) async throws(StorageError) -> [MultipartUpload] {
+        do throws(StorageError) {
+            let request = ListUploadsRequest(prefix: objectKey)
+            return try await context.store.listMultipartUploads(request).uploads
+        } catch {
+            guard error.isNotAllowed else { throw error }
+            context.observer.warned(
+                "an upload of '\(objectKey.display)' may have begun without an answer, and stays "
+                    + "in the bucket: listing unfinished uploads is not allowed"
+            )
+            return []
         }
     }
 }

@@ -213,9 +213,9 @@ package struct UploadState: Sendable {
         case (.uploading, .noSuchUpload):
             guard !hasStartedOver else { return fail(.uploadVanished, keepsCheckpoint: false) }
             return startOver()
-        case (.settling(_, .alreadyExists), .other(.storage(_, _, _, let cause)))
-        where cause.isRefusal:
-            // Whoever may not look has the store's own word.
+        case (.settling, .other(.storage(_, _, _, let cause)))
+        where cause.isRefusal && cause != .expired:
+            // Whoever may not look has the store's own word, and the parts.
             return settled(isOurs: false, checksum: nil)
         case (.settling(let upload, _), .other(let failure)):
             // Not even the question could be asked: the checkpoint stays and the next run asks.

@@ -308,7 +308,7 @@ extension Uploader {
     private func discard(_ checkpoint: UploadCheckpoint) async throws {
         do {
             try await MultipartUploads(context: context).abort(checkpoint)
-        } catch let error as StorageError where error.serviceCode == "AccessDenied" {
+        } catch let error as StorageError where error.isNotAllowed {
             // Whoever may not abort may still upload; the upload's own lifetime ends it.
             context.warn(ofUpload: key, error)
         }

@@ -16,6 +16,7 @@ struct ControlRequest {
         case (.delete, "/-/requests"):
             core.log.clear()
             return Answer(204)
+        case (.get, "/-/held"): return text(200, String(core.faults.heldCount))
         case (.post, "/-/faults"):
             do {
                 core.faults.load(try FaultScript(json: body))

@@ -1,7 +1,7 @@
 internal import ManifestStore
-package import ObjectStorage
+internal import ObjectStorage
 internal import ObjectTransfer
-package import SyncModel
+internal import SyncModel
 
 /// Tasks that run concurrently with the transfers.
 extension MirrorRun {
@@ -77,22 +77,5 @@ struct SignalCounts {
         summary.requests = requests - before.requests
         summary.retries = retries - before.retries
         summary.throttled = throttled - before.throttled
-    }
-}
-
-extension RetryEvent {
-    package init(_ notice: RetryNotice, prefix: ObjectKey) {
-        let key = notice.error.key.map { key in
-            key.hasPrefix(prefix) ? ObjectKey(key.bytes.dropFirst(prefix.bytes.count)) : key
-        }
-        self.init(
-            operation: notice.error.operation,
-            key: key?.display,
-            attempt: notice.attempt,
-            limit: notice.limit,
-            wait: notice.pause / .seconds(1),
-            cause: notice.error.cause,
-            isOutage: notice.isOutage
-        )
     }
 }

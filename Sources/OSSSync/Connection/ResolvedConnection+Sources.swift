@@ -1,0 +1,167 @@
+internal import OSSTransfer
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+extension ResolvedConnection {
+    /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the
+    /// files of the service's own tools; the first that says something counts.
+    init(
+        _ remote: Remote,
+        link: LinkFile?,
+        sources: ConfigurationSources
+    ) throws(SyncError) {
+        let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
+        let variables = EnvironmentLocation(remote.dialect, sources.environment)
+        let options = sources.options
+        try options.check()
+        let asked = LocationSettings(
+            endpoint: options.endpoint,
+            region: options.region,
+            addressing: options.addressing,
+            signature: options.signature,
+            provider: options.provider
+        )
+        let locations = [asked, variables.location] + (try files.locations(bucket: remote.bucket))
+        let address = locations.lazy.compactMap(\.endpoint).first
+        let region = Self.region(locations, remote.dialect)
+        let addressing = locations.lazy.compactMap(\.addressing).first ?? "auto"
+        // In files that both dialects share, v1 is said of OSS.
+        let signatures =
+            remote.dialect == .s3 ? [asked.signature, link?.signature] : locations.map(\.signature)
+        let version = signatures.lazy.compactMap(\.self).first ?? "v4"
+        guard let choice = AddressingChoice(rawValue: addressing) else {
+            throw Self.usage("'\(displayText(addressing))' is not an addressing style")
+        }
+        guard let known = SignatureVersion(rawValue: version) else {
+            throw Self.usage("'\(displayText(version))' is not a supported signature version")
+        }
+        let location = try BucketLocation(
+            remote,
+            address: address,
+            region: region,
+            addressing: choice,
+            provider: try Self.provider(locations, asked: asked.provider, remote.dialect),
+            signature: known,
+            allowsInsecureHTTP: options.allowsInsecureHTTP
+        )
+        let used = LocationSettings(
+            endpoint: address,
+            region: region,
+            addressing: addressing,
+            signature: version,
+            provider: remote.dialect == .s3 ? locations.lazy.compactMap(\.provider).first : nil
+        )
+        try self.init(
+            location: location,
+            used: used,
+            credentials: try files.credentials(),
+            caFile: options.caFile ?? variables.caFile ?? files.awsCAFile(),
+            proxy: Self.proxy(for: location.endpoint, bucket: remote.bucket, sources.environment),
+            retryAndTimeout: RetryAndTimeout(options),
+            bandwidth: options.bandwidth.map { timetable in
+                BandwidthLimit { timetable.limit(atMinute: WallClock.minuteOfDay()) }
+            },
+            onRetry: sources.onRetry
+        )
+    }
+
+    /// The first region, unless a place before it has an endpoint that names another one.
+    ///
+    /// Signatures for a region that does not match the endpoint are rejected.
+    private static func region(_ locations: [LocationSettings], _ dialect: Remote.Dialect)
+        -> String?
+    {
+        for location in locations {
+            if let region = location.region { return region }
+            guard let endpoint = location.endpoint else { continue }
+            if let region = Endpoint.region(named: endpoint, isS3: dialect == .s3) { return region }
+            // Of the endpoints only the first counts.
+            break
+        }
+        return locations.lazy.compactMap(\.region).first
+    }
+
+    /// In files that both dialects share, the provider is said of S3.
+    private static func provider(
+        _ locations: [LocationSettings],
+        asked: String?,
+        _ dialect: Remote.Dialect
+    ) throws(SyncError) -> StoreProvider? {
+        guard dialect == .s3 else {
+            guard asked == nil else { throw usage("--provider is for s3:// remotes") }
+            return nil
+        }
+        guard let name = locations.lazy.compactMap(\.provider).first else { return nil }
+        if let provider = StoreProvider(rawValue: name) { return provider }
+        throw usage(
+            "'\(displayText(name))' is not a provider; supported are "
+                + StoreProvider.allCases.map(\.rawValue).joined(separator: ", ")
+        )
+    }
+
+    private static func usage(_ message: String) -> SyncError {
+        SyncError(code: .configuration, message: message)
+    }
+
+    /// The proxy of the environment, which hosts of `no_proxy` and this machine do without.
+    static func proxy(
+        for endpoint: Endpoint,
+        bucket: String?,
+        _ environment: [String: String]
+    ) -> String? {
+        var host = endpoint.host
+        if let bucket, endpoint.addressing == .virtual { host = bucket + "." + host }
+        guard !endpoint.isLoopback else { return nil }
+        return proxy(forHost: host, isHTTPS: endpoint.scheme == .https, environment)
+    }
+
+    /// The same for a host that is not this machine.
+    static func proxy(
+        forHost host: String,
+        isHTTPS: Bool,
+        _ environment: [String: String]
+    ) -> String? {
+        // HTTP_PROXY in capitals is left out: a web server's CGI could set it from a header.
+        let names = isHTTPS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
+        guard let proxy, !proxy.isEmpty else { return nil }
+        let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        let isExcepted = exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }
+            .contains { pattern in
+                let name = String(decoding: pattern, as: UTF8.self).lowercased()
+                    .drop { $0 == "." }
+                return name == "*" || host == name || host.hasSuffix("." + name)
+            }
+        return isExcepted ? nil : proxy
+    }
+}
+
+/// What the environment says of a bucket's place, the first first.
+private struct EnvironmentLocation {
+    let location: LocationSettings
+    let caFile: String?
+
+    init(_ dialect: Remote.Dialect, _ environment: [String: String]) {
+        func first(_ names: String...) -> String? {
+            names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
+        switch dialect {
+        case .oss:
+            location = LocationSettings(
+                endpoint: first("OSS_ENDPOINT"),
+                region: first("OSS_REGION", "ALIBABA_CLOUD_REGION_ID"),
+                addressing: nil
+            )
+            caFile = nil
+        case .s3:
+            let isIgnored = ignoresAWSEndpoints(environment)
+            location = LocationSettings(
+                endpoint: isIgnored ? nil : first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+                region: first("AWS_REGION", "AWS_DEFAULT_REGION"),
+                addressing: nil
+            )
+            caFile = first("AWS_CA_BUNDLE")
+        }
+    }
+}

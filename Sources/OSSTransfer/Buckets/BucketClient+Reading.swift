@@ -1,0 +1,125 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What came of a read with conditions.
+public enum ReadOutcome<Value: Sendable & Hashable>: Sendable, Hashable {
+    /// The conditions hold.
+    case found(Value)
+    /// Status 304: the object is the one that the caller has.
+    case notModified
+    /// Status 412: the object is another one than the caller wants.
+    case preconditionFailed
+    /// Status 416: the object has no byte of the range.
+    case rangeNotSatisfiable
+
+    /// The value, if there is one.
+    public var value: Value? {
+        if case .found(let value) = self { value } else { nil }
+    }
+}
+
+/// An object, or a range of it, in memory.
+public struct ObjectContent: Sendable, Hashable {
+    /// What the headers say of the whole object.
+    public let info: ObjectInfo
+    /// The bytes that were asked for.
+    public let bytes: [UInt8]
+}
+
+extension BucketClient {
+    /// Asks for an object's headers.
+    ///
+    /// - Parameters:
+    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - conditions: Which version is wanted.
+    /// - Returns: The headers, or which condition did not hold.
+    /// - Throws: `SyncError`: `notFound` if there is no such object, `forbidden` if it may not be
+    ///   read, `credentials`, `expired`, `remoteUnreachable` if there was no answer after all
+    ///   repetitions, `cancelled`.
+    public func head(
+        _ key: String,
+        conditions: ObjectConditions = .none
+    ) async throws(SyncError) -> ReadOutcome<ObjectInfo> {
+        let request = HeadRequest(key: ObjectKey(key), conditions: conditions.wire)
+        return try await outcome { () throws(StorageError) in
+            ObjectInfo(key, try await store.head(request))
+        }
+    }
+
+    /// Reads an object or a range of it into memory.
+    ///
+    /// A whole object is held against its CRC-64. For what does not fit into memory, use
+    /// ``ResumableDownload``.
+    ///
+    /// - Parameters:
+    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - range: Nil for the whole object.
+    ///   - conditions: Which version is wanted.
+    ///   - limit: The largest number of bytes that is taken; more is an error of code
+    ///     `configuration`, found before the bytes are fetched.
+    /// - Returns: The bytes, or which condition did not hold.
+    /// - Throws: `SyncError`, as ``head(_:conditions:)``; `remoteUnreachable` also if what came is
+    ///   not what was asked for, after all repetitions.
+    public func get(
+        _ key: String,
+        range: ObjectRange? = nil,
+        conditions: ObjectConditions = .none,
+        limit: Int
+    ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
+        try SettingBounds.check(limit, "limit", 0...Int.max)
+        let request = GetRequest(
+            key: ObjectKey(key),
+            form: range?.form,
+            conditions: conditions.wire
+        )
+        return try await outcome { () throws(StorageError) in
+            let (metadata, bytes) = try await store.read(request, limit: limit)
+            return ObjectContent(info: ObjectInfo(key, metadata), bytes: bytes)
+        }
+    }
+
+    /// Reads several ranges of one version of an object, each by a request of its own.
+    ///
+    /// - Parameters:
+    ///   - key: The whole key.
+    ///   - ranges: In any order; they may overlap.
+    ///   - limit: The largest number of bytes that each range may have.
+    /// - Returns: The ranges in the order in which they were asked for; `preconditionFailed` if the
+    ///   object was replaced in between, `rangeNotSatisfiable` if it has no byte of one of them.
+    /// - Throws: `SyncError`, as ``get(_:range:conditions:limit:)``.
+    public func get(
+        _ key: String,
+        ranges: [ObjectRange],
+        limit: Int
+    ) async throws(SyncError) -> ReadOutcome<[ObjectContent]> {
+        var contents: [ObjectContent] = []
+        var conditions = ObjectConditions.none
+        for range in ranges {
+            switch try await get(key, range: range, conditions: conditions, limit: limit) {
+            case .found(let content):
+                contents.append(content)
+                conditions.ifMatch = content.info.etag
+            case .notModified: return .notModified
+            case .preconditionFailed: return .preconditionFailed
+            case .rangeNotSatisfiable: return .rangeNotSatisfiable
+            }
+        }
+        return .found(contents)
+    }
+
+    private func outcome<Value: Sendable & Hashable>(
+        _ read: () async throws(StorageError) -> Value
+    ) async throws(SyncError) -> ReadOutcome<Value> {
+        do throws(StorageError) {
+            return .found(try await read())
+        } catch {
+            switch error.status {
+            case 304: return .notModified
+            case 412: return .preconditionFailed
+            case 416: return .rangeNotSatisfiable
+            default: throw SyncError(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+extension BucketClient {
+    /// Writes an object from memory.
+    ///
+    /// What the store computes of it, CRC-64 or MD5, is compared with what was sent.
+    ///
+    /// - Parameters:
+    ///   - bytes: The content, at most 5 GiB, which goes in one request; in parts it is sent by
+    ///     ``UploadTarget/write(_:options:onNotice:onProgress:)``.
+    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - options: What is written with it.
+    /// - Returns: What the store says of the new version.
+    /// - Throws: `SyncError`: `alreadyExists` if it must not be replaced, `credentials`,
+    ///   `remoteUnreachable`, `cancelled`, `configuration` for a key or metadata that no store
+    ///   takes.
+    @discardableResult
+    public func put(
+        _ bytes: [UInt8],
+        to key: String,
+        options: PutOptions = .none
+    ) async throws(SyncError) -> PutReceipt {
+        try options.properties.checkMetadata(for: remote.dialect)
+        do throws(StorageError) {
+            return PutReceipt(
+                try await store.put(options.request(key), body: .bytes(bytes)) { _ in }
+            )
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Deletes one object; one that does not exist is deleted already.
+    ///
+    /// - Throws: `SyncError`: `credentials`, `remoteUnreachable`, `cancelled`.
+    public func delete(_ key: String) async throws(SyncError) {
+        do throws(StorageError) {
+            try await store.delete(ObjectKey(key), versionID: nil)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// Deletes many objects, a thousand with each request.
+    ///
+    /// - Returns: The keys that are not known to be deleted, each with the reason.
+    /// - Throws: `SyncError` if a whole request failed; requests before it have been carried out.
+    public func delete(_ keys: [String]) async throws(SyncError) -> [String: SyncError] {
+        var failures: [String: SyncError] = [:]
+        var rest = keys[...]
+        do throws(StorageError) {
+            while !rest.isEmpty {
+                let page = rest.prefix(1_000)
+                rest = rest.dropFirst(1_000)
+                for (key, error) in try await store.delete(page.map { ObjectKey($0) }) {
+                    failures[String(decoding: key.bytes, as: UTF8.self)] = SyncError(error)
+                }
+            }
+        } catch {
+            throw SyncError(error)
+        }
+        return failures
+    }
+
+    /// Copies an object within the bucket; the bytes stay at the store.
+    ///
+    /// - Parameters:
+    ///   - source: The whole key of what is copied, of at most 1 GB with OSS and 5 GiB with S3.
+    ///   - etag: The version that is meant; another one there is an error of code `objectChanged`.
+    ///     Nil for any version.
+    ///   - destination: The whole key of the copy.
+    ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
+    /// - Returns: What the store says of the copy.
+    /// - Throws: `SyncError`: besides those, `notFound`, `credentials`, `remoteUnreachable`,
+    ///   `cancelled`.
+    @discardableResult
+    public func copy(
+        _ source: String,
+        etag: String? = nil,
+        to destination: String,
+        forbidsOverwrite: Bool = false
+    ) async throws(SyncError) -> PutReceipt {
+        var request = CopyRequest(
+            source: ObjectKey(source),
+            sourceETag: etag.map { ETag(wire: $0) },
+            destination: ObjectKey(destination),
+            forbidsOverwrite: forbidsOverwrite
+        )
+        request.existenceIsUnknown = true
+        do throws(StorageError) {
+            return PutReceipt(try await store.copy(request))
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// A method that a signed URL can allow.
+    public enum Method: Sendable, Hashable {
+        /// Reads the object or a range of it.
+        case get
+        /// Asks for the object's headers; a URL for `get` does not allow it.
+        case head
+        /// Writes the object.
+        case put
+        /// Deletes the object.
+        case delete
+
+        var wire: HTTPMethod {
+            switch self {
+            case .get: .get
+            case .head: .head
+            case .put: .put
+            case .delete: .delete
+            }
+        }
+    }
+
+    /// A URL that allows its holder one kind of request until `lifetime` has passed.
+    ///
+    /// No request is made, except to the source of credentials.
+    ///
+    /// - Parameters:
+    ///   - method: What is allowed.
+    ///   - key: The whole key of the one object it is allowed for.
+    ///   - lifetime: 1 s to 7 days; with temporary keys at most 12 hours, and never longer than the
+    ///     keys live.
+    ///   - query: More query parameters, such as `response-content-type`; they are signed.
+    ///   - headers: Headers that the request must then have, with exactly these values.
+    /// - Returns: The whole URL; it grants the permission to anyone who has it.
+    /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
+    ///   are none.
+    public func presignedURL(
+        _ method: Method,
+        key: String,
+        lifetime: Duration,
+        query: [(name: String, value: String)] = [],
+        headers: [(name: String, value: String)] = []
+    ) async throws(SyncError) -> String {
+        do throws(StorageError) {
+            return try await store.presignedURL(
+                method: method.wire,
+                key: ObjectKey(key),
+                query: query.map { ($0.name, $0.value) },
+                headers: headers.map { ($0.name, $0.value) },
+                expires: lifetime
+            )
+        } catch {
+            throw SyncError(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What is written with an object.
+public struct PutOptions: Sendable, Hashable {
+    /// What the object is written with.
+    public var properties: ObjectProperties
+    /// Refuses to replace an object: `SyncError` of code `alreadyExists`.
+    public var forbidsOverwrite: Bool
+    /// A request that OSS makes to another server once the object is stored; S3 has none.
+    public var callback: UploadCallback?
+
+    /// Makes options; those left out are the store's own choice.
+    public init(
+        properties: ObjectProperties = .none,
+        forbidsOverwrite: Bool = false,
+        callback: UploadCallback? = nil
+    ) {
+        self.properties = properties
+        self.forbidsOverwrite = forbidsOverwrite
+        self.callback = callback
+    }
+
+    /// No options.
+    public static let none = PutOptions()
+
+    func request(_ key: String) -> PutRequest {
+        var request = PutRequest(
+            key: ObjectKey(key),
+            userMetadata: properties.sortedMetadata,
+            forbidsOverwrite: forbidsOverwrite,
+            callback: callback?.wire
+        )
+        request.set(properties)
+        request.existenceIsUnknown = true
+        return request
+    }
+}
+
+/// An object that was written.
+public struct PutReceipt: Sendable, Hashable {
+    /// The tag of the new version, without quotes; opaque.
+    public let etag: String
+    /// CRC-64 of the object as the store computed it, or of what was sent where it computes none.
+    public let crc64: UInt64?
+    /// The version in a versioned bucket.
+    public let versionID: String?
+    /// What became of the callback that was asked for.
+    public let callback: CallbackReply?
+    /// The service's id of the request, for its support.
+    public let requestID: String?
+
+    init(_ result: PutResult) {
+        etag = result.etag.text
+        crc64 = (result.crc64 ?? result.sentChecksum)?.value
+        versionID = result.versionID?.text
+        callback = CallbackReply(body: result.callbackBody, failure: result.callbackFailure)
+        requestID = result.requestID
+    }
+}

@@ -1,0 +1,62 @@
+package import ObjectStorage
+package import ObjectTransfer
+
+/// Where a bucket is and how requests to it are signed.
+package struct BucketLocation: Sendable {
+    package let dialect: StorageDialect
+    package let endpoint: Endpoint
+    package let signature: SignatureVersion
+
+    /// Refuses what would leak a request or could not be signed.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    package init(
+        _ remote: Remote,
+        address: String?,
+        region: String?,
+        addressing: AddressingChoice,
+        provider: StoreProvider?,
+        signature: SignatureVersion,
+        allowsInsecureHTTP: Bool
+    ) throws(SyncError) {
+        guard signature == .v4 || remote.dialect == .oss else {
+            throw Self.usage("'\(signature.rawValue)' is not a supported signature version")
+        }
+        self.signature = signature
+        do throws(EndpointError) {
+            switch remote.dialect {
+            case .oss:
+                dialect = .oss
+                endpoint = try Endpoint(parsing: address, region: region, addressing: addressing)
+            case .s3:
+                dialect = .s3(provider)
+                endpoint = try Endpoint(
+                    parsingS3: address,
+                    region: region,
+                    addressing: addressing,
+                    provider: provider,
+                    bucket: remote.bucket
+                )
+            }
+        } catch {
+            throw Self.usage(error.message)
+        }
+        guard endpoint.scheme == .https || endpoint.isLoopback || allowsInsecureHTTP else {
+            throw Self.usage(
+                "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on "
+                    + "the network path can read and change everything; use https, or "
+                    + "--insecure-http"
+            )
+        }
+        if signature == .v4, endpoint.region == nil {
+            throw Self.usage(
+                "the region of '\(displayText(endpoint.host))' is not known, and V4 signatures "
+                    + "need it; specify --region"
+            )
+        }
+    }
+
+    private static func usage(_ message: String) -> SyncError {
+        SyncError(code: .configuration, message: message)
+    }
+}

@@ -1,0 +1,74 @@
+internal import SyncModel
+
+extension Remote {
+    private static let bucketLengths = 3...63
+
+    /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
+    ///
+    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
+    public init(parsing text: String) throws(SyncError) {
+        // The query of a signed address is a secret.
+        let isRemote = text.hasPrefix("oss://") || text.hasPrefix("s3://")
+        let shown = displayText(isRemote ? text : Self.withoutQuery(text))
+        func failure(_ reason: String) -> SyncError {
+            SyncError(
+                code: .configuration,
+                message: "'\(shown)' is not a remote: \(reason); use oss://BUCKET/PREFIX "
+                    + "or s3://BUCKET/PREFIX"
+            )
+        }
+        let dialect: Dialect
+        let rest: Substring
+        if text.hasPrefix("oss://") {
+            (dialect, rest) = (.oss, text.dropFirst(6))
+        } else if text.hasPrefix("s3://") {
+            (dialect, rest) = (.s3, text.dropFirst(5))
+        } else {
+            throw failure("it begins with neither oss:// nor s3://")
+        }
+        let bytes = [UInt8](rest.utf8)
+        let slash = bytes.firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+        let bucket = bytes[..<slash]
+        guard Self.isBucketName(bucket, dialect) else {
+            let others = dialect == .s3 ? "hyphen and dot, and none of those" : "hyphen, and none"
+            throw failure("a bucket's name has 3 to 63 of a-z, 0-9, \(others) at its ends")
+        }
+        let prefix = [UInt8](bytes[slash...].dropFirst())
+        guard prefix.first != UInt8(ascii: "/"), prefix.first != UInt8(ascii: "\\") else {
+            throw failure("a key cannot begin with a slash")
+        }
+        guard !prefix.contains(0) else { throw failure("it has a NUL byte") }
+        self.init(
+            dialect: dialect,
+            bucket: String(decoding: bucket, as: UTF8.self),
+            prefix: String(decoding: prefix, as: UTF8.self)
+        )
+    }
+
+    private static func withoutQuery(_ text: String) -> String {
+        let bytes = text.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text }
+        return String(text[..<mark]) + "?…"
+    }
+
+    private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: Dialect) -> Bool {
+        func isAlphanumeric(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+        }
+        guard bucketLengths.contains(name.count), let first = name.first, let last = name.last
+        else { return false }
+        return isAlphanumeric(first) && isAlphanumeric(last)
+            && name.allSatisfy { byte in
+                isAlphanumeric(byte) || byte == UInt8(ascii: "-")
+                    || (dialect == .s3 && byte == UInt8(ascii: "."))
+            }
+    }
+
+    /// The remote as the user types it: `oss://bucket/prefix/`.
+    public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
+
+    /// The remote in a form that is safe to print.
+    public var display: String { displayText(text) }
+
+    package var prefixKey: ObjectKey { ObjectKey(prefix) }
+}

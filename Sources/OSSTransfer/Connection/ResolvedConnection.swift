@@ -1,0 +1,91 @@
+package import ObjectStorage
+package import ObjectTransfer
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// How a bucket is reached, after every source was asked in its order.
+package struct ResolvedConnection: Sendable {
+    package let location: BucketLocation
+    /// What the sources said of the place.
+    package let used: LocationSettings
+    package let credentials: any CredentialsProvider
+    package let caFile: String?
+    package let proxy: String?
+    package let retryAndTimeout: RetryAndTimeout
+    /// What all requests together may move; nil for no limit.
+    package let bandwidth: BandwidthLimit?
+    private let onRetry: (@Sendable (RetryEvent) -> Void)?
+
+    package var dialect: StorageDialect { location.dialect }
+    package var endpoint: Endpoint { location.endpoint }
+    package var signature: SignatureVersion { location.signature }
+
+    package init(
+        location: BucketLocation,
+        used: LocationSettings,
+        credentials: any CredentialsProvider,
+        caFile: String?,
+        proxy: String?,
+        retryAndTimeout: RetryAndTimeout,
+        bandwidth: BandwidthLimit?,
+        onRetry: (@Sendable (RetryEvent) -> Void)?
+    ) throws(SyncError) {
+        try Self.checkAuthorities(caFile)
+        self.location = location
+        self.used = used
+        self.credentials = credentials
+        self.caFile = caFile
+        self.proxy = proxy
+        self.retryAndTimeout = retryAndTimeout
+        self.bandwidth = bandwidth
+        self.onRetry = onRetry
+    }
+
+    /// Uses an app's configuration; reads no files or environment variables.
+    package init(_ remote: Remote, _ configuration: StoreConfiguration) throws(SyncError) {
+        try configuration.connection.check()
+        location = try BucketLocation(
+            remote,
+            address: configuration.endpoint,
+            region: configuration.region,
+            addressing: configuration.addressing.choice,
+            provider: remote.dialect == .s3
+                ? configuration.provider.flatMap { StoreProvider(rawValue: $0.rawValue) } : nil,
+            signature: configuration.signature == .v1 ? .v1 : .v4,
+            allowsInsecureHTTP: configuration.connection.allowsInsecureHTTP
+        )
+        used = LocationSettings(
+            endpoint: configuration.endpoint,
+            region: configuration.region,
+            addressing: nil
+        )
+        credentials = configuration.credentials.provider
+        caFile = configuration.connection.caFile
+        try Self.checkAuthorities(caFile)
+        proxy = configuration.connection.proxy
+        retryAndTimeout = RetryAndTimeout(configuration.connection)
+        bandwidth = configuration.connection.bandwidthLimit.map { BandwidthLimit($0) }
+        onRetry = nil
+    }
+
+    /// Says that a request failed which no run made.
+    package func notify(_ notice: RetryNotice, prefix: ObjectKey) {
+        onRetry?(RetryEvent(notice, prefix: prefix))
+    }
+
+    /// Without this check, an unreadable file would appear as an untrusted server at the first
+    /// request.
+    package static func checkAuthorities(_ file: String?) throws(SyncError) {
+        if let file, unsafe access(file, R_OK) != 0 {
+            throw SyncError(
+                code: .configuration,
+                message: "the certificate authorities '\(displayText(file))' can't be read"
+            )
+        }
+    }
+}

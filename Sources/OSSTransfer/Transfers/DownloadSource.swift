@@ -1,0 +1,128 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Signed URLs of one object, created by the holder of the keys for a client without keys.
+public struct PresignedURLs: Sendable, Hashable {
+    /// Signed for GET; for an object that anyone may read, its plain URL.
+    public let get: String
+    /// Signed for HEAD, which a URL for GET does not allow, for objects that are empty or were
+    /// replaced; nil, or refused by the server: the first byte is read instead.
+    public let head: String?
+
+    /// Takes the URLs as they are.
+    public init(get: String, head: String? = nil) {
+        self.get = get
+        self.head = head
+    }
+}
+
+extension PresignedURLs: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Leaves out the signed part, so that the text grants no permission.
+    public var description: String { "PresignedURLs" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// Shows nothing.
+    public var customMirror: Swift.Mirror { Swift.Mirror(self, children: []) }
+}
+
+/// What is downloaded, and by which right.
+public struct DownloadSource: Sendable {
+    /// The object as messages name it.
+    let key: ObjectKey
+    /// The object as records know it again, without secrets.
+    let subject: String
+    let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+
+    /// An object of a bucket, read with the bucket's credentials.
+    ///
+    /// - Parameters:
+    ///   - client: The bucket.
+    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    /// - Returns: A source; no request is made.
+    public static func object(_ client: BucketClient, key: String) -> DownloadSource {
+        DownloadSource(
+            key: ObjectKey(key),
+            subject: client.subject(of: key),
+            makeStore: { client.store }
+        )
+    }
+
+    /// An object by signed URLs, which are sent as they are.
+    ///
+    /// Requests go to the URLs' host and nowhere else: redirects are not followed, and new URLs
+    /// must be of the same host. What is signed never stands in a message or a record.
+    ///
+    /// - Parameters:
+    ///   - urls: Signed for this object.
+    ///   - connection: How the host is reached.
+    ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
+    ///     most likely expired; once for all requests that wait. Nil: that is an error of code
+    ///     `expired`, `forbidden` or `credentials`. What it throws ends the download with the last
+    ///     of these and the error's text.
+    ///   - onRetry: Called from any thread for each failed request that is retried.
+    /// - Returns: A source; no request is made.
+    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
+    ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
+    ///   settings allow it, and for certificate authorities that can't be read.
+    public static func presigned(
+        _ urls: PresignedURLs,
+        connection: ConnectionSettings = ConnectionSettings(),
+        renewal: (@Sendable () async throws -> PresignedURLs)? = nil,
+        onRetry: (@Sendable (RetryEvent) -> Void)? = nil
+    ) throws(SyncError) -> DownloadSource {
+        try connection.check()
+        let first = try pair(urls, connection)
+        try ResolvedConnection.checkAuthorities(connection.caFile)
+        var renew: PresignedURLSource.Renewal?
+        if let renewal { renew = { try pair(try await renewal(), connection) } }
+        let source = PresignedURLSource(first, renewal: renew)
+        let settings = PresignedSettings(connection)
+        let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
+            () throws(SyncError) -> any ObjectStore in
+            do throws(StorageError) {
+                return try StorageClient(
+                    urls: source,
+                    first: first.get,
+                    settings: settings,
+                    environment: SystemClocks.storage { observation in
+                        guard case .retrying(let notice) = observation else { return }
+                        onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
+                    }
+                )
+            } catch {
+                throw SyncError(error)
+            }
+        }
+        return DownloadSource(
+            key: first.get.key,
+            subject: first.get.description,
+            makeStore: makeStore
+        )
+    }
+
+    private static func pair(
+        _ urls: PresignedURLs,
+        _ connection: ConnectionSettings
+    ) throws(SyncError) -> PresignedPair {
+        func usage(_ message: String) -> SyncError {
+            SyncError(code: .configuration, message: message)
+        }
+        let pair: PresignedPair
+        do throws(EndpointError) {
+            var head: PresignedURL?
+            if let text = urls.head { head = try PresignedURL(parsing: text) }
+            pair = PresignedPair(get: try PresignedURL(parsing: urls.get), head: head)
+        } catch {
+            throw usage("not a signed URL: \(error.message)")
+        }
+        let endpoint = pair.get.endpoint
+        guard pair.head.map({ $0.endpoint == endpoint }) ?? true else {
+            throw usage("the URLs for GET and HEAD have different hosts")
+        }
+        guard endpoint.isSafe(connection.allowsInsecureHTTP) else {
+            throw usage(endpoint.plainHTTPWarning)
+        }
+        return pair
+    }
+}

@@ -1,0 +1,71 @@
+internal import ObjectTransfer
+
+/// Something that happened to a transfer of a ``TransferManager``.
+public struct TransferEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// It began to move bytes, or resumed.
+        case started
+        /// It has come so far.
+        case progress(TransferProgress)
+        /// A notice, which is not a failure.
+        case notice(TransferNotice)
+        /// It was paused and can be resumed.
+        case paused
+        /// It was given up.
+        case cancelled
+        /// It is done.
+        case finished(TransferResult)
+        /// It ended with an error; it can be resumed.
+        case failed(SyncError)
+    }
+
+    /// The transfer, as the app calls it.
+    public let identifier: String
+    /// What happened.
+    public let kind: Kind
+}
+
+/// Hears what happens to one transfer of a ``TransferManager``.
+///
+/// The calls for one transfer come one after the other, from any thread. Neither the transfer nor
+/// the manager waits for them; of progress that a slow listener has not heard yet, it gets the
+/// latest. Each call may be left out: by default it does nothing.
+public protocol TransferListener: Sendable {
+    /// The transfer has come so far.
+    func transfer(_ identifier: String, progressed progress: TransferProgress)
+    /// The transfer was paused and can be resumed.
+    func transferPaused(_ identifier: String)
+    /// The transfer was given up.
+    func transferCancelled(_ identifier: String)
+    /// The transfer is done.
+    func transferFinished(_ identifier: String, _ result: TransferResult)
+    /// The transfer ended with an error; it can be resumed.
+    func transferFailed(_ identifier: String, _ error: SyncError)
+}
+
+extension TransferListener {
+    /// Does nothing.
+    public func transfer(_ identifier: String, progressed progress: TransferProgress) {}
+    /// Does nothing.
+    public func transferPaused(_ identifier: String) {}
+    /// Does nothing.
+    public func transferCancelled(_ identifier: String) {}
+    /// Does nothing.
+    public func transferFinished(_ identifier: String, _ result: TransferResult) {}
+    /// Does nothing.
+    public func transferFailed(_ identifier: String, _ error: SyncError) {}
+}
+
+extension TransferEvent {
+    func notify(_ listener: any TransferListener) {
+        switch kind {
+        case .started, .notice: break
+        case .progress(let progress): listener.transfer(identifier, progressed: progress)
+        case .paused: listener.transferPaused(identifier)
+        case .cancelled: listener.transferCancelled(identifier)
+        case .finished(let result): listener.transferFinished(identifier, result)
+        case .failed(let error): listener.transferFailed(identifier, error)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What a ``TransferManager`` knows of a transfer.
+public struct ManagedTransfer: Sendable, Hashable {
+    /// As the app calls it.
+    public let identifier: String
+    /// Whether it is a download or an upload.
+    public let kind: TransferJob.Kind
+    /// The file's path.
+    public internal(set) var path: String
+    /// What the app said of it when it was added.
+    public let context: String
+    /// Why it was paused, as ``TransferManager/pauseAll(reason:)`` was told.
+    public internal(set) var pauseReason: String?
+    /// Where it is.
+    public internal(set) var state: TransferState
+    /// Bytes that are where they belong.
+    public internal(set) var completedBytes: Int64
+    /// Bytes of the whole; nil before anything is known of it.
+    public internal(set) var totalBytes: Int64?
+}
+
+/// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
+final class TransferIndex: Sendable {
+    /// A transfer, and the one path of a download's file.
+    typealias Found = (number: Int64, transfer: ManagedTransfer, file: String?)
+
+    private static let suffix = ".transfer.json"
+
+    private let directory: RecordDirectory
+    /// Two managers would move the same bytes twice.
+    private let lock: RecordLock
+
+    init(path: String) throws(LocalError) {
+        directory = try RecordDirectory(path: path)
+        lock = try directory.lock("manager.lock")
+        try RecordSweep.removeLeftovers(in: directory, olderThan: nil)
+    }
+
+    /// All that is recorded, in the order in which it was added; what can't be read is left out.
+    func load() throws(LocalError) -> [Found] {
+        var found: [Found] = []
+        for name in try directory.names(endingIn: Self.suffix) {
+            guard let bytes = try directory.read(name),
+                let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
+                let number = json["number"]?.decimal, let transfer = ManagedTransfer(json),
+                Self.name(transfer.identifier) == name
+            else { continue }
+            let file =
+                transfer.kind == .download
+                ? try? RecordPlace.relative(transfer.path, to: nil) : nil
+            found.append((number, transfer, file))
+        }
+        return found.sorted { $0.number < $1.number }
+    }
+
+    func save(_ transfer: ManagedTransfer, number: Int64) throws(LocalError) {
+        let json = transfer.json(number: number)
+        try directory.write(Self.name(transfer.identifier), [UInt8]((json.text + "\n").utf8))
+    }
+
+    func remove(_ identifier: String) throws(LocalError) {
+        try directory.remove(Self.name(identifier))
+    }
+
+    /// Deletes what an unfinished transfer left on this machine.
+    func discard(_ transfer: ManagedTransfer) throws(LocalError) {
+        let name = RecordPlace.name(
+            of: transfer.identifier,
+            isDownload: transfer.kind == .download
+        )
+        guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
+            return try directory.remove(name)
+        }
+        try RecordSweep.discard(name, in: directory, beside: file)
+    }
+
+    private static func name(_ identifier: String) -> String {
+        RecordName.digest(identifier) + suffix
+    }
+}
+
+// MARK: - The form of a file
+
+extension ManagedTransfer {
+    fileprivate func json(number: Int64) -> JSONText {
+        .object([
+            .init(name: "number", value: .number(String(number))),
+            .init(name: "identifier", value: .string(identifier)),
+            .init(name: "kind", value: .string(kind.rawValue)),
+            .init(name: "path", value: .string(path)),
+            .init(name: "context", value: .string(context)),
+            .init(name: "pause_reason", value: pauseReason.map { .string($0) } ?? .null),
+            .init(name: "state", value: .string(state.recordName)),
+            .init(name: "completed", value: .number(String(completedBytes))),
+            .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
+        ])
+    }
+
+    /// Nil if it is not what ``json(number:)`` makes.
+    fileprivate init?(_ json: JSONText) {
+        guard let identifier = json["identifier"]?.content,
+            let kind = json["kind"]?.content.flatMap(TransferJob.Kind.init),
+            let path = json["path"]?.content,
+            let state = json["state"]?.content.flatMap(TransferState.init(recordName:)),
+            let completed = json["completed"]?.decimal
+        else { return nil }
+        self.init(
+            identifier: identifier,
+            kind: kind,
+            path: path,
+            context: json["context"]?.content ?? "",
+            pauseReason: json["pause_reason"]?.content,
+            state: state,
+            completedBytes: completed,
+            totalBytes: json["total"]?.decimal
+        )
+    }
+}
+
+extension TransferState {
+    /// A transfer that runs or waits when its process ends resumes in the next process.
+    fileprivate var recordName: String {
+        switch self {
+        case .ready: "ready"
+        case .running, .waiting: "waiting"
+        case .paused: "paused"
+        case .failed: "failed"
+        case .finished: "finished"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    fileprivate init?(recordName: String) {
+        let all: [TransferState] = [.ready, .waiting, .paused, .failed, .finished, .cancelled]
+        guard let state = all.first(where: { $0.recordName == recordName }) else { return nil }
+        self = state
+    }
+}
+
+extension JSONText {
+    fileprivate var decimal: Int64? {
+        if case .number(let digits) = self { Int64(digits) } else { nil }
+    }
+
+    fileprivate var content: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+}

@@ -1,0 +1,254 @@
+internal import ObjectTransfer
+internal import SyncModel
+
+extension TransferManager {
+    /// Runs what was started and what will be, until the task is cancelled.
+    ///
+    /// Cancelling the task stops the active transfers at once; they wait, and resume with the next
+    /// run, in this or another process.
+    ///
+    /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
+    public func run() async throws(SyncError) {
+        try await run(untilIdle: false)
+    }
+
+    /// Runs what was started and what will be, until nothing runs or waits any more, or the task is
+    /// cancelled.
+    ///
+    /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
+    public func runUntilIdle() async throws(SyncError) {
+        try await run(untilIdle: true)
+    }
+
+    private func run(untilIdle: Bool) async throws(SyncError) {
+        guard !isRunning else {
+            throw SyncError(code: .locked, message: "another task is already running the transfers")
+        }
+        isRunning = true
+        defer { isRunning = false }
+        do {
+            try await forEachBounded(
+                limit: limit,
+                next: { await self.next(untilIdle) },
+                body: { await self.perform($0) }
+            )
+        } catch {
+            throw SyncError(code: .cancelled, message: "the transfers were stopped: \(error)")
+        }
+    }
+
+    /// The transfer whose turn it is; nil at the end.
+    private func next(_ untilIdle: Bool) async -> ObjectKey? {
+        while !Task.isCancelled {
+            let version = signal.version
+            if let id = queue.first {
+                queue.removeFirst()
+                switch entries[id]?.transfer.state {
+                case .waiting: entries[id]?.transfer.state = .running
+                case .cancelled: break
+                default: continue
+                }
+                return id
+            }
+            let isIdle = !entries.values.contains { $0.transfer.state == .running }
+            if untilIdle, isIdle { return nil }
+            await signal.wait(after: version)
+        }
+        return nil
+    }
+}
+
+// MARK: - One transfer
+
+extension TransferManager {
+    private enum Ending {
+        case finished(TransferResult)
+        case stopped
+        case failed(SyncError)
+    }
+
+    /// Runs a transfer to its end, or until it is stopped.
+    private func perform(_ id: ObjectKey) async {
+        guard let entry = entries[id] else { return }
+        guard entry.transfer.state == .running else { return await continueCancelling(id) }
+        var ending = Ending.stopped
+        do throws(SyncError) {
+            // It may be paused while the provider is asked.
+            if let work = try await work(id, of: entry.transfer.identifier),
+                entries[id]?.wanted == .running, !Task.isCancelled
+            {
+                entries[id]?.work = work
+                work.start()
+                notify(.started, id)
+                if let result = try await follow(work, id) { ending = .finished(result) }
+            }
+        } catch {
+            ending = Task.isCancelled ? .stopped : .failed(error)
+        }
+        await settle(id, ending)
+    }
+
+    /// Carries out what an earlier process was asked for and did not finish.
+    private func continueCancelling(_ id: ObjectKey) async {
+        guard let entry = entries[id], !entry.isLeaving else { return }
+        entries[id]?.wanted = .cancelled
+        do throws(SyncError) {
+            try await finishCancelling(id)
+        } catch {
+            // The next process tries again, and the app can forget it.
+            entries[id]?.wanted = .nothing
+            notify(.failed(error), id)
+        }
+    }
+
+    /// Reports progress while it runs.
+    private func follow(
+        _ work: ManagedWork,
+        _ id: ObjectKey
+    ) async throws(SyncError) -> TransferResult? {
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await progress in work.progress { await self.notify(.progress(progress), id) }
+            }
+            let result: Result<TransferResult?, SyncError>
+            do throws(SyncError) {
+                result = .success(try await work.result())
+            } catch {
+                result = .failure(error)
+            }
+            await group.waitForAll()
+            return result
+        }
+        return try result.get()
+    }
+
+    private func settle(_ id: ObjectKey, _ ending: Ending) async {
+        var (wanted, transfer, kind) = (
+            Wanted.nothing, ManagedTransfer?.none, TransferEvent.Kind?.none
+        )
+        // It counts as running until the end is recorded and reported, so that nothing starts it in
+        // between. What is asked for in between takes effect.
+        repeat {
+            guard let entry = entries[id] else { return }
+            wanted = entry.wanted
+            let settled = settled(entry, ending)
+            (transfer, kind) = settled
+            await note(settled.transfer, entry)
+        } while entries[id]?.wanted != wanted
+        guard var entry = entries[id], let transfer else { return }
+        entry.transfer = transfer
+        switch ending {
+        case .finished: (entry.job, entry.wanted) = (nil, entry.isLeaving ? wanted : .nothing)
+        case .failed:
+            // The addresses or credentials may be what failed: the next attempt asks for others.
+            if entry.isAsked { entry.job = nil }
+            if !entry.isLeaving { entry.wanted = .nothing }
+        case .stopped: if transfer.state == .waiting { queue.insert(id, at: 0) }
+        }
+        let waiters = entry.waiters
+        (entry.work, entry.waiters) = (nil, [])
+        entries[id] = entry
+        if let kind { notify(kind, id) }
+        for waiter in waiters { waiter.resume() }
+        signal.raise()
+    }
+
+    /// Writes down how it ended, and only then forgets its record, by which the next process would
+    /// find that it has finished.
+    private func note(_ transfer: ManagedTransfer, _ entry: Entry) async {
+        do {
+            try await save(transfer, entry.number)
+            if transfer.state == .finished { try await entry.work?.forgetRecord() }
+        } catch {
+            // What is not written down here costs the next process a look at what there is.
+            _ = error
+        }
+    }
+
+    /// The state of a transfer after its end, and the event to send.
+    private func settled(
+        _ entry: Entry,
+        _ ending: Ending
+    ) -> (transfer: ManagedTransfer, kind: TransferEvent.Kind?) {
+        var transfer = entry.current
+        switch (ending, entry.wanted) {
+        case (.finished(let result), _):
+            transfer.state = .finished
+            return (transfer, .finished(result))
+        case (.failed(let error), _):
+            transfer.state = .failed
+            return (transfer, .failed(error))
+        case (.stopped, .running), (.stopped, .nothing):
+            transfer.state = .waiting
+            return (transfer, nil)
+        case (.stopped, .paused):
+            transfer.state = .paused
+            return (transfer, .paused)
+        // What stopped it tells of the end itself once everything is removed.
+        case (.stopped, .cancelled), (.stopped, .forgotten):
+            transfer.state = .cancelled
+            return (transfer, nil)
+        }
+    }
+
+    /// The transfer itself, made anew: it finds what there is in its record.
+    ///
+    /// Nil if it was stopped while the provider was asked.
+    func work(_ id: ObjectKey, of identifier: String) async throws(SyncError) -> ManagedWork? {
+        let job: TransferJob
+        if let known = entries[id]?.job {
+            job = known
+        } else {
+            let question = AbandonableCall<TransferJob>()
+            entries[id]?.question = question
+            defer { entries[id]?.question = nil }
+            guard let answer = try await ask(identifier, question) else { return nil }
+            job = answer
+            entries[id]?.isAsked = true
+        }
+        guard entries[id]?.transfer.kind == job.kind else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(identifier))': the provider returned a transfer of the "
+                    + "other kind, \(job.kind)"
+            )
+        }
+        entries[id]?.job = job
+        // The app's container may have moved.
+        entries[id]?.transfer.path = job.path
+        let broadcaster = broadcaster
+        return try job.work(identifier, directory: directory) { notice in
+            broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
+        }
+    }
+
+    /// Asks the provider, for as long as it may take; nil if the wait was ended before.
+    func ask(
+        _ identifier: String,
+        _ question: AbandonableCall<TransferJob>
+    ) async throws(SyncError) -> TransferJob? {
+        let provider = provider
+        let ending = await question.run(limit: providerLimit, sleep: environment.sleep) {
+            try await provider(identifier)
+        }
+        let name = "'\(displayText(identifier))'"
+        switch ending {
+        case .returned(.success(let job)): return job
+        case .returned(.failure(let error as SyncError)): throw error
+        case .returned(.failure(let error)):
+            let text = displayText(String(describing: error))
+            throw SyncError(
+                code: .credentials,
+                message: "\(name): the provider returned no transfer for this identifier: \(text)",
+                underlying: error
+            )
+        case .timedOut:
+            throw SyncError(
+                code: .credentials,
+                message: "\(name): the provider returned no transfer for this identifier within "
+                    + "\(providerLimit); resume the transfer to ask again"
+            )
+        case .abandoned: return nil
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import ObjectTransfer
+internal import SyncModel
+
+extension TransferManager {
+    /// Lets a transfer run, or resumes it, when its turn comes.
+    ///
+    /// Nothing happens to one that waits, runs or has finished. One that is being paused runs again
+    /// at its turn.
+    ///
+    /// - Throws: `SyncError`: `notFound`, `locked` if it is being cancelled; `localState` if it
+    ///   can't be written down, and then it is not started.
+    public func start(_ identifier: String) async throws(SyncError) {
+        let id = try known(identifier)
+        guard let entry = entries[id], !entry.isLeaving else { throw leaving(identifier) }
+        switch entry.transfer.state {
+        case .waiting, .finished: return
+        case .running where entry.wanted == .running: return
+        case .running, .ready, .paused, .failed, .cancelled: break
+        }
+        entries[id]?.wanted = .running
+        entries[id]?.transfer.pauseReason = nil
+        do throws(SyncError) {
+            try await save(id)
+        } catch {
+            // A later call that was written down counts.
+            if entries[id]?.wanted == .running, entries[id]?.transfer.state == entry.transfer.state
+            {
+                entries[id]?.wanted = entry.wanted
+            }
+            throw error
+        }
+        takeTurn(id)
+    }
+
+    /// Queues a paused or failed transfer to resume when its turn comes.
+    ///
+    /// - Throws: As ``start(_:)``.
+    public func resume(_ identifier: String) async throws(SyncError) {
+        try await start(identifier)
+    }
+
+    /// Lets a transfer wait for its turn that was started, unless it was paused since, or waits or
+    /// runs already.
+    private func takeTurn(_ id: ObjectKey) {
+        guard let entry = entries[id], entry.wanted == .running else { return }
+        switch entry.transfer.state {
+        case .ready, .paused, .failed, .cancelled: break
+        case .running, .waiting, .finished: return
+        }
+        entries[id]?.transfer.state = .waiting
+        queue.append(id)
+        signal.raise()
+    }
+
+    /// Stops a transfer so that it can be resumed later, also in another process, and waits until
+    /// it has stopped.
+    ///
+    /// Waits for no provider. A process that is killed meanwhile leaves the transfer paused. Does
+    /// nothing if it is not running or waiting.
+    ///
+    /// - Throws: `SyncError`: `notFound`, `localState`.
+    public func pause(_ identifier: String) async throws(SyncError) {
+        try await pause([try known(identifier)])
+    }
+
+    /// Pauses all running and waiting transfers, and waits until they have stopped.
+    ///
+    /// - Parameter reason: Kept with each of them for ``resumeAll(reason:)``, also in another
+    ///   process, such as `background`.
+    /// - Throws: `SyncError` of code `localState` if the state of one could not be recorded: all
+    ///   have stopped nevertheless, and that one waits again in the next process.
+    public func pauseAll(reason: String? = nil) async throws(SyncError) {
+        try await pause(ordered { $0.wanted == .running }, reason: reason)
+    }
+
+    /// Starts all transfers that wait for their first start, in the order in which they were added.
+    ///
+    /// - Throws: As ``start(_:)``; those before it are started.
+    public func startAll() async throws(SyncError) {
+        for id in ordered({ $0.transfer.state == .ready }) { try await startIfKnown(id) }
+    }
+
+    /// Resumes all transfers that ``pauseAll(reason:)`` paused for this reason, and no other; nil:
+    /// all that are paused.
+    ///
+    /// - Throws: As ``start(_:)``; those before it are resumed.
+    public func resumeAll(reason: String? = nil) async throws(SyncError) {
+        let paused = ordered { entry in
+            entry.wanted == .paused && (reason == nil || entry.transfer.pauseReason == reason)
+        }
+        for id in paused { try await startIfKnown(id) }
+    }
+
+    /// Ends the wait of all transfers that lost their connection: they try again at once.
+    ///
+    /// For an app that is told that there is a network again.
+    public func networkChanged() {
+        for entry in entries.values { entry.work?.networkChanged() }
+    }
+
+    /// Those that match, in the order in which they were added.
+    private func ordered(_ matches: (Entry) -> Bool) -> [ObjectKey] {
+        entries.filter { matches($0.value) }.sorted { $0.value.number < $1.value.number }
+            .map(\.key)
+    }
+
+    /// Another call may have removed it meanwhile.
+    private func startIfKnown(_ id: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[id], !entry.isLeaving else { return }
+        try await start(entry.transfer.identifier)
+    }
+
+    private func pause(_ ids: [ObjectKey], reason: String? = nil) async throws(SyncError) {
+        let ids = ids.filter { entries[$0]?.wanted == .running }
+        // No other transfer starts while these are being stopped.
+        let waiting = Set(ids.filter { entries[$0]?.transfer.state == .waiting })
+        queue.removeAll { waiting.contains($0) }
+        for id in ids {
+            entries[id]?.wanted = .paused
+            entries[id]?.transfer.pauseReason = reason
+            if entries[id]?.transfer.state != .running {
+                entries[id]?.transfer.state = .paused
+                notify(.paused, id)
+            }
+            entries[id]?.question?.abandon()
+            entries[id]?.work?.pause()
+        }
+        signal.raise()
+        var failure: SyncError?
+        for id in ids {
+            do throws(SyncError) { try await save(id) } catch { failure = failure ?? error }
+        }
+        for id in ids { await suspend(id) }
+        if let failure { throw failure }
+    }
+
+    /// Returns when the transfer has stopped because that was asked for.
+    func suspend(_ id: ObjectKey) async {
+        // One that was resumed since then runs on, or again.
+        guard entries[id]?.transfer.state == .running, entries[id]?.wanted != .running else {
+            return
+        }
+        await withCheckedContinuation { entries[id]?.waiters.append($0) }
+    }
+}

@@ -1,0 +1,398 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Many downloads and uploads, a few at once, which the app knows by identifiers of its own.
+///
+/// ```swift
+/// let manager = try await TransferManager(directory: "transfers") { identifier in
+///     .download(try .presigned(await askMyServer(for: identifier)), to: identifier)
+/// }
+/// try await manager.add("film.mov")
+/// try await manager.start("film.mov")
+/// try await manager.runUntilIdle()
+/// ```
+///
+/// Transfers move while a task is in ``run()`` or ``runUntilIdle()``; every other call may come
+/// from any task at any time. The directory holds the state of each transfer after each change, so
+/// that the next process resumes where this one ended, even if it was killed: what ran or waited
+/// waits, what was paused or failed stays so, and what finished stays finished until
+/// ``remove(_:)``. Secrets are not stored; the provider is asked for them again.
+public actor TransferManager {
+    /// Returns what a transfer moves; called before it runs or is cancelled if this process does
+    /// not know yet.
+    public typealias Provider = @Sendable (_ identifier: String) async throws -> TransferJob
+
+    /// What was last asked for a transfer, beside what it does.
+    enum Wanted {
+        /// Nothing, or what was asked for is done.
+        case nothing
+        case running
+        case paused
+        /// Also of an earlier process, which had no time for it.
+        case cancelled
+        case forgotten
+    }
+
+    struct Entry {
+        let number: Int64
+        var transfer: ManagedTransfer
+        /// The one path of a download's file.
+        var file: String?
+        var wanted = Wanted.nothing
+        var job: TransferJob?
+        /// True if the provider returned the job, and can return it again.
+        var isAsked = false
+        var listener: (any TransferListener)?
+        let mailbox: ListenerMailbox
+        /// While the provider is asked.
+        var question: AbandonableCall<TransferJob>?
+        /// While it runs.
+        var work: ManagedWork?
+        /// Resumed when it does not run any more.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private static let longestIdentifier = 1_024
+    private static let longestContext = 64 << 10
+
+    /// Where the records are.
+    public nonisolated let directory: String
+    /// Transfers that run at once.
+    public nonisolated let limit: Int
+    nonisolated let broadcaster = EventBroadcaster()
+    let provider: Provider
+    let providerLimit: Duration
+    let environment = SystemClocks.engine(hostName: "")
+    let index: TransferIndex
+    private let disk: BlockingQueue
+    var entries: [ObjectKey: Entry] = [:]
+    /// Those that are being added, and are written down first.
+    var arriving: Set<ObjectKey> = []
+    /// Downloads by the one path of their file.
+    var files: [String: ObjectKey] = [:]
+    /// Those that wait, in the order in which they run.
+    var queue: [ObjectKey] = []
+    private var lastNumber: Int64 = 0
+    var isRunning = false
+    let signal = Condition()
+    private let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
+
+    /// Reads what an earlier process left; no request is made.
+    ///
+    /// - Parameters:
+    ///   - directory: Where records are kept. It is made if it is missing, for this user alone; its
+    ///     parent must exist. One manager at a time has it.
+    ///   - limit: Transfers that run at once, at least 1; each has several connections.
+    ///   - providerLimit: How long the provider may take; then the attempt fails with code
+    ///     `credentials`. The provider's task is cancelled, and not waited for.
+    ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
+    ///     was added without a job, and for one that an earlier process had added, and again for
+    ///     the attempt that follows a failure. What it throws ends the attempt, with code
+    ///     `credentials` unless it is a `SyncError` itself.
+    /// - Throws: `SyncError`: `locked` if another manager has the directory, `localState` if it
+    ///   can't be used, `configuration` for a limit of none.
+    public init(
+        directory: String,
+        limit: Int = 3,
+        providerLimit: Duration = .seconds(60),
+        provider: @escaping Provider
+    ) async throws(SyncError) {
+        guard limit > 0 else {
+            throw SyncError(code: .configuration, message: "a manager runs at least one transfer")
+        }
+        guard providerLimit > .zero else {
+            throw SyncError(
+                code: .configuration,
+                message: "the provider of a manager needs more time than \(providerLimit)"
+            )
+        }
+        self.providerLimit = providerLimit
+        self.directory = directory
+        self.limit = limit
+        self.provider = provider
+        let disk = BlockingQueue(label: "osssync.manager", width: 1, threads: .system)
+        self.disk = disk
+        do throws(LocalError) {
+            let (index, found) = try await disk.run {
+                () throws(LocalError) -> (TransferIndex, [TransferIndex.Found]) in
+                let index = try TransferIndex(path: directory)
+                return (index, try index.load())
+            }
+            self.index = index
+            for (number, transfer, file) in found {
+                let id = ObjectKey(transfer.identifier)
+                if let file { files[file] = id }
+                entries[id] = Entry(
+                    number: number,
+                    transfer: transfer,
+                    file: file,
+                    wanted: transfer.wanted,
+                    mailbox: ListenerMailbox(listenerThreads)
+                )
+                // What was to be cancelled needs a turn, too.
+                if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
+                lastNumber = max(lastNumber, number)
+            }
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    deinit { broadcaster.end() }
+
+    /// What happens to all transfers from now on.
+    public nonisolated var events: TransferEventSequence {
+        TransferEventSequence(buffer: broadcaster.makeBuffer())
+    }
+
+    /// All transfers, in the order in which they were added.
+    public var transfers: [ManagedTransfer] {
+        entries.values.sorted { $0.number < $1.number }.map(\.current)
+    }
+
+    /// One transfer; nil if there is none with this identifier.
+    public func transfer(_ identifier: String) -> ManagedTransfer? {
+        entries[ObjectKey(identifier)]?.current
+    }
+}
+
+// MARK: - Adding
+
+extension TransferManager {
+    /// Adds a transfer, which runs once it is started.
+    ///
+    /// - Parameters:
+    ///   - identifier: The app's own name for it, which is stored in the directory and shown in
+    ///     messages: not a secret. Identifiers are compared by their bytes.
+    ///   - job: What it moves; nil asks the provider.
+    ///   - listener: Notified of its events; nil for none. After a restart, use
+    ///     ``setListener(_:for:)``.
+    /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
+    ///   finished, or one that downloads to the same file; `configuration` for an identifier that
+    ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
+    ///   what the provider throws.
+    public func add(
+        _ identifier: String,
+        _ job: TransferJob? = nil,
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try Self.check(identifier)
+        let known: TransferJob
+        if let job {
+            known = job
+        } else {
+            known = try await answer(to: identifier)
+        }
+        try await add(identifier, known.kind, known.path, known, "", listener, isAsked: job == nil)
+    }
+
+    /// Adds a transfer of which only the kind and the file are known yet, and asks nobody: what it
+    /// moves is asked of the provider when it runs.
+    ///
+    /// - Parameters:
+    ///   - identifier: As in ``add(_:_:listener:)``.
+    ///   - kind: Whether it is a download or an upload; the provider must return the same.
+    ///   - path: The file's path.
+    ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
+    ///     the directory: not a secret.
+    ///   - listener: Notified of its events; nil for none.
+    /// - Throws: `SyncError` as ``add(_:_:listener:)``, but nothing of the provider;
+    ///   `configuration` also for a context that is too long.
+    public func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        path: String,
+        context: String = "",
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try Self.check(identifier)
+        guard context.utf8.count <= Self.longestContext else {
+            throw SyncError(
+                code: .configuration,
+                message: "the context of a transfer has at most \(Self.longestContext) bytes"
+            )
+        }
+        try await add(identifier, kind, path, nil, context, listener, isAsked: true)
+    }
+
+    private static func check(_ identifier: String) throws(SyncError) {
+        guard (1...longestIdentifier).contains(identifier.utf8.count) else {
+            throw SyncError(
+                code: .configuration,
+                message: "an identifier has 1 to \(longestIdentifier) bytes"
+            )
+        }
+    }
+
+    private func add(
+        _ identifier: String,
+        _ kind: TransferJob.Kind,
+        _ path: String,
+        _ job: TransferJob?,
+        _ context: String,
+        _ listener: (any TransferListener)?,
+        isAsked: Bool
+    ) async throws(SyncError) {
+        let id = ObjectKey(identifier)
+        let isFree =
+            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
+        guard isFree, arriving.insert(id).inserted else {
+            throw SyncError(
+                code: .alreadyExists,
+                message: "'\(displayText(identifier))': this transfer already exists"
+            )
+        }
+        defer { arriving.remove(id) }
+        let file = await file(of: kind, path)
+        if let file {
+            guard hasNoOther(file, but: id) else {
+                throw SyncError(
+                    code: .alreadyExists,
+                    message: "'\(displayText(identifier))': another transfer downloads to "
+                        + "'\(displayText(path))'"
+                )
+            }
+            files[file] = id
+        }
+        lastNumber += 1
+        let entry = Entry(
+            number: lastNumber,
+            transfer: ManagedTransfer(
+                identifier: identifier,
+                kind: kind,
+                path: path,
+                context: context,
+                state: .ready,
+                completedBytes: 0,
+                totalBytes: nil
+            ),
+            file: file,
+            job: job,
+            isAsked: isAsked,
+            listener: listener,
+            mailbox: ListenerMailbox(listenerThreads)
+        )
+        try await save(entry.transfer, entry.number)
+        // Nothing could start or pause it before, so nothing has to be undone.
+        entries[id] = entry
+    }
+
+    /// The one path of a download's file; nil for an upload, and where there is no such directory.
+    private func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
+        guard kind == .download else { return nil }
+        return await disk.run { try? RecordPlace.relative(path, to: nil) }
+    }
+
+    /// True if no other unfinished transfer downloads to the file.
+    private func hasNoOther(_ file: String, but id: ObjectKey) -> Bool {
+        guard let other = files[file], other != id else { return true }
+        guard let entry = entries[other] else { return !arriving.contains(other) }
+        return entry.transfer.state == .finished
+    }
+
+    /// The provider's answer, which an app waits for.
+    private func answer(to identifier: String) async throws(SyncError) -> TransferJob {
+        guard let job = try await ask(identifier, AbandonableCall()) else { throw .interrupted }
+        return job
+    }
+
+    /// Replaces the listener of a transfer, also of a running one; nil removes it.
+    public func setListener(
+        _ listener: (any TransferListener)?,
+        for identifier: String
+    ) throws(SyncError) {
+        let id = try known(identifier)
+        entries[id]?.listener = listener
+    }
+}
+
+// MARK: - What both sides need
+
+extension TransferManager {
+    func known(_ identifier: String) throws(SyncError) -> ObjectKey {
+        let id = ObjectKey(identifier)
+        guard entries[id] != nil else {
+            throw SyncError(
+                code: .notFound,
+                message: "'\(displayText(identifier))': there is no such transfer"
+            )
+        }
+        return id
+    }
+
+    func leaving(_ identifier: String) -> SyncError {
+        SyncError(
+            code: .locked,
+            message: "'\(displayText(identifier))' is being added or cancelled"
+        )
+    }
+
+    /// Notifies the current listeners.
+    func notify(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
+        guard let entry = entries[id] else { return }
+        let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
+        broadcaster.post(event)
+        if let listener = entry.listener { entry.mailbox.post(event, to: listener) }
+    }
+
+    /// Writes down what is known now; later calls write later.
+    func save(_ id: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[id] else { return }
+        try await save(entry.recorded, entry.number)
+    }
+
+    func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
+        let index = index
+        try await onDisk { () throws(LocalError) in
+            try index.save(transfer, number: number)
+        }
+    }
+
+    func onDisk(
+        _ body: @escaping @Sendable () throws(LocalError) -> Void
+    ) async throws(SyncError) {
+        do throws(LocalError) {
+            try await disk.run(body)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+}
+
+extension TransferManager.Entry {
+    /// With the bytes of this instant.
+    var current: ManagedTransfer {
+        guard let snapshot = work?.snapshot, let total = snapshot.total else { return transfer }
+        var transfer = transfer
+        transfer.completedBytes = snapshot.completed
+        transfer.totalBytes = total
+        return transfer
+    }
+
+    /// As the next process is to find it: what is wanted counts, not what could be done by then.
+    var recorded: ManagedTransfer {
+        var recorded = current
+        switch wanted {
+        case .nothing, .forgotten: break
+        case .running: recorded.state = .waiting
+        case .paused: recorded.state = .paused
+        case .cancelled: recorded.state = .cancelled
+        }
+        return recorded
+    }
+
+    /// True while `cancel` or `forget` works on it.
+    var isLeaving: Bool { wanted == .cancelled || wanted == .forgotten }
+}
+
+extension ManagedTransfer {
+    /// What an earlier process was asked for.
+    fileprivate var wanted: TransferManager.Wanted {
+        switch state {
+        case .waiting, .running: .running
+        case .paused: .paused
+        case .ready, .cancelled, .failed, .finished: .nothing
+        }
+    }
+}

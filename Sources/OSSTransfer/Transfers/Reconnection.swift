@@ -1,0 +1,54 @@
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Tries a transfer again that lost its connection, as often as its policy says.
+struct Reconnection: Sendable {
+    /// Nil: never.
+    let policy: ReconnectPolicy?
+    let environment: EngineEnvironment
+    let progressState: ProgressState
+    /// Ends a pause.
+    let network: Condition
+    let onNotice: @Sendable (TransferNotice) -> Void
+
+    func run<Value: Sendable>(
+        _ gate: PauseGate,
+        _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
+    ) async -> Result<Value, ItemFailure> {
+        var failures = 0
+        while true {
+            let before = progressState.snapshot.moved
+            let version = network.version
+            let result = await gate.running(environment, attempt)
+            guard case .failure(let failure) = result, failure.isPassing, let policy,
+                !gate.isRaised
+            else { return result }
+            // What moved shows that there was a network in between.
+            if progressState.snapshot.moved > before { failures = 0 }
+            failures += 1
+            guard failures <= policy.attempts else { return result }
+            let pause = policy.pause(after: failures - 1)
+            onNotice(.waiting(pause, message: failure.message))
+            progressState.rest()
+            guard await gate.wait(pause, waking(after: version)) else {
+                return .failure(.cancelled)
+            }
+        }
+    }
+
+    /// The environment, whose sleeps end when there may be a network again.
+    private func waking(after version: Int) -> EngineEnvironment {
+        let (network, sleep) = (network, environment.sleep)
+        var waking = environment
+        waking.sleep = { duration in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await sleep(duration) }
+                group.addTask { await network.wait(after: version) }
+                try await group.next()
+                group.cancelAll()
+            }
+            try Task.checkCancellation()
+        }
+        return waking
+    }
+}

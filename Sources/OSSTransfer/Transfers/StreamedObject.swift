@@ -1,0 +1,262 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// An object whose bytes were written to a stream.
+public struct StreamedObject: Sendable, Hashable {
+    /// What the store says of the object.
+    public let info: ObjectInfo
+    /// CRC-64 of what was written.
+    public let crc64: UInt64
+    /// False if the store states nothing of the content, neither CRC-64 nor another digest: then
+    /// only its length was compared.
+    public let isVerified: Bool
+}
+
+extension DownloadSource {
+    /// Writes the object to a stream, such as standard output, in the order of its bytes.
+    ///
+    /// All bytes are of one version of the object. A range whose connection is lost continues at
+    /// the byte where it was. Nothing is kept on disk, and nothing can be resumed. The last range
+    /// is written once the checksum of the whole is right.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Open for writing; it stays open.
+    ///   - name: What messages call it.
+    ///   - partSize: The size of a range, in bytes; at most 64 MiB.
+    ///   - streams: The number of ranges that are fetched at once and held in memory.
+    ///   - onProgress: Called from any thread with bytes fetched and bytes of the whole.
+    /// - Returns: Nil if the reader of a pipe closed it before it had all.
+    /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`, `credentials`,
+    ///   `forbidden`, `expired`, `unsupportedServer` for one that ignores ranges,
+    ///   `objectChanged` if the object was replaced meanwhile, `corrupt` if what was written is
+    ///   not what the store's checksum is of, `remoteUnreachable`, `localState` if the stream
+    ///   cannot be written, `cancelled`.
+    public func write(
+        to descriptor: Int32,
+        name: String,
+        partSize: Int64 = DownloadOptions().partSize,
+        streams: Int = DownloadOptions().streams,
+        onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void = { _, _ in }
+    ) async throws(SyncError) -> StreamedObject? {
+        var options = DownloadOptions()
+        (options.partSize, options.streams) = (partSize, streams)
+        try options.check()
+        let subject = String(decoding: key.bytes, as: UTF8.self)
+        let store = try makeStore()
+        do throws(ItemFailure) {
+            let download = StreamDownload(
+                key,
+                of: store,
+                to: try ByteStream.opened(descriptor, name: name),
+                partSize: partSize,
+                streams: streams,
+                onProgress: onProgress
+            )
+            return try await download.run().map { finished in
+                StreamedObject(
+                    info: ObjectInfo(subject, finished.metadata),
+                    crc64: finished.checksum.value,
+                    isVerified: finished.isVerified
+                )
+            }
+        } catch {
+            throw Self.failure(error, displayText(subject))
+        }
+    }
+
+    /// What has been written cannot be taken back.
+    private static func failure(_ error: ItemFailure, _ subject: String) -> SyncError {
+        let failure = SyncError(error, of: subject)
+        let message: String
+        switch error {
+        case .cancelled: message = "interrupted; the output is incomplete"
+        case .keepsChanging:
+            message =
+                "'\(subject)' was replaced while it was read; the output is incomplete; run the "
+                + "command again"
+        default: return failure
+        }
+        return failure.with(message: message)
+    }
+}
+
+extension BucketClient {
+    /// Writes an object from a stream, such as standard input, up to its end.
+    ///
+    /// A stream of up to `options.partSize` bytes is sent in one request, a longer one in parts, of
+    /// which those after the first 1,000 grow, so that they reach 5 TiB: at most 256 MiB of them
+    /// are in memory, or two parts where these are larger. If the call fails or is cancelled, the
+    /// upload is aborted; nothing can be resumed. A writer that was killed looks like the end of
+    /// the stream.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Open for reading; it stays open.
+    ///   - name: What messages call it.
+    ///   - key: The object's whole key; the prefix of ``remote`` is not put before it.
+    ///   - options: What is written with the object, the size of the first part, and the number of
+    ///     parts that are sent at once.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
+    ///     those that are sent again.
+    /// - Returns: The object.
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the stream
+    ///   cannot be read, `configuration` if it is too long.
+    public func put(
+        from descriptor: Int32,
+        name: String,
+        to key: String,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject {
+        let input: StreamUpload.Input
+        do throws(LocalError) {
+            input = try ByteStream(descriptor, name: name, calls: .standard).input
+        } catch {
+            throw SyncError(ItemFailure(error), of: displayText(key))
+        }
+        return try await UploadTarget.object(self, key: key).write(
+            input,
+            length: nil,
+            options: options,
+            onNotice: onNotice,
+            onProgress: onProgress
+        )
+    }
+}
+
+extension UploadTarget {
+    /// Writes the object from memory; more than a part in parts, several at once.
+    ///
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - options: As of ``write(_:length:options:onNotice:onProgress:)``.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
+    ///     those that are sent again.
+    /// - Returns: The object.
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``.
+    public func write(
+        _ bytes: [UInt8],
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject {
+        try await write(
+            MemoryReader(bytes).input,
+            length: Int64(bytes.count),
+            options: options,
+            onNotice: onNotice,
+            onProgress: onProgress
+        )
+    }
+
+    /// Writes the object from an asynchronous sequence of chunks, up to its end.
+    ///
+    /// What fits into one part goes in one request; more goes in parts, several at once. In memory
+    /// are a chunk, one part that is being filled, and those that are being sent: up to
+    /// `options.streams`, and no more than 256 MiB of them, or two parts where these are larger.
+    /// The sequence is asked for no more than that, and waits. If it throws, the call fails or is
+    /// cancelled, the upload is aborted; nothing can be resumed. A sequence that ends too early
+    /// without an error makes an object nevertheless, unless `length` says more.
+    ///
+    /// - Parameters:
+    ///   - chunks: Collections of bytes, such as `[UInt8]`, of any size; a few KiB or more. Single
+    ///     bytes would cost a call each: collect them first.
+    ///   - length: Bytes of all chunks, if that is known: all parts have one size then, and a
+    ///     sequence of another length makes no object. Nil: those after the first 1,000 parts grow,
+    ///     so that they reach 5 TiB.
+    ///   - options: What is written with the object, the size of the first part, and the number of
+    ///     parts that are sent at once. Records and reconnections are not for streams.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
+    ///     those that are sent again.
+    /// - Returns: The object.
+    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the sequence
+    ///   throws, whose error is in `underlying`, or has another length; `configuration` if it is
+    ///   too long.
+    public func write<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject where Chunks.Element: Sequence<UInt8> {
+        if let length { try SettingBounds.check(length, "length", 0...Int64.max) }
+        let reader = ChunkReader(chunks)
+        do throws(SyncError) {
+            return try await write(
+                reader.input,
+                length: length,
+                options: options,
+                onNotice: onNotice,
+                onProgress: onProgress
+            )
+        } catch {
+            guard let failure = await reader.failure else { throw error }
+            throw SyncError(
+                code: .localState,
+                message: "'\(displayText(key))': reading what is to be sent failed, and nothing "
+                    + "was stored: \(displayText(String(describing: failure)))",
+                underlying: failure
+            )
+        }
+    }
+
+    fileprivate func write(
+        _ input: @escaping StreamUpload.Input,
+        length: Int64?,
+        options: UploadOptions,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void,
+        onProgress: @escaping @Sendable (Int) -> Void
+    ) async throws(SyncError) -> UploadedObject {
+        try options.check(for: dialect)
+        let attempts = TransferAttempts(
+            subject: displayText(key),
+            streams: options.streams,
+            reconnects: nil,
+            progressInterval: options.progressInterval,
+            onNotice: onNotice
+        )
+        let upload = StreamUpload(
+            of: input,
+            length: length,
+            settings: ObjectUpload.Settings(self, try makeStore(), "", options),
+            services: SingleTransfer(
+                subject: subject,
+                place: nil,
+                partSize: options.partSize,
+                attempts: attempts
+            ),
+            onProgress: onProgress
+        )
+        do throws(ItemFailure) {
+            return UploadedObject(key: key, try await upload.run())
+        } catch {
+            guard error != .cancelled else {
+                let end =
+                    upload.mayBeStored
+                    ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
+                        + " with 'osssync ls'"
+                    : "interrupted; nothing was stored"
+                throw SyncError(code: .cancelled, message: end)
+            }
+            throw SyncError(error, of: displayText(key))
+        }
+    }
+}
+
+extension ByteStream {
+    fileprivate static func opened(
+        _ descriptor: Int32,
+        name: String
+    ) throws(ItemFailure) -> ByteStream {
+        do throws(LocalError) {
+            return try ByteStream(descriptor, name: name, calls: .standard)
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+internal import ObjectTransfer
+internal import SyncModel
+internal import Synchronization
+
+/// A transfer that any task can pause, resume and cancel, at any time.
+///
+/// ```swift
+/// let transfer = download.start()
+/// transfer.pause()
+/// transfer.resume()
+/// let outcome = try await transfer.value
+/// ```
+///
+/// The calls return at once. What was asked last counts, whether the work has begun, is under way
+/// or has stopped: a transfer that is paused right after its start sends no request. ``value``
+/// returns when the transfer has stopped. A finished transfer stays finished.
+///
+/// A transfer that was started runs to its end even if the handle is released.
+public final class Transfer<Outcome: Sendable>: Sendable {
+    /// What is done for a transfer.
+    struct Work: Sendable {
+        /// Transfers what is missing; an error of code `cancelled` after a pause.
+        let attempt: @Sendable (PauseGate) async throws(SyncError) -> Outcome
+        /// Reads what is needed to resume.
+        let pause: @Sendable () async throws(SyncError) -> Outcome
+        /// Deletes what is unfinished.
+        let discard: @Sendable () async throws(SyncError) -> Void
+        /// What a cancelled transfer comes to.
+        let cancelled: Outcome
+    }
+
+    private typealias Waiter = CheckedContinuation<Result<Outcome, SyncError>, Never>
+
+    private struct State {
+        var intent = TransferIntent()
+        /// Of the attempt under way.
+        var gate: PauseGate?
+        /// Of the last time that it stopped.
+        var result: Result<Outcome, SyncError>?
+        var waiters: [Waiter] = []
+    }
+
+    private let attempts: TransferAttempts
+    private let work: Work
+    private let lock = Mutex(State())
+
+    init(_ attempts: TransferAttempts, _ work: Work) {
+        self.attempts = attempts
+        self.work = work
+    }
+
+    /// Where the transfer is; `running` until it has stopped.
+    public var state: TransferState { lock.withLock { $0.intent.state } }
+
+    /// How far it is, until the transfer stops or has finished.
+    public var progress: TransferProgressSequence { attempts.progress }
+
+    /// How the transfer ended when it stopped: waits while it runs, or until it was started.
+    ///
+    /// Cancelling the task that waits has no effect on the transfer, or on the wait.
+    ///
+    /// - Throws: `SyncError` if the transfer failed; ``resume()`` tries again.
+    public var value: Outcome {
+        get async throws(SyncError) { try await result().get() }
+    }
+
+    /// Stops the transfer so that it can be resumed, also by another process.
+    ///
+    /// A download receives what has arrived at this machine, until no more than
+    /// ``DownloadOptions/pauseLoss`` is missing; then it closes its connections. An upload sends
+    /// parts under way again later, at most one for each stream. Has no effect on a transfer that
+    /// is not running.
+    public func pause() { tell(.pause) }
+
+    /// Starts the transfer again where it stopped, after a pause, a failure or a cancellation.
+    ///
+    /// A transfer that is being paused or cancelled starts again once it has stopped.
+    public func resume() { tell(.run) }
+
+    /// Stops the transfer at once.
+    ///
+    /// If something cannot be deleted, ``value`` throws, the record is kept, and another `cancel`
+    /// tries again. A transfer that finishes meanwhile is finished.
+    ///
+    /// - Parameter keepingParts: False deletes what is unfinished: the partial file or the parts at
+    ///   the store, and the record. True keeps them for a later ``resume()``, also of another
+    ///   process.
+    public func cancel(keepingParts: Bool = false) { tell(.cancel(keepsParts: keepingParts)) }
+
+    /// Ends the wait after a lost connection, if the transfer waits: it tries again at once.
+    ///
+    /// For an app that is told that there is a network again.
+    public func networkChanged() { attempts.network.raise() }
+
+    /// Starts or resumes it, and waits for its end as ``ending()`` does.
+    func run() async throws(SyncError) -> Outcome {
+        resume()
+        return try await ending()
+    }
+
+    /// Waits for the result; cancelling the task cancels the transfer and keeps its parts.
+    func ending() async throws(SyncError) -> Outcome {
+        let result = await withTaskCancellationHandler {
+            await self.result()
+        } onCancel: {
+            cancel(keepingParts: true)
+        }
+        if Task.isCancelled, case .success = result, state == .cancelled {
+            throw SyncError(ItemFailure.cancelled, of: attempts.subject)
+        }
+        return try result.get()
+    }
+
+    /// How far it is.
+    var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
+
+    private func result() async -> Result<Outcome, SyncError> {
+        await withCheckedContinuation { continuation in
+            let result = lock.withLock { state in
+                if !state.intent.isActive, let result = state.result { return Optional(result) }
+                state.waiters.append(continuation)
+                return nil
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+}
+
+// MARK: - Carrying it out
+
+extension Transfer {
+    private func tell(_ command: TransferCommand) {
+        let (begins, gate) = lock.withLock { state in
+            let begins = state.intent.accept(command)
+            if begins { attempts.progressState.start() }
+            return (begins, state.intent.stopsAttempt ? state.gate : nil)
+        }
+        switch command {
+        case .pause: gate?.raise()
+        case .cancel: gate?.cut()
+        case .run: break
+        }
+        if begins { starting { await self.carryOut() } }
+    }
+
+    private func carryOut() async {
+        while let (step, gate) = nextStep() {
+            let result = await carryOut(step, gate)
+            let waiters = lock.withLock { state -> [Waiter] in
+                state.gate = nil
+                guard state.intent.ended(Self.ending(step, result)) else { return [] }
+                attempts.progressState.end()
+                state.result = result
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume(returning: result) }
+        }
+    }
+
+    private func nextStep() -> (TransferIntent.Step, PauseGate)? {
+        lock.withLock { state in
+            guard let step = state.intent.next() else { return nil }
+            let gate = PauseGate(maximumLoss: attempts.pauseLoss)
+            if step == .attempt { state.gate = gate }
+            return (step, gate)
+        }
+    }
+
+    private func carryOut(
+        _ step: TransferIntent.Step,
+        _ gate: PauseGate
+    ) async -> Result<Outcome, SyncError> {
+        do throws(SyncError) {
+            switch step {
+            case .attempt: return .success(try await work.attempt(gate))
+            case .pause: return .success(try await work.pause())
+            case .stop: return .success(work.cancelled)
+            case .discard:
+                try await work.discard()
+                return .success(work.cancelled)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func ending(
+        _ step: TransferIntent.Step,
+        _ result: Result<Outcome, SyncError>
+    ) -> TransferIntent.Ending {
+        switch result {
+        case .success: .done
+        case .failure(let error): step == .attempt && error.code == .cancelled ? .stopped : .failed
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import ObjectTransfer
+
+/// When and how a transfer that lost its connection resumes by itself.
+public struct ReconnectPolicy: Sendable, Hashable {
+    /// The pause after the first loss; each next one is twice as long, up to ``longestPause``.
+    public var firstPause: Duration
+    /// The longest pause.
+    public var longestPause: Duration
+    /// Attempts in a row that moved nothing, after which the transfer fails; it can be resumed
+    /// then.
+    public var attempts: Int
+
+    /// Makes a policy.
+    public init(firstPause: Duration, longestPause: Duration, attempts: Int) {
+        self.firstPause = firstPause
+        self.longestPause = longestPause
+        self.attempts = attempts
+    }
+
+    /// From one second to one minute, thirty times in a row: through half an hour without network.
+    public static let standard = ReconnectPolicy(
+        firstPause: .seconds(1),
+        longestPause: .seconds(60),
+        attempts: 30
+    )
+
+    func pause(after failures: Int) -> Duration {
+        min(firstPause * (1 << min(failures, 20)), longestPause)
+    }
+}
+
+/// The choices of a download.
+public struct DownloadOptions: Sendable, Hashable {
+    /// Where the record of an unfinished download is kept, so that another process can resume it.
+    ///
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil: the
+    /// caller keeps the checkpoint.
+    public var recordDirectory: String?
+    /// The app's own name for the download, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
+    /// The preferred size of a range, in bytes: 8 MiB.
+    public var partSize: Int64 = 8 << 20
+    /// Ranges that are fetched at once: 4.
+    public var streams = 4
+    /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
+    ///
+    /// A pause closes a connection when all that has arrived is read, or when no more than this is
+    /// missing. What is on its way by then comes again: little on a slow line.
+    public var pauseLoss: Int64 = 1 << 20
+    /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
+    /// code `alreadyExists`.
+    public var replacesFile = true
+    /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
+    /// ``Transfer/resume()``.
+    public var reconnects: ReconnectPolicy?
+    /// The shortest time between two progresses: a tenth of a second.
+    public var progressInterval = Duration.milliseconds(100)
+    /// True for a manager, which forgets the record once it has written down the end itself.
+    var keepsRecord = false
+
+    /// Makes the options that `osssync get` itself uses, without a record directory.
+    public init() {}
+
+    func check() throws(SyncError) {
+        try SettingBounds.check(partSize, "partSize", 1...Int64.max)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(pauseLoss, "pauseLoss", 64 << 10...Int64.max)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
+    }
+}
+
+/// Something that happens to a transfer and is no failure.
+public enum TransferNotice: Sendable, Hashable {
+    /// It resumes where it stopped: this many bytes are there already.
+    case resumed(bytes: Int64)
+    /// It starts over, for this reason.
+    case startedOver(StartOverReason)
+    /// The connection was lost, for the reason in the text; the transfer resumes after a pause.
+    case waiting(Duration, message: String)
+    /// Something that the user should know, as the text says.
+    case warning(message: String)
+}

@@ -1,0 +1,185 @@
+internal import ObjectTransfer
+internal import SyncModel
+internal import Synchronization
+
+/// How far a transfer is.
+public struct TransferProgress: Sendable, Hashable {
+    /// Bytes that moved since the progress before this one; those that had to come twice count
+    /// twice.
+    public let stepBytes: Int64
+    /// Bytes that are where they belong, those of earlier attempts included.
+    public let completedBytes: Int64
+    /// Bytes of the whole.
+    public let totalBytes: Int64
+}
+
+/// The progress of a transfer, until it stops: finished, paused, failed or cancelled.
+///
+/// Begin another loop when the transfer is resumed. Before the start the loop waits.
+///
+/// Listeners never block the transfer: progress is computed on demand, at most once in the
+/// transfer's interval, and a slow listener misses the values in between. Without a listener it
+/// costs the transfer one addition for each piece that arrives. The last progress of a finished
+/// transfer is always delivered. Each loop has its own count of steps.
+public struct TransferProgressSequence: AsyncSequence, Sendable {
+    /// One progress.
+    public typealias Element = TransferProgress
+
+    let progressState: ProgressState
+    let interval: Duration
+    let sleep: @Sendable (Duration) async throws -> Void
+
+    /// Asks for one progress after another.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// The iterator ends without an error.
+        public typealias Failure = Never
+
+        let sequence: TransferProgressSequence
+        private var told: ProgressState.Snapshot?
+        private var hasEnded = false
+
+        init(sequence: TransferProgressSequence) {
+            self.sequence = sequence
+        }
+
+        /// The next progress; nil after the end, or when the task is cancelled.
+        public mutating func next() async -> TransferProgress? {
+            await next(isolation: nil)
+        }
+
+        /// The same, for a caller that stays where it is.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async -> TransferProgress? {
+            while !Task.isCancelled, !hasEnded {
+                // Nothing changes while nothing moves or after the end, so there is nothing to
+                // read.
+                if let told, !told.isOver { await sequence.rest(after: told.version) }
+                let now = sequence.progressState.snapshot
+                let before = told
+                told = now
+                // It stopped and was resumed meanwhile: that is for another loop.
+                hasEnded = before.map { $0.run > 0 && $0.run != now.run } ?? false
+                if let total = now.total,
+                    before?.total == nil || now.completed != before?.completed
+                {
+                    return TransferProgress(
+                        stepBytes: now.moved - (before?.moved ?? now.movedBefore),
+                        completedBytes: now.completed,
+                        totalBytes: total
+                    )
+                }
+                hasEnded = hasEnded || now.isOver
+            }
+            return nil
+        }
+    }
+
+    /// A loop over the progress from now on.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(sequence: self)
+    }
+
+    /// Waits for the interval while the transfer runs, or until it changes its state.
+    fileprivate func rest(after version: Int) async {
+        guard progressState.snapshot.isMoving else {
+            return await progressState.change(after: version)
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await progressState.change(after: version) }
+            // A sleep that is cut short has done its work.
+            group.addTask { try? await sleep(interval) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// What a transfer's listeners look at.
+final class ProgressState: Sendable {
+    struct Snapshot: Sendable {
+        /// Of the changes of state; a later one is not missed.
+        let version: Int
+        let completed: Int64
+        /// In all attempts; bytes that came twice count twice.
+        let moved: Int64
+        /// The part of it that moved before the latest start.
+        let movedBefore: Int64
+        /// Nil before anything is known.
+        let total: Int64?
+        /// Counts the starts.
+        let run: Int
+        let isMoving: Bool
+        /// True while the transfer has stopped.
+        let isOver: Bool
+    }
+
+    private struct State {
+        var transfer: TransferCounter?
+        /// In the attempts before.
+        var movedBefore: Int64 = 0
+        /// All that had moved at the latest start.
+        var movedAtStart: Int64 = 0
+        var run = 0
+        var isMoving = false
+        var isOver = false
+
+        var moved: Int64 { movedBefore + (transfer?.bytesMoved ?? 0) }
+    }
+
+    private let state = Mutex(State())
+    private let signal = Condition()
+
+    var snapshot: Snapshot {
+        let version = signal.version
+        return state.withLock { state in
+            Snapshot(
+                version: version,
+                completed: state.transfer?.bytesDone ?? 0,
+                moved: state.moved,
+                movedBefore: state.movedAtStart,
+                total: state.transfer?.size,
+                run: state.run,
+                isMoving: state.isMoving,
+                isOver: state.isOver
+            )
+        }
+    }
+
+    /// The transfer was started or resumed.
+    func start() {
+        change { state in
+            state.run += 1
+            state.movedAtStart = state.moved
+            state.isOver = false
+        }
+    }
+
+    /// An attempt has begun to move bytes.
+    func begin(_ transfer: TransferCounter) {
+        change { state in
+            state.movedBefore = state.moved
+            state.transfer = transfer
+            state.isMoving = true
+        }
+    }
+
+    /// An attempt has ended; another one may follow by itself.
+    func rest() { change { $0.isMoving = false } }
+
+    /// The transfer has stopped, or is gone.
+    func end() {
+        change { state in
+            state.isMoving = false
+            state.isOver = true
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        signal.raise()
+    }
+
+    /// Returns when the state is another one than that of `version`, or the task was cancelled.
+    func change(after version: Int) async { await signal.wait(after: version) }
+}

@@ -1,0 +1,56 @@
+internal import ObjectTransfer
+internal import SyncModel
+
+/// The choices of an upload.
+public struct UploadOptions: Sendable, Hashable {
+    /// What is written with the object.
+    public var put = PutOptions.none
+    /// The app's own name for the upload, by which another process finds its record.
+    ///
+    /// With it, the file may be another one, and two transfers must not have the same. Nil: the
+    /// record is found by the file and the object.
+    public var identity: String?
+    /// A directory above the file that may be moved together with it, such as an app's container.
+    ///
+    /// Records name the file relative to it. Nil: records have absolute paths.
+    public var base: String?
+    /// The preferred size of a part, in bytes: 2 MiB.
+    ///
+    /// A file that is no larger goes in one request. The size is raised to what the store takes
+    /// (OSS 100 KiB, S3 5 MiB) and grows with the file, so that 10,000 parts always suffice. With
+    /// another size than that of an unfinished upload, the upload starts over.
+    public var partSize: Int64 = 2 << 20
+    /// Parts that are sent at once: 4.
+    public var streams = 4
+    /// Where the record of an unfinished upload is kept, so that another process can resume it.
+    ///
+    /// The directory is made if it is missing, for this user alone; its parent must exist. Nil:
+    /// only this instance can resume, and a process that ends leaves an unfinished upload at the
+    /// store.
+    public var recordDirectory: String?
+    /// What happens when an unfinished upload is of no use, because the file changed or the store
+    /// has forgotten the upload: true begins again and says so; false is an error of code
+    /// `cannotResume`, after which the next call begins again.
+    public var startsOver = true
+    /// Keeps the file's modification time and permissions in the object's metadata, as `mtime` and
+    /// `mode`, from which a download restores them.
+    public var keepsFileMetadata = true
+    /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
+    /// ``Transfer/resume()``.
+    public var reconnects: ReconnectPolicy?
+    /// The shortest time between two progresses: a tenth of a second.
+    public var progressInterval = Duration.milliseconds(100)
+    /// True for a manager, which forgets the record once it has written down the end itself.
+    var keepsRecord = false
+
+    /// Makes the options that `osssync put` itself uses, without a record directory.
+    public init() {}
+
+    func check(for dialect: Remote.Dialect) throws(SyncError) {
+        try put.properties.checkMetadata(for: dialect)
+        try SettingBounds.check(partSize, "partSize", 1...PartLayout.maximumPartSize)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
+    }
+}

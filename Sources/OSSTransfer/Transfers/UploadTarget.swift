@@ -1,0 +1,176 @@
+internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
+
+/// The object that an upload makes, and by which right.
+public struct UploadTarget: Sendable {
+    /// Signs a request on behalf of a device without keys.
+    public typealias Signer = @Sendable (_ request: UploadRequest) async throws -> SignedRequest
+
+    /// The object's whole key.
+    public let key: String
+    let dialect: Remote.Dialect
+    /// The bucket and the key.
+    let object: String
+    /// The object as records know it again, without secrets.
+    let subject: String
+    let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+
+    /// An object of a bucket, written with the bucket's credentials.
+    ///
+    /// - Parameters:
+    ///   - client: The bucket.
+    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    /// - Returns: A target; no request is made.
+    public static func object(_ client: BucketClient, key: String) -> UploadTarget {
+        UploadTarget(
+            key: key,
+            dialect: client.remote.dialect,
+            object: "\(client.remote.bucket)/\(key)",
+            subject: client.subject(of: key),
+            makeStore: { client.store }
+        )
+    }
+
+    /// An object by requests that are signed elsewhere, so that this device needs no key.
+    ///
+    /// ```swift
+    /// let target = try UploadTarget.signed(ObjectReference(parsing: "oss://bucket/film.mov")) {
+    ///     try await server.sign($0)
+    /// }
+    /// let upload = try ResumableUpload(of: "film.mov", to: target)
+    /// ```
+    ///
+    /// Each request is signed right before it is sent, and once more if the store refuses it. All
+    /// go to one host; redirects are not followed. What is signed never stands in a message or a
+    /// record.
+    ///
+    /// - Parameters:
+    ///   - object: The object; its bucket must be the one that is signed for.
+    ///   - connection: How the host is reached.
+    ///   - onRetry: Called from any thread for each failed request that is retried.
+    ///   - sign: Asked for each request, from several tasks at once. If it throws a `SyncError`
+    ///     whose `isRetryable` is true, it is asked again after a pause, as after a lost
+    ///     connection. Any other error ends the upload, with code `credentials` and its text.
+    /// - Returns: A target; nothing is signed and no request is made.
+    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, and
+    ///   for certificate authorities that can't be read.
+    public static func signed(
+        _ object: ObjectReference,
+        connection: ConnectionSettings = ConnectionSettings(),
+        onRetry: (@Sendable (RetryEvent) -> Void)? = nil,
+        sign: @escaping Signer
+    ) throws(SyncError) -> UploadTarget {
+        try connection.check()
+        try ResolvedConnection.checkAuthorities(connection.caFile)
+        let allowsInsecureHTTP = connection.allowsInsecureHTTP
+        let settings = PresignedSettings(connection)
+        let dialect = object.bucket.dialect
+        let place = "\(object.bucket.bucket)/\(object.key)"
+        let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
+            () throws(SyncError) -> any ObjectStore in
+            let signing = RequestSigning { request in
+                try await address(of: request, sign, allowsInsecureHTTP)
+            }
+            do throws(StorageError) {
+                return try StorageClient(
+                    signing: signing,
+                    dialect: dialect == .oss ? .oss : .s3,
+                    settings: settings,
+                    environment: SystemClocks.storage { observation in
+                        guard case .retrying(let notice) = observation else { return }
+                        onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
+                    }
+                )
+            } catch {
+                throw SyncError(error)
+            }
+        }
+        return UploadTarget(
+            key: object.key,
+            dialect: dialect,
+            object: place,
+            subject: "\(dialect.rawValue):///\(place)",
+            makeStore: makeStore
+        )
+    }
+
+    private static func address(
+        of request: RequestToSign,
+        _ sign: Signer,
+        _ allowsInsecureHTTP: Bool
+    ) async throws -> SignedAddress {
+        guard let asked = UploadRequest(request) else {
+            throw SigningFailure.refused("it belongs to no upload")
+        }
+        let signed: SignedRequest
+        do {
+            signed = try await sign(asked)
+        } catch let error as SyncError where error.isRetryable {
+            throw SigningFailure.unreachable(error.message)
+        } catch let error as SyncError {
+            throw SigningFailure.refused(error.message)
+        }
+        let url: PresignedURL
+        do throws(EndpointError) {
+            url = try PresignedURL(parsing: signed.url)
+        } catch {
+            throw SigningFailure.refused("not a signed URL: \(error.message)")
+        }
+        guard url.endpoint.isSafe(allowsInsecureHTTP) else {
+            throw SigningFailure.refused(url.endpoint.plainHTTPWarning)
+        }
+        let headers = signed.headers.sorted { $0.key < $1.key }
+            .map { ($0.key.lowercased(), $0.value) }
+        return SignedAddress(url: url, headers: headers)
+    }
+}
+
+extension UploadRequest {
+    /// Nil for what is no request of an upload.
+    init?(_ request: RequestToSign) {
+        guard let operation = Operation(rawValue: request.operation) else { return nil }
+        func parameter(_ name: String) -> String? {
+            request.query.first { $0.0 == name }?.1
+        }
+        self.init(
+            operation,
+            key: String(decoding: request.key.bytes, as: UTF8.self),
+            uploadID: parameter("uploadId"),
+            partNumber: parameter("partNumber").flatMap { Int($0) },
+            partNumberMarker: parameter("part-number-marker").flatMap { Int($0) },
+            contentLength: request.contentLength,
+            headers: Dictionary(request.headers) { $1 },
+            isRenewal: request.isRenewal
+        )
+    }
+}
+
+extension PresignedSettings {
+    /// How an app wants the host of signed requests to be reached.
+    init(_ connection: ConnectionSettings) {
+        let retryAndTimeout = RetryAndTimeout(connection)
+        self.init(
+            connectTimeout: retryAndTimeout.connectTimeout,
+            stallTimeout: retryAndTimeout.timeout,
+            connectionLimit: connection.connectionLimit,
+            caFile: connection.caFile,
+            proxy: connection.proxy,
+            bandwidth: connection.bandwidthLimit.map { BandwidthLimit($0) },
+            userAgent: "osssync/\(Version.text)",
+            retry: retryAndTimeout.retry
+        )
+    }
+}
+
+extension Endpoint {
+    /// False for plain http to another machine, unless that is allowed.
+    func isSafe(_ allowsInsecureHTTP: Bool) -> Bool {
+        scheme == .https || isLoopback || allowsInsecureHTTP
+    }
+
+    var plainHTTPWarning: String {
+        "'\(displayText(origin(bucket: nil)))' is plain http, where anyone on the network path can "
+            + "read and change everything; use https"
+    }
+}

@@ -1,0 +1,36 @@
+public import Foundation
+public import OSSTransfer
+
+extension BucketClient {
+    /// Writes an object from memory; as ``BucketClient/put(_:to:options:)-swift.method``.
+    ///
+    /// - Throws: `SyncError`.
+    @discardableResult
+    public func put(
+        _ data: Data,
+        to key: String,
+        options: PutOptions = .none
+    ) async throws(SyncError) -> PutReceipt {
+        try await put([UInt8](data), to: key, options: options)
+    }
+
+    /// Makes a signed URL; as ``BucketClient/presignedURL(_:key:lifetime:)``.
+    ///
+    /// - Throws: `SyncError`.
+    public func signedURL(
+        _ method: Method,
+        key: String,
+        lifetime: Duration
+    ) async throws(SyncError) -> URL {
+        let text = try await presignedURL(method, key: key, lifetime: lifetime)
+        guard let url = URL(string: text) else {
+            throw SyncError(code: .configuration, message: "the key makes no URL")
+        }
+        return url
+    }
+}
+
+extension ObjectContent {
+    /// The bytes that were asked for.
+    public var data: Data { Data(bytes) }
+}

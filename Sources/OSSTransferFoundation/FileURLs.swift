@@ -1,0 +1,106 @@
+public import Foundation
+public import OSSTransfer
+
+extension ResumableDownload {
+    /// Makes a download to the file of a URL; the same as
+    /// ``ResumableDownload/init(from:to:checkpoint:options:onNotice:)`` with its path.
+    ///
+    /// - Parameters:
+    ///   - source: What is downloaded.
+    ///   - file: A file URL; the file's directory must exist.
+    ///   - checkpoint: What an earlier process got from a pause, in place of a record.
+    ///   - options: The choices.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    public convenience init(
+        from source: DownloadSource,
+        to file: URL,
+        checkpoint: Checkpoint? = nil,
+        options: DownloadOptions = DownloadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try self.init(
+            from: source,
+            to: try localPath(of: file),
+            checkpoint: checkpoint,
+            options: options,
+            onNotice: onNotice
+        )
+    }
+
+    /// The file's URL.
+    public var file: URL { URL(fileURLWithPath: path) }
+}
+
+extension ResumableUpload {
+    /// Makes an upload of the file of a URL; the same as
+    /// ``ResumableUpload/init(of:to:key:options:onNotice:)`` with its path.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL; a symbolic link is followed.
+    ///   - client: The bucket.
+    ///   - key: The object's whole key.
+    ///   - options: The choices.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    public convenience init(
+        of file: URL,
+        to client: BucketClient,
+        key: String,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try self.init(
+            of: try localPath(of: file),
+            to: client,
+            key: key,
+            options: options,
+            onNotice: onNotice
+        )
+    }
+
+    /// The file's URL.
+    public var file: URL { URL(fileURLWithPath: path) }
+}
+
+extension TransferJob {
+    /// An object on its way to the file of a URL.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public static func download(
+        _ source: DownloadSource,
+        to file: URL,
+        options: DownloadOptions = DownloadOptions()
+    ) throws(SyncError) -> TransferJob {
+        download(source, to: try localPath(of: file), options: options)
+    }
+
+    /// The file of a URL on its way to an object.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public static func upload(
+        of file: URL,
+        to client: BucketClient,
+        key: String,
+        options: UploadOptions = UploadOptions()
+    ) throws(SyncError) -> TransferJob {
+        upload(of: try localPath(of: file), to: client, key: key, options: options)
+    }
+}
+
+extension PresignedURLs {
+    /// URLs that were signed for one object.
+    public init(get: URL, head: URL? = nil) {
+        self.init(get: get.absoluteString, head: head?.absoluteString)
+    }
+}
+
+/// The path of a file URL: its bytes, whatever they are.
+private func localPath(of file: URL) throws(SyncError) -> String {
+    guard file.isFileURL else {
+        throw SyncError(code: .configuration, message: "a file is named by a file URL only")
+    }
+    return unsafe file.withUnsafeFileSystemRepresentation { bytes in
+        unsafe bytes.map { unsafe String(cString: $0) } ?? file.path
+    }
+}

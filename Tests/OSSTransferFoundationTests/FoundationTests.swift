@@ -1,0 +1,170 @@
+import Foundation
+import OSSTransfer
+import OSSTransferFoundation
+import StorageServer
+import StoreFixture
+import Testing
+
+@Suite("Foundation's types", .timeLimit(.minutes(5)))
+struct FoundationTests {
+    @Test func `files by their URLs go both ways`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(300_000)
+        try fixture.write("a b+ü", content)
+        let client = try fixture.client()
+        let source = fixture.folder.appendingPathComponent("a b+ü")
+        let upload = try ResumableUpload(of: source, to: client, key: "k")
+        #expect(upload.file == source)
+        guard case .finished = try await upload.run() else { throw Unfinished() }
+        let target = fixture.folder.appendingPathComponent("c d")
+        let urls = PresignedURLs(
+            get: try await client.signedURL(.get, key: "k", lifetime: .seconds(600))
+        )
+        let download = try ResumableDownload(from: .presigned(urls), to: target)
+        guard case .finished = try await download.run() else { throw Unfinished() }
+        #expect(try Data(contentsOf: target) == Data(content))
+        let job = try TransferJob.download(.presigned(urls), to: target)
+        #expect(job.path == target.path)
+        #expect(try TransferJob.upload(of: source, to: client, key: "k").path == source.path)
+    }
+
+    private struct Unfinished: Error {}
+
+    @Test func `other URLs are no files`() throws {
+        let web = try #require(URL(string: "https://example.com/file"))
+        let urls = PresignedURLs(get: web)
+        let error = #expect(throws: SyncError.self) {
+            try ResumableDownload(from: .presigned(urls), to: web)
+        }
+        #expect(error?.code == .configuration)
+    }
+
+    @Test func `data is written and read`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let data = Data("letter".utf8)
+        try await client.put(data, to: "k")
+        #expect(try await client.get("k", limit: 10).value?.data == data)
+    }
+
+    @Test func `dates are seconds`() {
+        let date = Date(timeIntervalSince1970: 1_767_323_045.75)
+        #expect(StoreTime(date).secondsSince1970 == 1_767_323_045)
+        #expect(StoreTime(secondsSince1970: 12).date == Date(timeIntervalSince1970: 12))
+        #expect(StoreTime(.distantFuture) > StoreTime(.distantPast))
+        #expect(StoreTime(Date(timeIntervalSince1970: .infinity)).secondsSince1970 == .max)
+        #expect(StoreTime(Date(timeIntervalSince1970: -.infinity)).secondsSince1970 == .min)
+        let key = AccessKey(id: "i", secret: "s", securityToken: "t", expiration: date)
+        #expect(key.expiration == Date(timeIntervalSince1970: 1_767_323_045))
+        #expect(AccessKey(id: "i", secret: "s").expiration == nil)
+    }
+
+    @Test func `errors are told by their messages`() {
+        let error: any Error = SyncError(code: .notFound, message: "there is no 'k'")
+        #expect(error.localizedDescription == "there is no 'k'")
+    }
+}
+
+@Suite("The bytes of an object", .timeLimit(.minutes(5)))
+struct ObjectBytesTests {
+    private func all(_ bytes: ObjectBytes) async throws -> [UInt8] {
+        var read: [UInt8] = []
+        for try await byte in bytes { read.append(byte) }
+        return read
+    }
+
+    @Test(arguments: [0, 1, 99, 100, 101, 1_000])
+    func `come in order, by pieces`(count: Int) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let content = StoreFixture.ramp(count)
+        try await client.put(content, to: "k")
+        fixture.server.clearRequestLog()
+        #expect(try await all(client.bytes(of: "k", pieceSize: 100)) == content)
+        #expect(fixture.server.requestLog.count == max(1, (count + 99) / 100))
+    }
+
+    @Test func `are of one version`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(1_000), to: "k")
+        var iterator = client.bytes(of: "k", pieceSize: 100).makeAsyncIterator()
+        #expect(try await iterator.next() == 0)
+        try await client.put(StoreFixture.ramp(1_000, 7), to: "k")
+        let error = await #expect(throws: SyncError.self) {
+            while try await iterator.next() != nil {}
+        }
+        #expect(error?.code == .objectChanged)
+    }
+
+    @Test func `that came wrong are told before the last piece`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(1_000), to: "k")
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "rangeStart": 100}, "effect": {"flip": 5}}]
+            """
+        )
+        var count = 0
+        let error = await #expect(throws: SyncError.self) {
+            for try await _ in client.bytes(of: "k", pieceSize: 100) { count += 1 }
+        }
+        #expect(error?.code == .corrupt)
+        #expect(count == 900)
+    }
+}
+
+@Suite("Progress of a transfer", .timeLimit(.minutes(5)))
+struct TransferProgressTests {
+    @Test func `finishes with the transfer`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(200_000), to: "k")
+        let download = try ResumableDownload(
+            from: .object(client, key: "k"),
+            to: fixture.path("file")
+        )
+        let progress = download.transfer.makeProgress()
+        #expect(progress.isIndeterminate)
+        _ = try await download.run()
+        while !progress.isFinished { await Task.yield() }
+        #expect(progress.totalUnitCount == 200_000)
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `pauses, resumes and cancels it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(200_000), to: "k")
+        try fixture.setFaults(
+            "[{\"match\": {\"operation\": \"GetObject\"}, \"effect\": {\"hold\": true}}]"
+        )
+        let download = try ResumableDownload(
+            from: .object(client, key: "k"),
+            to: fixture.path("file")
+        )
+        let transfer = download.start()
+        let progress = transfer.makeProgress()
+        await fixture.server.untilHeld(1)
+        progress.pause()
+        guard case .paused = try await transfer.value else { throw NotPaused() }
+        #expect(progress.isPaused)
+        // Foundation calls the handlers elsewhere.
+        progress.resume()
+        while transfer.state == .paused { await Task.yield() }
+        progress.cancel()
+        while transfer.state == .running { await Task.yield() }
+        #expect(try await transfer.value == .cancelled)
+        #expect(progress.isCancelled)
+    }
+
+    private struct NotPaused: Error {}
+}

@@ -1,0 +1,374 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@Suite("A download in trouble")
+struct DownloadFaultTests {
+    private static let content = StoreFixture.ramp(3_000_000)
+
+    @Test func `of a file that another one fetches is refused as such`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(StoreFixture.ramp(3_000_000))
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = fixture.path("records")
+        let chosen = options
+        func download() throws -> ResumableDownload {
+            try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                options: chosen
+            )
+        }
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 2}, "effect": {"hold": true}}]"#
+        )
+        let first = try download()
+        async let outcome = first.run()
+        await fixture.server.untilHeld(1)
+        let error = await #expect(throws: SyncError.self) { try await download().run() }
+        #expect(error?.code == .alreadyRunning)
+        try fixture.setFaults("[]")
+        #expect(try await outcome.file?.crc64 != nil)
+    }
+
+    /// Each pause comes when the server holds all requests, each at a random byte of its answer.
+    @Test func `paused a thousand times costs no more than allowed`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let size: Int64 = 64 << 20
+        let content = StoreFixture.ramp(Int(size))
+        let urls = try await fixture.presigned(content)
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = fixture.path("records")
+        // What is asked for at once is no more than that, and no pause waits.
+        options.pauseLoss = 512 << 10
+        options.partSize = 128 << 10
+        var generator = SeededGenerator(seed: 64)
+        func make() throws -> ResumableDownload {
+            try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                options: options
+            )
+        }
+        fixture.server.clearRequestLog()
+        var pauses: Int64 = 0
+        var download = try make()
+        for number in 0..<1_000 {
+            // Every tenth time as if in a new process.
+            if number % 10 == 9 { download = try make() }
+            let current = download
+            let place = Int.random(in: 0..<16_384, using: &generator)
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "GetObject", "from": 1},
+                  "effects": [{"holdAt": \(place)}, {"cut": {"at": \(place), "how": "rst"}}]}]
+                """
+            )
+            async let outcome = fixture.lettingGo { try await current.run() }
+            await fixture.server.untilHeld(1)
+            current.transfer.pause()
+            if case .paused = try await outcome { pauses += 1 } else { break }
+        }
+        #expect(pauses == 1_000)
+        try fixture.setFaults("[]")
+        _ = try await download.run()
+        #expect(fixture.content("file") == content)
+        let sent = fixture.bytesSent
+        #expect(sent >= size)
+        #expect(sent - size <= pauses * 16_384, "\((sent - size) / pauses) for each")
+        #expect(fixture.names(in: "records") == [])
+    }
+
+    @Test func `by URLs that expire on the way asks for new ones, once for all streams`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "occurrence": 6},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied",
+                                  "message": "Request has expired."}}}]
+            """
+        )
+        let asked = Mutex(0)
+        let fresh = try await fixture.client().presignedURL(
+            .get,
+            key: "key",
+            lifetime: .seconds(3_600)
+        )
+        let download = try ResumableDownload(
+            from: .presigned(urls) {
+                asked.withLock { $0 += 1 }
+                return PresignedURLs(get: fresh)
+            },
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        _ = try await download.run()
+        #expect(asked.withLock { $0 } == 1)
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    @Test func `by URLs that have expired and cannot be renewed says so without them`() async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([1], to: "key")
+        let url = try await client.presignedURL(.get, key: "key", lifetime: .seconds(3_600))
+        let broken = url.replacing("x-oss-signature=", with: "x-oss-signature=0")
+        for renewal in [nil, { throw Refusal() }] as [(@Sendable () async throws -> PresignedURLs)?]
+        {
+            let download = try ResumableDownload(
+                from: .presigned(PresignedURLs(get: broken), renewal: renewal),
+                to: fixture.path("file"),
+                options: .inPieces
+            )
+            let error = await #expect(throws: SyncError.self) { try await download.run() }
+            #expect(error?.code == .credentials)
+            let text = String(reflecting: error)
+            #expect(!text.contains("x-oss-signature") && !text.contains("Credential="))
+            #expect(renewal == nil || error?.message.contains("Refusal()") == true)
+        }
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func `is not led to another host`() async throws {
+        let fixture = try StoreFixture()
+        let elsewhere = try StoreFixture()
+        defer {
+            fixture.stop()
+            elsewhere.stop()
+        }
+        let urls = try await fixture.presigned(Self.content)
+        let others = try await elsewhere.presigned(Self.content)
+        #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(PresignedURLs(get: urls.get, head: others.head))
+        }
+        elsewhere.server.clearRequestLog()
+        // A new URL that leads elsewhere is not taken, either.
+        let answers: [(fault: String, code: SyncError.Code)] = [
+            (
+                """
+                {"status": 307, "code": "TemporaryRedirect",
+                 "headers": {"Location": "\(others.get)"}}
+                """,
+                .configuration
+            ),
+            (#"{"status": 403, "code": "AccessDenied"}"#, .credentials),
+        ]
+        for (fault, code) in answers {
+            // Several ranges are asked for at once, so that all get the same answer.
+            try fixture.setFaults(
+                #"[{"match": {"operation": "GetObject"}, "effect": {"fail": \#(fault)}}]"#
+            )
+            let download = try ResumableDownload(
+                from: .presigned(urls) { others },
+                to: fixture.path("file"),
+                options: .inPieces
+            )
+            let error = await #expect(throws: SyncError.self) { try await download.run() }
+            #expect(error?.code == code)
+        }
+        #expect(elsewhere.server.requestLog.isEmpty)
+    }
+
+    @Test func `says that a damaged record is of no use, and starts over`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = fixture.path("records")
+        let first = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        _ = try await fixture.pause(first)
+        let name = try #require(fixture.names(in: "records").first)
+        let record = try #require(fixture.content("records/" + name))
+        try fixture.write("records/" + name, Array(record.prefix(40)))
+        let notices = Notices()
+        let second = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+        #expect(try await second.run().file != nil)
+        #expect(notices.all == [.startedOver(.foreignCheckpoint)])
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    @Test(.enabled(if: usesLibcurl))
+    func `says at once that its certificate authorities can't be read`() throws {
+        var connection = ConnectionSettings()
+        connection.caFile = "/nowhere/authorities.pem"
+        let error = #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(
+                PresignedURLs(get: "https://example.com/key?Signature=secret"),
+                connection: connection
+            )
+        }
+        #expect(error?.code == .configuration)
+        #expect(error?.message.contains("'/nowhere/authorities.pem' can't be read") == true)
+        // As an app's log shows it.
+        #expect(error.map { "\($0.code)" } == "configuration")
+    }
+
+    @Test(
+        arguments: [
+            "ftp://host/key", "https://", "key", "https://host/a b", "https://host/#x",
+            "https://user@host/key", "http://example.com/key?Signature=secret",
+        ]
+    )
+    func `refuses what is no address to send`(url: String) {
+        let error = #expect(throws: SyncError.self) {
+            try DownloadSource.presigned(PresignedURLs(get: url))
+        }
+        #expect(error?.code == .configuration)
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test func `goes on by itself when the connection was lost, if it is asked to`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var connection = ConnectionSettings()
+        connection.retries = 0
+        let faults = """
+            [{"match": {"operation": "GetObject", "occurrence": 5},
+              "effect": {"cut": {"at": 1000, "how": "rst"}}},
+             {"match": {"operation": "GetObject", "occurrence": 6},
+              "effect": {"close": {"when": "before", "how": "rst"}}}]
+            """
+        try fixture.setFaults(faults)
+        let source = try DownloadSource.presigned(urls, connection: connection)
+        let plain = try ResumableDownload(
+            from: source,
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        let error = await #expect(throws: SyncError.self) { try await plain.run() }
+        #expect(error?.code == .remoteUnreachable)
+        #expect(plain.transfer.state == .failed)
+        try await plain.discard()
+
+        try fixture.setFaults(faults)
+        let notices = Notices()
+        var options = DownloadOptions.inPieces
+        options.streams = 1
+        options.reconnects = ReconnectPolicy(
+            firstPause: .milliseconds(10),
+            longestPause: .milliseconds(15),
+            attempts: 3
+        )
+        let download = try ResumableDownload(
+            from: source,
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+        _ = try await download.run()
+        #expect(fixture.content("file") == Self.content)
+        let pauses = notices.all.compactMap {
+            if case .waiting(let pause, _) = $0 { pause } else { nil }
+        }
+        #expect(pauses == [.milliseconds(10), .milliseconds(15)])
+        #expect(notices.all.contains { if case .resumed = $0 { true } else { false } })
+    }
+
+    @Test func `that waits for the network can be paused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var connection = ConnectionSettings()
+        connection.retries = 0
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject"},
+              "effect": {"close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        var options = DownloadOptions.inPieces
+        options.reconnects = ReconnectPolicy(
+            firstPause: .seconds(3_600),
+            longestPause: .seconds(3_600),
+            attempts: 3
+        )
+        let (waiting, waits) = AsyncStream.makeStream(of: Void.self)
+        let download = try ResumableDownload(
+            from: .presigned(urls, connection: connection),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: { _ in waits.yield() }
+        )
+        async let outcome = download.run()
+        for await _ in waiting { break }
+        download.transfer.pause()
+        #expect(try await outcome == .paused(nil))
+    }
+
+    @Test func `whose bytes come wrong twice leaves the old file`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1, 2, 3])
+        try fixture.write("file", [9])
+        let notices = Notices()
+        for (faults, isRight) in [("first", true), ("from", false)] {
+            try fixture.setFaults(
+                #"[{"match": {"operation": "GetObject", "\#(faults)": 1}, "effect": {"flip": 1}}]"#
+            )
+            let download = try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path(isRight ? "other" : "file"),
+                options: .inPieces,
+                onNotice: notices.add
+            )
+            if isRight {
+                _ = try await download.run()
+                #expect(fixture.content("other") == [1, 2, 3])
+                #expect(notices.all == [.startedOver(.wrongContent)])
+            } else {
+                let error = await #expect(throws: SyncError.self) { try await download.run() }
+                #expect(error?.code == .corrupt)
+                #expect(fixture.content("file") == [9])
+            }
+        }
+    }
+
+    @Test func `of what is not there says so`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let download = try ResumableDownload(
+            from: .object(client, key: "absent"),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .notFound)
+        let nowhere = try ResumableDownload(
+            from: .object(client, key: "absent"),
+            to: fixture.path("no/where"),
+            options: .inPieces
+        )
+        let local = await #expect(throws: SyncError.self) { try await nowhere.run() }
+        #expect(local?.code == .localState)
+        #expect(throws: SyncError.self) {
+            try ResumableDownload(
+                from: .object(client, key: "k"),
+                to: fixture.path("dir") + "/",
+                options: .inPieces
+            )
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import StorageServer
+import StoreFixture
+import Testing
+
+@testable import OSSTransfer
+
+/// What a download asks the store for.
+@Suite("The requests of a download")
+struct DownloadRequestTests {
+    enum Source: CaseIterable, Sendable {
+        case urls, urlForGet, client
+    }
+
+    private static let mebibyte = 1 << 20
+
+    private func source(
+        _ kind: Source,
+        _ fixture: StoreFixture,
+        _ content: [UInt8]
+    ) async throws -> DownloadSource {
+        let urls = try await fixture.presigned(content)
+        return switch kind {
+        case .urls: try .presigned(urls)
+        case .urlForGet: try .presigned(PresignedURLs(get: urls.get))
+        case .client: .object(try fixture.client(), key: "key")
+        }
+    }
+
+    private func operations(_ fixture: StoreFixture) -> [String] {
+        fixture.server.requestLog.map(\.operation)
+    }
+
+    @Test(arguments: Source.allCases, [1, 200_000, 8 << 20])
+    func `are one for an object of up to a range`(kind: Source, size: Int) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(size)
+        let source = try await source(kind, fixture, content)
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        let file = try #require(try await download.run().file)
+        #expect(fixture.content("file") == content)
+        #expect(file.info.size == Int64(size) && file.isVerified)
+        #expect(operations(fixture) == ["GetObject"])
+    }
+
+    @Test(arguments: Source.allCases)
+    func `bring each byte of a larger one once`(kind: Source) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(21 * Self.mebibyte)
+        let source = try await source(kind, fixture, content)
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        #expect(try await download.run().file?.isVerified == true)
+        #expect(fixture.content("file") == content)
+        #expect(fixture.bytesSent == Int64(content.count))
+        #expect(Set(operations(fixture)) == ["GetObject"])
+        #expect(operations(fixture).count <= 6)
+    }
+
+    @Test(arguments: Source.allCases)
+    func `find out that an object is empty`(kind: Source) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let source = try await source(kind, fixture, [])
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        #expect(try await download.run().file?.info.size == 0)
+        #expect(fixture.content("file") == [])
+        #expect(download.transfer.state == .finished)
+    }
+
+    @Test func `are none before the file may be replaced`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let source = try await source(.client, fixture, [1])
+        try fixture.write("file", [9])
+        fixture.server.clearRequestLog()
+        var options = DownloadOptions()
+        options.replacesFile = false
+        let download = try ResumableDownload(
+            from: source,
+            to: fixture.path("file"),
+            options: options
+        )
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .alreadyExists)
+        #expect(operations(fixture) == [])
+    }
+
+    @Test(arguments: Source.allCases)
+    func `of one that goes on name its version, and nothing comes before them`(
+        kind: Source
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(3_000_000)
+        let source = try await source(kind, fixture, content)
+        func download() throws -> ResumableDownload {
+            try ResumableDownload(from: source, to: fixture.path("file"), options: .inPieces)
+        }
+        let first = try download()
+        let checkpoint = try #require(try await fixture.pause(first))
+        fixture.server.clearRequestLog()
+        _ = try await first.run()
+        #expect(Set(operations(fixture)) == ["GetObject"])
+        #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
+
+        let second = try download()
+        _ = try await fixture.pause(second)
+        // The size is the same, and so is the place of every range.
+        try await fixture.client().put(StoreFixture.ramp(3_000_000, 7), to: "key")
+        fixture.server.clearRequestLog()
+        _ = try await second.run()
+        #expect(fixture.content("file") == StoreFixture.ramp(3_000_000, 7))
+        #expect(fixture.server.requestLog.first?.status == 412)
+    }
+
+    /// All is asked for by one request, which the server takes forty seconds to answer.
+    @Test(.timeLimit(.minutes(5)))
+    func `end with a pause, which receives only what has arrived`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(8_000_000)
+        let source = try await source(.client, fixture, content)
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": 200000}}]"#
+        )
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        async let outcome = download.run()
+        _ = await download.transfer.progress.first { $0.completedBytes > 0 }
+        let before = download.transfer.snapshot.completed
+        download.transfer.pause()
+        guard case .paused(let checkpoint?) = try await outcome else {
+            Issue.record("it was not paused")
+            return
+        }
+        let received = checkpoint.receivedLength
+        #expect(received >= before)
+        // Half of what comes while a pause may wait.
+        #expect(received - before < 200_000)
+        try fixture.setFaults("[]")
+        _ = try await download.run()
+        #expect(fixture.content("file") == content)
+        #expect(fixture.bytesSent - 8_000_000 <= 1 << 20)
+    }
+
+    @Test func `of an archived object are one, and say that it must be restored`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let source = try await source(.client, fixture, [1, 2, 3])
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject"},
+              "effect": {"fail": {"status": 403, "code": "InvalidObjectState"}}}]
+            """
+        )
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(from: source, to: fixture.path("file"))
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .needsRestore)
+        #expect(operations(fixture) == ["GetObject"])
+        #expect(fixture.names(in: ".") == ["server"])
+    }
+
+    @Test func `of an object that is replaced before its second range find the new one`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let source = try await source(.client, fixture, StoreFixture.ramp(300_000))
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "occurrence": 2},
+              "effect": {"replaceObject": {"at": 0, "size": 200000}}}]
+            """
+        )
+        let notices = Notices()
+        let download = try ResumableDownload(
+            from: source,
+            to: fixture.path("file"),
+            options: .inPieces,
+            onNotice: notices.add
+        )
+        let file = try #require(try await download.run().file)
+        #expect(file.info.size == 200_000 && file.isVerified)
+        #expect(fixture.content("file")?.count == 200_000)
+        #expect(notices.all == [.startedOver(.objectChanged)])
+    }
+}

@@ -1,0 +1,126 @@
+import StorageServer
+import StoreFixture
+import SyncModel
+import Testing
+
+@testable import OSSTransfer
+
+/// Calls that come when the work has not begun, is ending, or is being stopped: a thousand times
+/// each, and none is lost.
+@Suite("Calls at any time", .timeLimit(.minutes(10)))
+struct IntentRaceTests {
+    private static let rounds = 1_000
+
+    /// A download by a signed URL, to a file of its own.
+    private func download(
+        _ fixture: StoreFixture,
+        _ urls: PresignedURLs,
+        _ number: Int
+    ) throws -> ResumableDownload {
+        try ResumableDownload(from: .presigned(urls), to: fixture.path("file\(number)"))
+    }
+
+    @Test func `a pause in the turn of the start sends no request`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1, 2, 3])
+        fixture.server.clearRequestLog()
+        for number in 0..<Self.rounds {
+            let transfer = try download(fixture, urls, number).start()
+            transfer.pause()
+            #expect(try await transfer.value == .paused(nil))
+            #expect(transfer.state == .paused)
+        }
+        #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    @Test func `a cancellation in the turn of the start leaves nothing`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1, 2, 3])
+        fixture.server.clearRequestLog()
+        for number in 0..<Self.rounds {
+            let transfer = try download(fixture, urls, number).start()
+            transfer.cancel()
+            #expect(try await transfer.value == .cancelled)
+        }
+        #expect(fixture.server.requestLog.isEmpty)
+        #expect(fixture.names(in: ".").filter { $0 != "server" } == [])
+    }
+
+    @Test func `calls from elsewhere while the work begins are obeyed`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(StoreFixture.ramp(200_000))
+        var paused = 0
+        for number in 0..<Self.rounds {
+            let download = try download(fixture, urls, number)
+            let isPause = number % 2 == 0
+            async let told: Void = elsewhere(number % 7) {
+                isPause ? download.transfer.pause() : download.transfer.cancel()
+            }
+            let transfer = download.start()
+            let outcome = try await transfer.value
+            await told
+            switch outcome {
+            case .finished: #expect(fixture.exists("file\(number)"))
+            case .paused: #expect(isPause && !fixture.exists("file\(number)"))
+            case .cancelled: #expect(!isPause && !fixture.exists("file\(number)"))
+            }
+            if case .finished = outcome {} else { paused += 1 }
+            try await download.discard()
+        }
+        #expect(paused > 0)
+        #expect(fixture.partials == 0)
+    }
+
+    @concurrent private func elsewhere(_ turns: Int, _ body: @Sendable () -> Void) async {
+        for _ in 0..<turns { await Task.yield() }
+        body()
+    }
+
+    @Test func `one that is resumed while it is being paused finishes`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(StoreFixture.ramp(100_000))
+        for number in 0..<Self.rounds {
+            let transfer = try download(fixture, urls, number).start()
+            for _ in 0..<number % 11 { await Task.yield() }
+            transfer.pause()
+            for _ in 0..<number % 5 { await Task.yield() }
+            transfer.resume()
+            #expect(try await transfer.value.file?.info.size == 100_000)
+        }
+    }
+
+    @Test func `a manager resumes what is being paused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(StoreFixture.ramp(50_000), to: "a")
+        let job = try await fixture.download("a")
+        let manager = try await fixture.manager()
+        let run = Task { try await manager.run() }
+        for number in 0..<Self.rounds {
+            let name = "n\(number)"
+            try await manager.add(name, job)
+            try await manager.start(name)
+            for _ in 0..<number % 50 { await Task.yield() }
+            async let paused: Void = manager.pause(name)
+            while await !manager.isPausing(name) { await Task.yield() }
+            try await manager.resume(name)
+            try await paused
+            while await manager.transfer(name)?.state != .finished { await Task.yield() }
+            try await manager.remove(name)
+        }
+        run.cancel()
+        _ = await run.result
+    }
+}
+
+extension TransferManager {
+    /// True once a pause was asked for, or came too late.
+    fileprivate func isPausing(_ identifier: String) -> Bool {
+        let entry = entries[ObjectKey(identifier)]
+        return entry?.wanted == .paused || entry?.transfer.state == .finished
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import OSSTransfer
+import StoreFixture
+import Synchronization
+
+/// Notes what a manager tells; calls of one kind that follow each other are one.
+final class Listener: TransferListener {
+    let calls = Mutex<[String: [String]]>([:])
+
+    private func note(_ identifier: String, _ call: String) {
+        calls.withLock { calls in
+            if calls[identifier]?.last != call { calls[identifier, default: []].append(call) }
+        }
+    }
+
+    /// Returns when this call has come last.
+    func untilTold(_ identifier: String, _ call: String) async {
+        while calls.withLock({ $0[identifier]?.last }) != call { await Task.yield() }
+    }
+
+    func transfer(_ identifier: String, progressed progress: TransferProgress) {
+        note(identifier, "progress")
+    }
+
+    func transferPaused(_ identifier: String) { note(identifier, "paused") }
+    func transferCancelled(_ identifier: String) { note(identifier, "cancelled") }
+
+    func transferFinished(_ identifier: String, _ result: TransferResult) {
+        note(identifier, "finished")
+    }
+
+    func transferFailed(_ identifier: String, _ error: SyncError) {
+        note(identifier, error.code == .notFound ? "failed notFound" : "failed")
+    }
+}
+
+/// Notes for what a manager asked its provider.
+final class Questions: Sendable {
+    private let names = Mutex<[String]>([])
+
+    func add(_ name: String) { names.withLock { $0.append(name) } }
+
+    func count(of name: String) -> Int { names.withLock { $0.count { $0 == name } } }
+}
+
+extension StoreFixture {
+    /// A manager whose transfers are downloads by signed URLs: each identifier is the object's key
+    /// and the file's name.
+    func manager(
+        limit: Int = 3,
+        questions: Questions = Questions()
+    ) async throws -> TransferManager {
+        try await TransferManager(directory: path("transfers"), limit: limit) { name in
+            questions.add(name)
+            return try await self.download(name)
+        }
+    }
+
+    /// The manager of the next process, once that of the last one is gone.
+    func nextManager(
+        limit: Int = 3,
+        provider: @escaping TransferManager.Provider
+    ) async throws -> TransferManager {
+        while true {
+            do throws(SyncError) {
+                return try await TransferManager(
+                    directory: path("transfers"),
+                    limit: limit,
+                    provider: provider
+                )
+            } catch {
+                // A task that has ended may hold the manager a little longer.
+                guard error.code == .locked else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+
+    func download(_ name: String) async throws -> TransferJob {
+        let client = try client()
+        let urls = PresignedURLs(
+            get: try await client.presignedURL(.get, key: name, lifetime: .seconds(600)),
+            head: try await client.presignedURL(.head, key: name, lifetime: .seconds(600))
+        )
+        return try .download(.presigned(urls), to: path(name), options: .inPieces)
+    }
+
+    func upload(_ name: String, to key: String) throws -> TransferJob {
+        var options = UploadOptions()
+        options.partSize = 200_000
+        return .upload(of: path(name), to: try client(), key: key, options: options)
+    }
+
+    /// Does `body` while the manager runs, lets go of what is held, and returns at the manager's
+    /// end.
+    func running(
+        _ manager: TransferManager,
+        _ body: () async throws -> Void
+    ) async throws {
+        async let end: Void = lettingGo { try await manager.runUntilIdle() }
+        try await body()
+        try setFaults("[]")
+        try await end
+    }
+
+    /// Partial files beside those that they become.
+    var partials: Int { names(in: ".").count { $0.hasPrefix(".osssync-") } }
+
+    /// True if a file of a directory holds what gives a right.
+    func hasSecrets(in directory: String) -> Bool {
+        names(in: directory).contains { name in
+            let text = String(decoding: content(directory + "/" + name) ?? [], as: UTF8.self)
+            return ["ignature", "redential", "secret", "Expires"].contains { text.contains($0) }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import SyncTestSupport
+import Synchronization
+import Testing
+
+/// Downloads from web servers that do less than an object store.
+@Suite("A download from a server that is not perfect", .timeLimit(.minutes(10)))
+struct OddServerTests {
+    private static let content = StoreFixture.ramp(300_000)
+
+    private static func head(_ status: String, _ lines: [String], _ length: Int) -> [UInt8] {
+        let all = ["HTTP/1.1 " + status, "Content-Length: \(length)"] + lines
+        return [UInt8]((all.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    /// Answers with ranges where they are asked for, or with everything.
+    private static func answer(
+        _ request: ScriptedRequest,
+        etag: String?,
+        ignoresRanges: Bool,
+        sending limit: Int = .max
+    ) -> ScriptedAction {
+        let bounds = request["range"]?.dropFirst("bytes=".count).split(separator: "-")
+            .compactMap { Int($0) }
+        var lines = etag.map { ["ETag: " + $0] } ?? []
+        var (status, body) = ("200 OK", content)
+        if let bounds, !ignoresRanges {
+            let last = min(bounds[1], content.count - 1)
+            status = "206 Partial Content"
+            lines.append("Content-Range: bytes \(bounds[0])-\(last)/\(content.count)")
+            body = Array(content[bounds[0]...last])
+        }
+        let sent = request.method == "HEAD" ? [] : Array(body.prefix(limit))
+        return .send(head(status, lines, body.count) + sent)
+    }
+
+    private func download(
+        _ server: ScriptedServer,
+        _ fixture: StoreFixture,
+        _ notices: Notices,
+        head: Bool = true,
+        retries: Int = 1
+    ) throws -> ResumableDownload {
+        var connection = ConnectionSettings()
+        connection.retries = retries
+        connection.longestRetryPause = .milliseconds(1)
+        var options = DownloadOptions()
+        options.partSize = 64 << 10
+        options.recordDirectory = fixture.path("records")
+        return try ResumableDownload(
+            from: .presigned(
+                PresignedURLs(get: server.url + "/key", head: head ? server.url + "/key" : nil),
+                connection: connection
+            ),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+    }
+
+    private func warnings(_ notices: Notices) -> [String] {
+        notices.all.compactMap { if case .warning(let message) = $0 { message } else { nil } }
+    }
+
+    @Test(arguments: [false, true])
+    func `that ignores ranges takes all of it, and does not resume`(isWeak: Bool) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let etag = isWeak ? "W/\"5f-abc\"" : "\"5f\""
+        let server = ScriptedServer { request, index in
+            index == 0
+                ? [
+                    Self.answer(request, etag: etag, ignoresRanges: true, sending: 200_000),
+                    .close,
+                ]
+                : [Self.answer(request, etag: etag, ignoresRanges: true)]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        let download = try download(server, fixture, notices)
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
+        #expect(error?.checkpoint == nil)
+        #expect(fixture.names(in: ".").allSatisfy { !$0.hasPrefix(".osssync-") })
+        #expect(try await download.run().file?.info.size == 300_000)
+        #expect(fixture.content("file") == Self.content)
+        #expect(
+            warnings(notices)
+                == Array(
+                    repeating: "'key': the server sends only whole objects, so a download that is "
+                        + "interrupted starts over",
+                    count: 2
+                )
+        )
+        #expect(server.requests.count { $0.method == "GET" } == 2)
+        #expect(server.requests.allSatisfy { $0["if-match"] == nil })
+    }
+
+    @Test func `whose tags are weak takes all of it in one request`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let server = ScriptedServer { request, _ in
+            [Self.answer(request, etag: "W/\"5f-abc\"", ignoresRanges: false)]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        let file = try await download(server, fixture, notices).run().file
+        #expect(file?.info.size == 300_000)
+        #expect(fixture.content("file") == Self.content)
+        #expect(warnings(notices).count == 1)
+        let seen = server.requests
+        let asked = seen.filter { $0.method == "GET" }.map { $0["range"] }
+        #expect(asked == ["bytes=0-65535", nil])
+        #expect(seen.allSatisfy { $0["if-match"] == nil })
+        #expect(fixture.names(in: "records") == [])
+    }
+
+    @Test func `that ignores the range of a later request takes all of it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let server = ScriptedServer { request, _ in
+            let isFirst = request["range"]?.hasPrefix("bytes=0-") == true
+            return [Self.answer(request, etag: "\"5f\"", ignoresRanges: !isFirst)]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        let file = try await download(server, fixture, notices, retries: 0).run().file
+        #expect(file?.info.size == 300_000)
+        #expect(fixture.content("file") == Self.content)
+        #expect(warnings(notices).count == 1)
+        #expect(server.requests.last { $0.method == "GET" }?["range"] == nil)
+        #expect(fixture.names(in: "records") == [])
+        #expect(fixture.names(in: ".").allSatisfy { !$0.hasPrefix(".osssync-") })
+    }
+
+    @Test func `without an ETag says what is missing`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let server = ScriptedServer { request, _ in
+            [Self.answer(request, etag: nil, ignoresRanges: false)]
+        }
+        defer { server.stop() }
+        let download = try download(server, fixture, Notices())
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .unsupportedServer && error?.isRetryable == false)
+        #expect(error?.message.contains("no ETag") == true)
+        #expect(!fixture.exists("file"))
+    }
+
+    @Test(arguments: [403, 405, 501])
+    func `that refuses HEAD is asked by GET`(status: Int) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let replaced = Atomic(false)
+        let server = ScriptedServer { request, index in
+            if request.method == "HEAD" { return [.response("\(status) No")] }
+            // The object is replaced after the first range, so that it must be looked at.
+            guard index > 0, !replaced.exchange(true, ordering: .relaxed) else {
+                return [
+                    Self.answer(request, etag: index == 0 ? "\"a\"" : "\"b\"", ignoresRanges: false)
+                ]
+            }
+            return [.response("412 Precondition Failed")]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        var options = DownloadOptions()
+        options.partSize = 64 << 10
+        options.streams = 1
+        let url = server.url + "/key"
+        let download = try ResumableDownload(
+            from: .presigned(PresignedURLs(get: url, head: url)),
+            to: fixture.path("file"),
+            options: options,
+            onNotice: notices.add
+        )
+        #expect(try await download.run().file?.info.size == 300_000)
+        #expect(notices.all == [.startedOver(.objectChanged)])
+        #expect(fixture.content("file") == Self.content)
+        #expect(server.requests.contains { $0["range"] == "bytes=0-0" })
+    }
+}

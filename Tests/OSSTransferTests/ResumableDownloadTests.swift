@@ -1,0 +1,363 @@
+import Foundation
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import SyncModel
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@Suite("Resumable download")
+struct ResumableDownloadTests {
+    private static let content = StoreFixture.ramp(3_000_000)
+
+    @Test func `by signed URLs goes on in another process where it was paused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let first = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("film"),
+            options: .inPieces
+        )
+        let checkpoint = try #require(try await fixture.pause(first))
+        #expect(checkpoint.totalLength == 3_000_000)
+        #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
+        #expect((100_000..<3_000_000).contains(checkpoint.receivedLength))
+        #expect(first.transfer.state == .paused)
+        #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 1)
+        #expect(!fixture.exists("film"))
+
+        // The checkpoint goes through JSON, as an app would keep it.
+        let kept = try JSONEncoder().encode(checkpoint)
+        let read = try JSONDecoder().decode(Checkpoint.self, from: kept)
+        #expect(read == checkpoint)
+        let notices = Notices()
+        fixture.server.clearRequestLog()
+        let second = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("film"),
+            checkpoint: read,
+            options: .inPieces,
+            onNotice: notices.add
+        )
+        let file = try #require(try await second.run().file)
+        #expect(notices.all == [.resumed(bytes: checkpoint.receivedLength)])
+        #expect(fixture.content("film") == Self.content)
+        #expect(file.info.size == 3_000_000)
+        #expect(file.crc64 == file.info.crc64)
+        #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
+        #expect(fixture.names(in: ".").count { $0.hasPrefix(".osssync-") } == 0)
+        #expect(await second.checkpoint == nil)
+        #expect(second.transfer.state == .finished)
+    }
+
+    @Test(arguments: [0, 1, 70_000]) func `needs no URL for HEAD`(size: Int) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(size)
+        let urls = try await fixture.presigned(content)
+        fixture.server.clearRequestLog()
+        let download = try ResumableDownload(
+            from: .presigned(PresignedURLs(get: urls.get)),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        #expect(try await download.run().file?.info.size == Int64(size))
+        #expect(fixture.content("file") == content)
+        #expect(fixture.server.requestLog.allSatisfy { $0.operation == "GetObject" })
+    }
+
+    @Test func `from a bucket keeps its record where it was told to`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Self.content, to: "key")
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = fixture.path("records")
+        func download() throws(SyncError) -> ResumableDownload {
+            try ResumableDownload(
+                from: .object(client, key: "key"),
+                to: fixture.path("file"),
+                options: options
+            )
+        }
+        let checkpoint = try #require(try await fixture.pause(download()))
+        #expect(fixture.names(in: "records").count == 1)
+        let second = try download()
+        fixture.server.clearRequestLog()
+        _ = try await second.run()
+        #expect(fixture.content("file") == Self.content)
+        #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
+        #expect(fixture.names(in: "records") == [])
+        #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
+    }
+
+    @Test func `of an object that was replaced starts over and says so`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let notices = Notices()
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces,
+            onNotice: notices.add
+        )
+        let checkpoint = try #require(try await fixture.pause(download))
+        let other = StoreFixture.ramp(2_500_000, 7)
+        try await fixture.client().put(other, to: "key")
+        _ = try await download.run()
+        #expect(fixture.content("file") == other)
+        #expect(
+            notices.all == [
+                .resumed(bytes: checkpoint.receivedLength), .startedOver(.objectChanged),
+            ]
+        )
+        let last = await download.transfer.progress.first { $0.completedBytes == $0.totalBytes }
+        #expect(last?.totalBytes == 2_500_000)
+        #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
+    }
+
+    @Test func `replaced in the middle of a request ends as the new object`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "occurrence": 3},
+              "effect": {"replaceObject": {"at": 100, "size": 1000000}}}]
+            """
+        )
+        let notices = Notices()
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces,
+            onNotice: notices.add
+        )
+        let file = try #require(try await download.run().file)
+        #expect(file.info.size == 1_000_000)
+        #expect(fixture.content("file")?.count == 1_000_000)
+        #expect(file.crc64 == file.info.crc64)
+        #expect(notices.all == [.startedOver(.objectChanged)])
+    }
+
+    @Test func `detects a checkpoint of another object and leaves what it names`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let first = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("a"),
+            options: .inPieces
+        )
+        let checkpoint = try #require(try await fixture.pause(first))
+        let other = StoreFixture.ramp(100_000, 3)
+        let others = try await fixture.presigned(other, "other")
+        let notices = Notices()
+        let second = try ResumableDownload(
+            from: .presigned(others),
+            to: fixture.path("b"),
+            checkpoint: checkpoint,
+            options: .inPieces,
+            onNotice: notices.add
+        )
+        _ = try await second.run()
+        #expect(notices.all == [.startedOver(.foreignCheckpoint)])
+        #expect(fixture.content("b") == other)
+        _ = try await first.run()
+        #expect(fixture.content("a") == Self.content)
+    }
+
+    @Test func `detects a shorter partial file`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let (notices, download) = try await fixture.damaged(Self.content) { partial in
+            let handle = try FileHandle(forWritingTo: partial)
+            try handle.truncate(atOffset: 1_000)
+            try handle.close()
+        }
+        _ = try await download.run()
+        #expect(notices.all == [.startedOver(.partialUnusable)])
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    @Test func `detects a damaged partial file and fetches only that range again`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let (notices, download) = try await fixture.damaged(Self.content) { partial in
+            let handle = try FileHandle(forUpdating: partial)
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+        }
+        let checkpoint = try #require(await download.checkpoint)
+        fixture.server.clearRequestLog()
+        _ = try await download.run()
+        #expect(fixture.content("file") == Self.content)
+        let lost = try #require(checkpoint.ranges.first { $0.offset == 0 }?.length)
+        #expect(notices.all.first == .startedOver(.damaged(bytes: lost)))
+        #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength + lost)
+    }
+
+    @Test func `keeps what is sound of a damaged range`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let content = StoreFixture.ramp(8_000_000)
+        let urls = try await fixture.presigned(content)
+        var options = DownloadOptions()
+        options.streams = 1
+        options.recordDirectory = fixture.path("records")
+        func make(_ notices: Notices) throws -> ResumableDownload {
+            try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                options: options,
+                onNotice: notices.add
+            )
+        }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "from": 2},
+              "effects": [{"holdAt": 3000000}, {"cut": {"at": 3000000, "how": "rst"}}]}]
+            """
+        )
+        let first = try make(Notices())
+        async let outcome = fixture.lettingGo { try await first.run() }
+        await fixture.server.untilHeld(1)
+        first.transfer.pause()
+        guard case .paused(let checkpoint?) = try await outcome else {
+            Issue.record("it was to be paused")
+            return
+        }
+        try fixture.setFaults("[]")
+        // One range of one stream: 2 MiB, 4 MiB, 6 MiB, and what came until the pause.
+        let received = checkpoint.receivedLength
+        #expect(received > 6 << 20 && received < 8_000_000)
+        let name = try #require(fixture.names(in: ".").first { $0.hasPrefix(".osssync-") })
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: fixture.path(name)))
+        try handle.seek(toOffset: 5_000_000)
+        try handle.write(contentsOf: Data([0xFF]))
+        try handle.close()
+        fixture.server.clearRequestLog()
+        let notices = Notices()
+        _ = try await make(notices).run()
+        let kept: Int64 = 4 << 20
+        #expect(
+            notices.all == [
+                .startedOver(.damaged(bytes: received - kept)), .resumed(bytes: kept),
+            ]
+        )
+        #expect(fixture.bytesSent == 8_000_000 - kept)
+        #expect(fixture.content("file") == content)
+    }
+
+    @Test func `cancelled leaves nothing`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = fixture.path("records")
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        _ = try await fixture.pause(download)
+        try await download.discard()
+        #expect(download.transfer.state == .cancelled)
+        #expect(await download.checkpoint == nil)
+        #expect(fixture.names(in: "records") == [])
+        #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
+
+        let second = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        let outcome = try await fixture.holding(second) { second.transfer.cancel() }
+        #expect(outcome == .cancelled)
+        #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
+        #expect(try await second.run().file != nil)
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    @Test func `whose task is cancelled can go on`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
+        )
+        let task = Task { try await download.run() }
+        await fixture.server.untilHeld(1)
+        task.cancel()
+        let error = await #expect(throws: SyncError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        try fixture.setFaults("[]")
+        let checkpoint = try #require(await download.checkpoint)
+        #expect(checkpoint.receivedLength >= 100_000)
+        fixture.server.clearRequestLog()
+        _ = try await download.run()
+        #expect(fixture.content("file") == Self.content)
+        #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength)
+    }
+
+    @Test func `is under way once only`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        let outcome = try await fixture.holding(download) {
+            #expect(download.start() === download.transfer)
+            // The same by the checkpoint, as if in another process: its partial file is locked.
+            let checkpoint = try #require(await download.checkpoint)
+            let second = try ResumableDownload(
+                from: .presigned(urls),
+                to: fixture.path("file"),
+                checkpoint: checkpoint,
+                options: .inPieces
+            )
+            let locked = await #expect(throws: SyncError.self) { try await second.run() }
+            #expect(locked?.code == .alreadyRunning)
+            download.transfer.pause()
+        }
+        guard case .paused = outcome else {
+            Issue.record("it was not paused")
+            return
+        }
+    }
+
+    @Test func `does not replace a file if it must not`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1, 2, 3])
+        try fixture.write("file", [9])
+        var options = DownloadOptions.inPieces
+        options.replacesFile = false
+        let download = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: options
+        )
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        #expect(error?.code == .alreadyExists)
+        #expect(fixture.content("file") == [9])
+        let other = try ResumableDownload(
+            from: .presigned(urls),
+            to: fixture.path("file"),
+            options: .inPieces
+        )
+        _ = try await other.run()
+        #expect(fixture.content("file") == [1, 2, 3])
+    }
+}

@@ -1,0 +1,185 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import Testing
+
+/// No value of a setting crashes a program or makes it wait for ever.
+@Suite("Settings", .timeLimit(.minutes(5)))
+struct SettingsTests {
+    private static let durations: [Duration] = [
+        .seconds(Int64.max), .seconds(Int64.min), .seconds(-1), .nanoseconds(1), .days(400),
+    ]
+    private static let counts = [Int.max, .min, -1]
+
+    typealias DownloadChange = @Sendable (inout DownloadOptions) -> Void
+    typealias UploadChange = @Sendable (inout UploadOptions) -> Void
+    typealias Change = @Sendable (inout ConnectionSettings) -> Void
+
+    static let connections: [Change] =
+        durations.flatMap { value -> [Change] in
+            [{ $0.connectTimeout = value }, { $0.stallTimeout = value }]
+        }
+        + [{ $0.connectTimeout = .zero }, { $0.stallTimeout = .zero }]
+        + durations.filter { $0 != .nanoseconds(1) }
+        .map { value -> Change in { $0.longestRetryPause = value } }
+        + counts.flatMap { value -> [Change] in
+            [{ $0.retries = value }, { $0.connectionLimit = value }]
+        }
+        + [
+            { $0.connectionLimit = 0 }, { $0.bandwidthLimit = 0 }, { $0.bandwidthLimit = -1 },
+            { $0.bandwidthLimit = .min },
+        ]
+
+    @Test func `that no connection can have are refused where they are used`() throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for change in Self.connections {
+            let client = #expect(throws: SyncError.self) {
+                try fixture.client { change(&$0.connection) }
+            }
+            #expect(client?.code == .configuration)
+            var connection = ConnectionSettings()
+            change(&connection)
+            let chosen = connection
+            let source = #expect(throws: SyncError.self) {
+                try DownloadSource.presigned(
+                    PresignedURLs(get: "https://example.com/key"),
+                    connection: chosen
+                )
+            }
+            #expect(source?.code == .configuration)
+            #expect(source?.message.contains("must be between") == true)
+        }
+    }
+
+    @Test func `at their bounds work`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        #if SystemLibraries
+        let limits: [Change] = [{ $0.bandwidthLimit = .max }]
+        #else
+        let limits: [Change] = []
+        #endif
+        let changes: [Change] =
+            limits + [
+                { $0.retries = 0 }, { $0.retries = 1_000 },
+                { $0.connectionLimit = 1 }, { $0.connectionLimit = 1_024 },
+                { $0.longestRetryPause = .zero }, { $0.longestRetryPause = .days(1) },
+                { $0.stallTimeout = .days(1) }, { $0.connectTimeout = .days(1) },
+            ]
+        for change in changes {
+            let client = try fixture.client { change(&$0.connection) }
+            try await client.put([1, 2], to: "key")
+            #expect(try await client.get("key", limit: 10).value?.bytes == [1, 2])
+        }
+        let client = try fixture.client()
+        #expect(try await client.get("key", limit: .max).value?.bytes == [1, 2])
+        for limit in [-1, Int.min] {
+            let error = await #expect(throws: SyncError.self) {
+                try await client.get("key", limit: limit)
+            }
+            #expect(error?.code == .configuration)
+        }
+    }
+
+    @Test func `of transfers that none can have are refused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let downloads: [DownloadChange] =
+            [
+                { $0.partSize = 0 }, { $0.partSize = .min }, { $0.streams = 0 },
+                { $0.streams = .max }, { $0.streams = .min }, { $0.pauseLoss = 0 },
+                { $0.pauseLoss = .min }, { $0.progressInterval = .zero },
+                { $0.progressInterval = .seconds(Int64.max) },
+            ] + Self.policies.map { policy -> DownloadChange in { $0.reconnects = policy } }
+        for change in downloads {
+            var options = DownloadOptions()
+            change(&options)
+            let chosen = options
+            let error = #expect(throws: SyncError.self) {
+                try ResumableDownload(
+                    from: .object(client, key: "key"),
+                    to: fixture.path("file"),
+                    options: chosen
+                )
+            }
+            #expect(error?.code == .configuration)
+        }
+        let uploads: [UploadChange] =
+            [
+                { $0.partSize = 0 }, { $0.partSize = .min }, { $0.partSize = .max },
+                { $0.streams = 0 }, { $0.streams = .max }, { $0.progressInterval = .zero },
+            ] + Self.policies.map { policy -> UploadChange in { $0.reconnects = policy } }
+        for change in uploads {
+            var options = UploadOptions()
+            change(&options)
+            let chosen = options
+            let error = #expect(throws: SyncError.self) {
+                try ResumableUpload(
+                    of: fixture.path("file"),
+                    to: client,
+                    key: "key",
+                    options: chosen
+                )
+            }
+            #expect(error?.code == .configuration)
+        }
+        for (partSize, streams) in [(Int64(0), 1), (.min, 1), (1, 0), (1, .max)] {
+            let error = await #expect(throws: SyncError.self) {
+                try await DownloadSource.object(client, key: "key")
+                    .write(to: 1, name: "out", partSize: partSize, streams: streams)
+            }
+            #expect(error?.code == .configuration)
+        }
+    }
+
+    private static let policies: [ReconnectPolicy] =
+        [.seconds(Int64.max), .seconds(-1)].flatMap { wait in
+            [
+                ReconnectPolicy(firstPause: wait, longestPause: .zero, attempts: 1),
+                ReconnectPolicy(firstPause: .zero, longestPause: wait, attempts: 1),
+            ]
+        } + [ReconnectPolicy(firstPause: .zero, longestPause: .zero, attempts: -1)]
+
+    @Test func `of a download at their bounds work`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(StoreFixture.ramp(10), to: "key")
+        var options = DownloadOptions()
+        options.partSize = .max
+        options.streams = 64
+        options.pauseLoss = .max
+        options.reconnects = ReconnectPolicy(
+            firstPause: .days(1),
+            longestPause: .days(1),
+            attempts: .max
+        )
+        let download = try ResumableDownload(
+            from: .object(client, key: "key"),
+            to: fixture.path("file"),
+            options: options
+        )
+        #expect(try await download.run().file?.info.size == 10)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func `of keys: any time of their end can be told`(seconds: Int64) async throws {
+        let key = AccessKey(id: "id", secret: "secret", expirationSecondsSince1970: seconds)
+        let fixture = try StoreFixture(credentials: .provider { key })
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([1], to: "key")
+        #expect(try await client.get("key", limit: 1).value?.bytes == [1])
+        for lifetime in [.seconds(Int64.max), .seconds(Int64.min), .zero] as [Duration] {
+            await #expect(throws: SyncError.self) {
+                try await client.presignedURL(.get, key: "key", lifetime: lifetime)
+            }
+        }
+    }
+}
+
+extension Duration {
+    fileprivate static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
+}

@@ -1,0 +1,222 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import Synchronization
+import Testing
+
+@Suite("An upload by signed requests, in trouble")
+struct SignedUploadFaultTests {
+    private static let content = StoreFixture.ramp(3_000_000)
+
+    private static func options(_ records: String? = nil) -> UploadOptions {
+        var options = UploadOptions()
+        options.partSize = 200_000
+        options.recordDirectory = records
+        return options
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func `that is not signed ends with what the signer said`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        for error in [Refusal(), SyncError(code: .refused, message: "Refusal()")] as [any Error] {
+            let signer = try SigningServer(fixture)
+            signer.setAnswer { request, signed in
+                if request.partNumber == 3 { throw error }
+                return signed
+            }
+            let upload = try fixture.signedUpload(signer, Self.options())
+            let thrown = await #expect(throws: SyncError.self) { try await upload.run() }
+            #expect(thrown?.code == .credentials)
+            #expect(
+                thrown?.message.hasSuffix(
+                    "UploadPart of 'k' failed: the app's signer does not sign it: Refusal()"
+                ) == true
+            )
+            #expect(signer.asked(.uploadPart).count { $0.partNumber == 3 } == 1)
+        }
+    }
+
+    @Test func `whose signer cannot be reached waits for it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        let signer = try SigningServer(fixture)
+        let failures = Mutex(0)
+        signer.setAnswer { request, signed in
+            guard request.partNumber == 3 else { return signed }
+            let isFound = failures.withLock { failures in
+                failures += 1
+                return failures > 3
+            }
+            guard !isFound else { return signed }
+            throw SyncError(
+                code: .remoteUnreachable,
+                message: "no network",
+                isRetryable: true
+            )
+        }
+        let upload = try fixture.signedUpload(signer, Self.options())
+        #expect(try await upload.run().object?.size == 3_000_000)
+        #expect(fixture.storedParts == Array(1...15))
+    }
+
+    @Test func `is not led to another host, and not to one without TLS`() async throws {
+        let fixture = try StoreFixture()
+        let elsewhere = try StoreFixture()
+        defer {
+            fixture.stop()
+            elsewhere.stop()
+        }
+        try fixture.write("file", Self.content)
+        for host in [elsewhere.server.url, "http://store.example"] {
+            let signer = try SigningServer(fixture)
+            signer.setAnswer { request, signed in
+                guard request.operation == .complete else { return signed }
+                let url = signed.url.replacing(fixture.server.url, with: host)
+                return SignedRequest(url: url, headers: signed.headers)
+            }
+            let upload = try fixture.signedUpload(signer, Self.options())
+            let error = await #expect(throws: SyncError.self) { try await upload.run() }
+            #expect(error?.code == .credentials)
+        }
+        #expect(elsewhere.server.requestLog.isEmpty)
+    }
+
+    @Test func `whose last answer was lost asks for the object, or sends all of it again`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        for mayAsk in [true, false] {
+            let signer = try SigningServer(fixture)
+            signer.setAnswer { request, signed in
+                if request.operation == .head, !mayAsk { throw Refusal() }
+                return signed
+            }
+            fixture.server.clearRequestLog()
+            try fixture.setFaults(
+                """
+                [{"match": {"operation": "CompleteMultipartUpload", "occurrence": 1},
+                  "effect": {"close": {"when": "after", "how": "rst"}}}]
+                """
+            )
+            let notices = Notices()
+            let upload = try fixture.signedUpload(signer, Self.options(), onNotice: notices.add)
+            #expect(try await upload.run().object?.size == 3_000_000)
+            #expect(fixture.storedParts.count == (mayAsk ? 15 : 30))
+            #expect(notices.all == (mayAsk ? [] : [.startedOver(.uploadVanished)]))
+            let read = try await fixture.client().get("k", limit: 1 << 22).value
+            #expect(read?.bytes == Self.content)
+            #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+        }
+    }
+
+    @Test func `of which nobody knows whether it began says so and begins another one`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let signer = try SigningServer(fixture)
+        try fixture.write("file", Self.content)
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "InitiateMultipartUpload", "occurrence": 1},
+              "effect": {"close": {"when": "after", "how": "rst"}}}]
+            """
+        )
+        let notices = Notices()
+        let upload = try fixture.signedUpload(signer, Self.options(), onNotice: notices.add)
+        #expect(try await upload.run().object?.size == 3_000_000)
+        let warnings = notices.all.compactMap { notice in
+            if case .warning(let message) = notice { message } else { nil }
+        }
+        #expect(
+            warnings == [
+                "an upload of 'k' may have begun without an answer, and stays in the bucket: "
+                    + "listing unfinished uploads is not allowed"
+            ]
+        )
+        // With keys that may list them, nothing stays.
+        #expect(try await fixture.client().incompleteUploads(prefix: "").count == 1)
+    }
+
+    @Test func `is signed only as what it says it is`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let wrong = [
+            UploadRequest(.abort, key: "k"), UploadRequest(.uploadPart, key: "k", uploadID: "u"),
+            UploadRequest(.put, key: "k", uploadID: "u"),
+            UploadRequest(.complete, key: "k", uploadID: "u", partNumber: 1),
+        ]
+        for request in wrong {
+            let error = await #expect(throws: SyncError.self) {
+                try await client.sign(request, lifetime: .seconds(60))
+            }
+            #expect(error?.code == .configuration)
+        }
+        let sly = try await client.sign(
+            UploadRequest(.abort, key: "k?acl", uploadID: "u&acl"),
+            lifetime: .seconds(60)
+        )
+        #expect(sly.url.contains("/k%3Facl?uploadId=u%26acl&"))
+        #expect("\(sly)" == "SignedRequest" && !String(reflecting: sly).contains("acl"))
+        let long = await #expect(throws: SyncError.self) {
+            try await client.sign(UploadRequest(.put, key: "k"), lifetime: .seconds(604_801))
+        }
+        #expect(long?.code == .configuration)
+    }
+
+    @Test(arguments: [Remote.Dialect.oss, .s3], [1_000, 6 << 20])
+    func `does not replace an object if it must not`(dialect: Remote.Dialect, size: Int)
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let signer = try SigningServer(fixture, dialect)
+        try fixture.write("file", StoreFixture.ramp(size))
+        var options = Self.options()
+        options.put.forbidsOverwrite = true
+        let target = try signer.target(dialect)
+        func run() async throws(SyncError) -> UploadOutcome {
+            try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()
+        }
+        #expect(try await run().object?.size == Int64(size))
+        let error = await #expect(throws: SyncError.self) { try await run() }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+    }
+
+    @Test(arguments: [1_000, 450_000]) func `is written as the server says, not the device`(
+        size: Int
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", StoreFixture.ramp(size))
+        let signer = try SigningServer(fixture)
+        signer.setChange { request in
+            var headers = request.headers
+            if [.put, .initiate].contains(request.operation) {
+                headers = ["content-type": "text/server", "x-oss-storage-class": "IA"]
+            }
+            return UploadRequest(
+                request.operation,
+                key: request.key,
+                uploadID: request.uploadID,
+                partNumber: request.partNumber,
+                headers: headers
+            )
+        }
+        var options = Self.options()
+        options.put.properties.contentType = "text/device"
+        options.put.properties.metadata = ["owner": "device"]
+        _ = try await fixture.signedUpload(signer, options).run()
+        let info = try #require(try await fixture.client().head("k").value)
+        #expect(info.contentType == "text/server" && info.storageClass == "IA")
+        #expect(info.metadata == [:])
+    }
+}

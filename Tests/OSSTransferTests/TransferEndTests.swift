@@ -1,0 +1,87 @@
+import Foundation
+import StorageServer
+import StoreFixture
+import SyncModel
+import Testing
+
+@testable import OSSTransfer
+
+@Suite("The end of an attempt")
+struct TransferEndTests {
+    private static let content = StoreFixture.ramp(3_000_000)
+
+    @Test(arguments: [true, false]) func `also of a cancelled upload ends its progress`(
+        deletes: Bool
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        var options = UploadOptions()
+        options.partSize = 200_000
+        let upload = try ResumableUpload(
+            of: fixture.path("file"),
+            to: fixture.client(),
+            key: "k",
+            options: options
+        )
+        let listening = Task { for await _ in upload.transfer.progress {} }
+        let outcome = try await fixture.interrupt(upload) {
+            $0.transfer.cancel(keepingParts: !deletes)
+        }
+        #expect(outcome == .cancelled)
+        await listening.value
+        // Of one that has stopped, there is nothing to wait for.
+        for await _ in upload.transfer.progress {}
+        #expect(upload.transfer.state == .cancelled)
+        fixture.server.clearRequestLog()
+        _ = try await upload.run()
+        #expect(fixture.storedParts.count == (deletes ? 15 : 10))
+        // What has finished stays so, and is not made again.
+        upload.transfer.cancel()
+        #expect(try await upload.start().value.object?.size == 3_000_000)
+        #expect(upload.transfer.state == .finished)
+        #expect(fixture.storedParts.count == (deletes ? 15 : 10))
+    }
+
+    @Test func `whose store cannot be made ends its progress, and is a failure`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let refusal = SyncError(code: .configuration, message: "no store")
+        let download = try ResumableDownload(
+            from: DownloadSource(
+                key: ObjectKey("k"),
+                subject: "s",
+                makeStore: { () throws(SyncError) in throw refusal }
+            ),
+            to: fixture.path("file")
+        )
+        let listening = Task { for await _ in download.transfer.progress {} }
+        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        await listening.value
+        #expect(error?.code == .configuration)
+        #expect(download.transfer.state == .failed)
+        // What is on disk can be removed by whoever reaches no store.
+        try await download.discard()
+        #expect(download.transfer.state == .cancelled)
+    }
+
+    @Test func `whose task is cancelled ends its progress`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let download = try ResumableDownload(from: .presigned(urls), to: fixture.path("file"))
+        let listening = Task { for await _ in download.transfer.progress {} }
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
+        )
+        let attempt = Task { try await download.run() }
+        await fixture.server.untilHeld(1)
+        #expect(download.transfer.state == .running)
+        attempt.cancel()
+        let error = await #expect(throws: SyncError.self) { try await attempt.value }
+        #expect(error?.code == .cancelled)
+        await listening.value
+        try fixture.setFaults("[]")
+        #expect(try await download.run().file?.info.size == 3_000_000)
+    }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import SyncModel
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@Suite("A transfer manager in trouble")
+struct TransferManagerFaultTests {
+    private static let content = StoreFixture.ramp(1_000_000)
+
+    @Test func `cancelled transfers leave nothing, also of an earlier process`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Self.content, to: "a")
+        try fixture.write("file", Self.content)
+        try await firstProcess(fixture)
+        #expect(try await client.incompleteUploads(prefix: "").count == 1)
+        #expect(fixture.partials == 1)
+        let refusing = Atomic(true)
+        let second = try await fixture.nextManager { name in
+            if refusing.load(ordering: .relaxed) { throw Refusal() }
+            return name == "up"
+                ? try fixture.upload("file", to: "k") : try await fixture.download(name)
+        }
+        let error = await #expect(throws: SyncError.self) { try await second.cancel("up") }
+        #expect(error?.code == .credentials)
+        #expect(await second.transfer("up")?.state == .paused)
+        refusing.store(false, ordering: .relaxed)
+        for name in ["a", "up"] { try await second.cancel(name) }
+        #expect(await second.transfers == [])
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    private struct Refusal: Error {}
+
+    /// Pauses a download and an upload in their midst.
+    private func firstProcess(_ fixture: StoreFixture) async throws {
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.add("up", fixture.upload("file", to: "k"))
+        for name in ["a", "up"] { try await manager.start(name) }
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}},
+             {"match": {"operation": "UploadPart", "from": 3},
+              "effect": {"hold": true, "close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        try await fixture.running(manager) {
+            // One of the download, three of the upload's five parts.
+            await fixture.server.untilHeld(4)
+            try await manager.pauseAll()
+        }
+    }
+
+    @Test func `what an app's own closure gives up has failed, and is asked for again`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        func firstProcess() async throws { try await fixture.manager().add("a") }
+        try await firstProcess()
+        let isGivingUp = Atomic(true)
+        let manager = try await fixture.nextManager { name in
+            if isGivingUp.load(ordering: .relaxed) {
+                throw SyncError(code: .cancelled, message: "the login was left")
+            }
+            return try await fixture.download(name)
+        }
+        try await manager.start("a")
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .failed)
+        isGivingUp.store(false, ordering: .relaxed)
+        try await manager.resume("a")
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .finished)
+    }
+
+    @Test func `a transfer is cancelled while it runs`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        try await fixture.running(manager) {
+            await fixture.server.untilHeld(1)
+            try await manager.cancel("a")
+        }
+        #expect(await manager.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    @Test func `a transfer that nobody knows by now is paused before it begins`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        try await start(fixture)
+        let (asking, asks) = AsyncStream.makeStream(of: Void.self)
+        let (answering, answers) = AsyncStream.makeStream(of: Void.self)
+        let second = try await fixture.nextManager { name in
+            asks.yield()
+            // Hangs, whatever is cancelled.
+            await withCheckedContinuation { continuation in
+                starting {
+                    for await _ in answering { break }
+                    continuation.resume()
+                }
+            }
+            return try await fixture.download(name)
+        }
+        fixture.server.clearRequestLog()
+        try await fixture.running(second) {
+            for await _ in asking { break }
+            // Nobody answers before the pause has ended.
+            try await second.pauseAll()
+        }
+        answers.finish()
+        #expect(await second.transfer("a")?.state == .paused)
+        #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    @Test func `a provider that never answers fails the attempt at its limit`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let (answering, answers) = AsyncStream.makeStream(of: Void.self)
+        let job = try fixture.upload("file", to: "k")
+        let manager = try await TransferManager(
+            directory: fixture.path("transfers"),
+            providerLimit: .milliseconds(20)
+        ) { _ in
+            for await _ in answering { break }
+            return job
+        }
+        let error = await #expect(throws: SyncError.self) { try await manager.add("a") }
+        #expect(error?.code == .credentials)
+        #expect(error?.message.contains("within 0.02 seconds") == true)
+        answers.finish()
+    }
+
+    @Test func `one that has no provider any more can be forgotten`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Self.content, to: "a")
+        try fixture.write("file", Self.content)
+        try await firstProcess(fixture)
+        let second = try await fixture.nextManager { _ in throw Refusal() }
+        #expect(fixture.partials == 1)
+        // What is only here needs no provider to be deleted.
+        try await second.cancel("a")
+        #expect(fixture.partials == 0)
+        try await second.forget("up")
+        #expect(await second.transfers == [])
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+        // Its parts are for the bucket's own rules.
+        #expect(try await client.incompleteUploads(prefix: "").count == 1)
+    }
+
+    @Test func `a running one can be forgotten`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        try await fixture.running(manager) {
+            await fixture.server.untilHeld(1)
+            try await manager.forget("a")
+        }
+        #expect(await manager.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+    }
+
+    @Test func `what an earlier process was asked to cancel is cancelled by the next`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try fixture.write("file", Self.content)
+        try await client.put(Self.content, to: "a")
+        try await firstProcess(fixture)
+        // As a process leaves it that is killed while it cancels.
+        for name in fixture.names(in: "transfers") where name.hasSuffix(".transfer.json") {
+            let text = String(
+                decoding: try #require(fixture.content("transfers/" + name)),
+                as: UTF8.self
+            )
+            #expect(text.contains(#""state":"paused""#))
+            let changed = text.replacing(#""state":"paused""#, with: #""state":"cancelled""#)
+            try fixture.write("transfers/" + name, Array(changed.utf8))
+        }
+        let second = try await fixture.nextManager { name in
+            try fixture.upload("file", to: name == "up" ? "k" : "other")
+        }
+        try await second.runUntilIdle()
+        #expect(await second.transfers == [])
+        #expect(fixture.partials == 0)
+        #expect(fixture.names(in: "transfers") == ["manager.lock"])
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+    }
+
+    @Test func `a start that cannot be written down has not started`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        let folder = fixture.path("transfers")
+        try FileManager.default.removeItem(atPath: folder)
+        let error = await #expect(throws: SyncError.self) { try await manager.start("a") }
+        #expect(error?.code == .localState)
+        try await manager.runUntilIdle()
+        #expect(await manager.transfer("a")?.state == .ready)
+        #expect(!fixture.exists("a"))
+    }
+
+    private func start(_ fixture: StoreFixture) async throws {
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+    }
+
+    @Test func `a run that is cancelled lets its transfers wait for the next`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a")
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        let run = Task { try await manager.run() }
+        await fixture.server.untilHeld(1)
+        let second = await #expect(throws: SyncError.self) { try await manager.runUntilIdle() }
+        #expect(second?.code == .locked)
+        run.cancel()
+        _ = await run.result
+        try fixture.setFaults("[]")
+        #expect(await manager.transfer("a")?.state == .waiting)
+        try await manager.runUntilIdle()
+        #expect(fixture.content("a") == Self.content)
+    }
+
+    @Test func `one manager has a directory, and damaged records are left out`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        var manager: TransferManager? = try await fixture.manager()
+        let error = await #expect(throws: SyncError.self) { try await fixture.manager() }
+        #expect(error?.code == .locked)
+        for name in ["a", "b"] { try await manager?.add(name) }
+        let known = await #expect(throws: SyncError.self) { try await manager?.add("a") }
+        #expect(known?.code == .alreadyExists)
+        let unknown = await #expect(throws: SyncError.self) { try await manager?.start("c") }
+        #expect(unknown?.code == .notFound)
+        let early = await #expect(throws: SyncError.self) { try await manager?.remove("a") }
+        #expect(early?.code == .refused)
+        let nameless = await #expect(throws: SyncError.self) { try await manager?.add("") }
+        #expect(nameless?.code == .configuration)
+        manager = nil
+        var next: TransferManager? = try await fixture.nextManager {
+            try await fixture.download($0)
+        }
+        #expect(await next?.transfers.count == 2)
+        next = nil
+        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer.json") }
+        #expect(records.count == 2)
+        try fixture.write("transfers/" + records[0], [UInt8]("{\"number\":1".utf8))
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        #expect(await second.transfers.count == 1)
+    }
+}

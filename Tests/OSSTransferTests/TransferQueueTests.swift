@@ -1,0 +1,176 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import StoreFixture
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import OSSTransfer
+
+@Suite("A transfer manager of an app", .timeLimit(.minutes(5)))
+struct TransferQueueTests {
+    private static let content = StoreFixture.ramp(300_000)
+
+    @Test func `adds without asking, and keeps what the app says of a transfer`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let questions = Questions()
+        func firstProcess() async throws {
+            let manager = try await fixture.manager(questions: questions)
+            try await manager.add("a", .download, path: fixture.path("a"), context: "album 7")
+            try await manager.add("b", .download, path: fixture.path("b"))
+        }
+        try await firstProcess()
+        #expect(questions.count(of: "a") == 0)
+        let second = try await fixture.nextManager { name in
+            questions.add(name)
+            return name == "a"
+                ? try await fixture.download(name) : try fixture.upload(name, to: name)
+        }
+        #expect(await second.transfer("a")?.context == "album 7")
+        try await second.startAll()
+        try await second.runUntilIdle()
+        #expect(fixture.content("a") == Self.content)
+        #expect(questions.count(of: "a") == 1)
+        // What the provider returns must be what was added.
+        #expect(await second.transfer("b")?.state == .failed)
+        let long = String(repeating: "x", count: 70_000)
+        let error = await #expect(throws: SyncError.self) {
+            try await second.add("c", .upload, path: "c", context: long)
+        }
+        #expect(error?.code == .configuration)
+    }
+
+    @Test func `resumes those that were paused for a reason, also in the next process`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for name in ["a", "b", "c"] { try await fixture.client().put(Self.content, to: name) }
+        func firstProcess() async throws {
+            let manager = try await fixture.manager()
+            for name in ["a", "b", "c"] { try await manager.add(name) }
+            try await manager.startAll()
+            try await manager.pause("b")
+            try await manager.pauseAll(reason: "background")
+            #expect(await manager.transfers.map(\.state) == [.paused, .paused, .paused])
+        }
+        try await firstProcess()
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        #expect(await second.transfers.map(\.pauseReason) == ["background", nil, "background"])
+        try await second.resumeAll(reason: "background")
+        try await second.runUntilIdle()
+        #expect(await second.transfers.map(\.state) == [.finished, .paused, .finished])
+        try await second.resumeAll()
+        try await second.runUntilIdle()
+        #expect(await second.transfers.map(\.state) == [.finished, .finished, .finished])
+        #expect(await second.transfers.allSatisfy { $0.pauseReason == nil })
+    }
+
+    @Test func `tries again at once when it is told of a network`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        var connection = ConnectionSettings()
+        connection.retries = 0
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject"},
+              "effect": {"close": {"when": "before", "how": "rst"}}}]
+            """
+        )
+        var options = DownloadOptions.inPieces
+        options.reconnects = ReconnectPolicy(
+            firstPause: .seconds(3_600),
+            longestPause: .seconds(3_600),
+            attempts: 3
+        )
+        let (chosen, settings) = (options, connection)
+        let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
+            .download(
+                try .presigned(urls, connection: settings),
+                to: fixture.path("file"),
+                options: chosen
+            )
+        }
+        try await manager.add("a", .download, path: fixture.path("file"))
+        try await manager.start("a")
+        var events = manager.events.makeAsyncIterator()
+        let run = Task { try await manager.runUntilIdle() }
+        while let event = await events.next() {
+            if case .notice(.waiting) = event.kind { break }
+        }
+        try fixture.setFaults("[]")
+        await manager.networkChanged()
+        try await run.value
+        #expect(fixture.content("file") == Self.content)
+    }
+
+    /// Blocks until it is released.
+    private final class Blocker: TransferListener {
+        let isReleased = DispatchSemaphore(value: 0)
+        let hasBegun = Atomic(false)
+
+        func transferFailed(_ identifier: String, _ error: SyncError) {
+            hasBegun.store(true, ordering: .relaxed)
+            isReleased.wait()
+        }
+    }
+
+    @Test func `does not wait for a listener that blocks`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager(limit: 1)
+        let blocker = Blocker()
+        try await manager.add("absent", listener: blocker)
+        try await manager.add("a")
+        try await manager.startAll()
+        try await manager.runUntilIdle()
+        while !blocker.hasBegun.load(ordering: .relaxed) { await Task.yield() }
+        #expect(await manager.transfers.map(\.state) == [.failed, .finished])
+        blocker.isReleased.signal()
+    }
+
+    /// A store has a thread and descriptors of its own.
+    @Test func `a download that has stopped and is kept has no connections`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned(Self.content)
+        let source = try DownloadSource.presigned(urls)
+        let stores = Stores()
+        let kept = try (0..<20).map { number in
+            try ResumableDownload(
+                from: DownloadSource(
+                    key: source.key,
+                    subject: source.subject,
+                    makeStore: { () throws(SyncError) in stores.noting(try source.makeStore()) }
+                ),
+                to: fixture.path("file\(number)")
+            )
+        }
+        for download in kept { _ = try await download.run() }
+        #expect(stores.made == 20)
+        while stores.alive > 0 { await Task.yield() }
+        #expect(kept.allSatisfy { $0.transfer.state == .finished })
+    }
+
+    /// Counts stores without keeping them.
+    private final class Stores: Sendable {
+        private struct Note: Sendable {
+            weak let store: StorageClient?
+        }
+
+        private let notes = Mutex<[Note]>([])
+
+        var made: Int { notes.withLock { $0.count } }
+        var alive: Int { notes.withLock { $0.count { $0.store != nil } } }
+
+        func noting(_ store: any ObjectStore) -> any ObjectStore {
+            notes.withLock { $0.append(Note(store: store as? StorageClient)) }
+            return store
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import OSSTransfer
+import ObjectStorage
+import StorageServer
+import StoreFixture
+import Testing
+
+@Suite("Writes of one object")
+struct WritingTests {
+    @Test func `keep type, metadata and checksum`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        var options = PutOptions.none
+        options.properties.contentType = "text/x"
+        options.properties.metadata = ["Owner": "me", "b-2": "x"]
+        let receipt = try await client.put([1, 2, 3], to: "a/b c", options: options)
+        let info = try #require(try await client.head("a/b c").value)
+        #expect(info.key == "a/b c")
+        #expect(info.size == 3)
+        #expect(info.etag == receipt.etag)
+        #expect(info.crc64 == receipt.crc64 && info.crc64 != nil)
+        #expect(info.contentType == "text/x")
+        #expect(info.metadata == ["owner": "me", "b-2": "x"])
+        #expect(info.storageClass == "Standard")
+        #expect(receipt.callback == nil)
+        var keys: [String] = []
+        try await client.list { object in
+            keys.append(object.exactKey)
+            return true
+        }
+        #expect(keys == ["a/b c"])
+    }
+
+    @Test func `that must not replace an object leave it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([1], to: "key", options: PutOptions(forbidsOverwrite: true))
+        let error = await #expect(throws: SyncError.self) {
+            try await client.put([2], to: "key", options: PutOptions(forbidsOverwrite: true))
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await client.get("key", limit: 1).value?.bytes == [1])
+    }
+
+    @Test func `copy what is meant and delete what is named`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let made = try await client.put([1, 2], to: "from")
+        try await client.copy("from", etag: made.etag, to: "to")
+        #expect(try await client.get("to", limit: 2).value?.bytes == [1, 2])
+        let changed = await #expect(throws: SyncError.self) {
+            try await client.copy("from", etag: "other", to: "to")
+        }
+        #expect(changed?.code == .objectChanged)
+        let gone = await #expect(throws: SyncError.self) {
+            try await client.copy("absent", to: "to")
+        }
+        #expect(gone?.code == .notFound)
+        try await client.delete("from")
+        try await client.delete("from")
+        #expect(try await client.delete(["to", "never"]).isEmpty)
+        var count = 0
+        try await client.list { _ in
+            count += 1
+            return true
+        }
+        #expect(count == 0)
+    }
+
+    @Test func `by a signed address need no key`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let requests = PlainRequests()
+        func send(_ method: BucketClient.Method, as sent: HTTPMethod) async throws -> Int {
+            let url = try await client.presignedURL(method, key: "k", lifetime: .seconds(60))
+            return try await requests.send(url, sent, [], []).status
+        }
+        #expect(try await send(.put, as: .put) == 200)
+        #expect(try await send(.get, as: .get) == 200)
+        #expect(try await send(.head, as: .head) == 200)
+        #expect(try await send(.get, as: .head) == 403)
+        #expect(try await send(.delete, as: .delete) == 204)
+        #expect(try await send(.get, as: .get) == 404)
+        for lifetime in [Duration.zero, .seconds(604_801)] {
+            let error = await #expect(throws: SyncError.self) {
+                try await client.presignedURL(.get, key: "k", lifetime: lifetime)
+            }
+            #expect(error?.code == .configuration)
+        }
+    }
+
+    @Test func `in parts are listed, completed and aborted`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let bytes = StoreFixture.ramp(250_000)
+        let upload = try await client.initiateUpload(of: "big", options: PutOptions())
+        var parts: [ObjectPart] = []
+        for (index, start) in stride(from: 0, to: bytes.count, by: 102_400).enumerated() {
+            parts.append(
+                try await client.uploadPart(
+                    Array(bytes[start..<min(start + 102_400, bytes.count)]),
+                    number: index + 1,
+                    of: "big",
+                    uploadID: upload
+                )
+            )
+        }
+        let listed = try await client.parts(of: "big", uploadID: upload)
+        #expect(listed.map(\.number) == [1, 2, 3])
+        #expect(listed.map(\.size) == [102_400, 102_400, 45_200])
+        #expect(listed.map(\.etag) == parts.map(\.etag))
+        #expect(try await client.incompleteUploads(prefix: "").map(\.uploadID) == [upload])
+        let receipt = try await client.completeUpload(of: "big", uploadID: upload, parts: parts)
+        let read = try #require(try await client.get("big", limit: 1 << 20).value)
+        #expect(read.bytes == bytes)
+        #expect(read.info.etag == receipt.etag)
+        let late = await #expect(throws: SyncError.self) {
+            try await client.parts(of: "big", uploadID: upload)
+        }
+        #expect(late?.code == .cannotResume)
+
+        let second = try await client.initiateUpload(of: "big")
+        try await client.abortUpload(of: "big", uploadID: second)
+        #expect(try await client.incompleteUploads(prefix: "") == [])
+        let number = await #expect(throws: SyncError.self) {
+            try await client.uploadPart([1], number: 10_001, of: "big", uploadID: second)
+        }
+        #expect(number?.code == .configuration)
+    }
+
+    @Test func `of a part are refused if the store has another MD5`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let upload = try await client.initiateUpload(of: "big")
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "UploadPart"},
+              "effect": {"headers": {"set": {"ETag": "\\"00000000000000000000000000000000\\""},
+                                     "remove": ["x-oss-hash-crc64ecma"]}}}]
+            """
+        )
+        let error = await #expect(throws: SyncError.self) {
+            try await client.uploadPart([1, 2], number: 1, of: "big", uploadID: upload)
+        }
+        #expect(
+            error?.message == "UploadPart of 'big' failed: the MD5 that the server computed is not "
+                + "that of what was sent"
+        )
+    }
+}
