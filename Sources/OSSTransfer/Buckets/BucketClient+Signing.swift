@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import SyncEngine
 internal import SyncModel
 
 extension BucketClient {

@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import SyncEngine
 internal import SyncModel
 
 /// The object that an upload makes, and by which right.
