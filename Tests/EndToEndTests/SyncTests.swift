@@ -38,7 +38,9 @@ struct SyncTests {
         )
         #expect(second.content("d/f0") == ramp(2_000))
         let status = try workplace.run("status", first.path)
-        let text = "  sync would: do nothing\n  differences: none\n  last success: sync 2"
+        let text =
+            "  sync would: do nothing\n  differences: none\n  trash: 1 file (10 B)\n"
+            + "  last success: sync 2"
         #expect(status.output.contains(text), "\(status.output)")
         let requests = try workplace.requests {
             let again = try workplace.run("sync", "--delete", first.path)

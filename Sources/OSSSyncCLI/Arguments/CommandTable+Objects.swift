@@ -37,8 +37,8 @@ extension CommandTable {
             "oss://BUCKET/NAME lists what is below NAME/. If there is nothing, it shows the object "
                 + "of this whole key, or else all objects whose keys begin so. Exit status 1 means "
                 + "that there are none.",
-            "With --top, the keys that begin with NAME are listed, those beneath a directory as one "
-                + "line, the directory with a / at its end.",
+            "With --top, the keys that begin with NAME are listed, those beneath a directory as "
+                + "one line, the directory with a / at its end.",
             "With --versions, all versions of objects whose keys begin so are listed: time, size "
                 + "(or deleted), ID, * for the latest, and key.",
         ],
