@@ -30,7 +30,9 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         return String(short.last == " " ? short.dropLast() : short)
     }
 
-    /// Gives up soon, since somebody waits at a prompt. A key begins in column 43.
+    /// Gives up soon, since somebody waits at a prompt.
+    ///
+    /// A key begins in column 43 of its lines.
     private static let listing = "osssync ls --top --timeout 5 --retries 0"
     /// More keys are not offered.
     private static let mostKeys = 200
