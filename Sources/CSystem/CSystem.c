@@ -2,6 +2,7 @@
 #include "CSystem.h"
 
 #include <string.h>
+#include <time.h>
 
 #if defined(__linux__)
 #include <linux/fs.h>
@@ -16,6 +17,21 @@
 #include <sys/mount.h>
 #include <sys/param.h>
 #endif
+
+int osssync_lock_range(int descriptor, int type) {
+    struct flock range = {.l_type = (short)type, .l_whence = SEEK_SET};
+    return fcntl(descriptor, F_SETLK, &range);
+}
+
+int64_t osssync_boot_time(void) {
+    struct timespec now;
+#if defined(__linux__)
+    clock_gettime(CLOCK_BOOTTIME, &now);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 int osssync_openat(int directory, const char *path, int flags, unsigned int mode) {
     return openat(directory, path, flags, mode);

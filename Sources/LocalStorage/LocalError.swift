@@ -71,6 +71,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case noFreeName(RelativePath)
     case diskFull(DiskShortage)
     case lockHeld(by: String)
+    /// The right to change the mirror went to another process in the middle of a run.
+    case leaseLost(to: String)
     /// The caller no longer waits for the result.
     case interrupted
 
@@ -116,6 +118,9 @@ package enum LocalError: Error, Sendable, Hashable {
             "No free name was found to keep the old version of '\(path.display)'."
         case .diskFull(let shortage): shortage.message
         case .lockHeld(let holder): "Another run holds this directory (\(holder))."
+        case .leaseLost(let holder):
+            "Another run has taken this directory (\(holder)): its file server did not answer for "
+                + "so long that this one counted as dead; nothing more was changed. Run again."
         case .interrupted: "Interrupted."
         }
     }
@@ -140,6 +145,9 @@ package enum LocalError: Error, Sendable, Hashable {
     /// True if a disk, its inodes or a quota are used up.
     package var isOutOfRoom: Bool { errno == ENOSPC || errno == EDQUOT }
 
+    /// True if the file system has no locks at all.
+    var isWithoutLocks: Bool { [ENOSYS, EOPNOTSUPP, ENOLCK].contains(errno) }
+
     /// Of a call that was to give the file of `path` another name.
     func naming(_ path: RelativePath) -> LocalError {
         errno == EXDEV ? .otherFileSystem(path) : self
@@ -152,7 +160,9 @@ package enum LocalError: Error, Sendable, Hashable {
     /// disk is full or read-only, or our own state is unusable.
     package var endsRun: Bool {
         switch self {
-        case .diskFull, .missingDirectory, .refusedDirectory, .unsafeDirectory, .lockHeld: true
+        case .diskFull, .missingDirectory, .refusedDirectory, .unsafeDirectory, .lockHeld,
+            .leaseLost:
+            true
         case .systemCall(let error): error.errno == EROFS
         default: false
         }

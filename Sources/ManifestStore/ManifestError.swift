@@ -22,6 +22,8 @@ package enum ManifestError: Error, Sendable, Hashable {
     case checkpointGone(ObjectKey)
     /// The directory's marker could not be written, which comes before the first change.
     case notMarked(reason: String, isOutOfRoom: Bool)
+    /// Another process may write the manifest: why, safe to print.
+    case leaseLost(reason: String)
     /// The store was closed.
     case closed
 
@@ -74,6 +76,7 @@ package enum ManifestError: Error, Sendable, Hashable {
             "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
         case .notMarked(let reason, _):
             "Nothing is recorded, because the directory's marker can't be written: \(reason)"
+        case .leaseLost(let reason): reason
         case .closed:
             "The manifest was closed."
         }

@@ -23,6 +23,8 @@ struct ManifestFiles: Sendable {
     static let keptAsideCount = 4
 
     let directory: String
+    /// False where the file system has no locks.
+    var hasLocks = true
 
     var databasePath: String { path(Self.databaseName) }
     /// Where a new database is made before it gets its name: `manifest.db` is never half made.

@@ -75,7 +75,7 @@ struct ManifestInspection {
         if let main = try? Connection(path: path, mode: .immutable) {
             expected = try? main.firstValue(.selectIdentity)
         }
-        let connection = try Connection(path: path, mode: .readOnly)
+        let connection = try Connection(path: path, mode: .readOnly, hasLocks: files.hasLocks)
         try connection.leavesLogOnClose(true)
         let identity = try connection.firstValue(.selectIdentity)
         guard let identity, expected == nil || identity == expected else {
@@ -99,12 +99,13 @@ extension ManifestStore {
     /// set aside or locked there.
     package static func inspect(
         directory: String,
+        hasLocks: Bool = true,
         threads: BlockingThreads
     ) async throws(ManifestError) -> InspectionOutcome {
         guard !directory.utf8.contains(0) else {
             throw .unusable(path: directory, reason: "the path has a NUL byte")
         }
-        let files = ManifestFiles(directory: directory)
+        let files = ManifestFiles(directory: directory, hasLocks: hasLocks)
         let store = ManifestStore(files: files, threads: threads, smallestSearchable: 0)
         return try await store.inspect(ManifestInspection(files: files, schema: .current))
     }

@@ -89,7 +89,11 @@ struct ManifestOpening {
     /// Opens what should be a sound manifest; throws damage if it is not.
     private func openSound() throws(ManifestError) -> Connection {
         let expectedIdentity = try identityWithoutLog()
-        let connection = try Connection(path: files.databasePath, mode: .readWrite)
+        let connection = try Connection(
+            path: files.databasePath,
+            mode: .readWrite,
+            hasLocks: files.hasLocks
+        )
         // Until it is known to be ours and not newer, closing it must change nothing.
         try connection.leavesLogOnClose(true)
         if !usesWriteAheadLog { try connection.execute(Schema.lockExclusively) }
@@ -200,7 +204,11 @@ struct ManifestOpening {
 
     /// Makes the new database and closes it, so that it can be renamed.
     private func fillNew() throws(ManifestError) {
-        let connection = try Connection(path: files.newPath, mode: .readWrite)
+        let connection = try Connection(
+            path: files.newPath,
+            mode: .readWrite,
+            hasLocks: files.hasLocks
+        )
         // Nobody has it yet: a crash leaves a file that is thrown away.
         try connection.execute(Schema.useMemoryJournal)
         try connection.execute(Schema.synchronizeNever)

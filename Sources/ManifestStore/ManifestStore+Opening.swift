@@ -5,7 +5,8 @@ extension ManifestStore {
     ///
     /// A missing one is made; a damaged or foreign one is set aside and made anew, as the outcome
     /// says. `now` names what is set aside. Without `usesWriteAheadLog`, for network file systems,
-    /// a rollback journal is used and every commit waits for the disk. SQLite runs on one of
+    /// a rollback journal is used and every commit waits for the disk; without `hasLocks` SQLite
+    /// takes none, because the file system has none. SQLite runs on one of
     /// `threads`. Entries that are recorded from now on are found by size, tag or inode if they
     /// have `smallestSearchable` bytes or more.
     ///
@@ -15,6 +16,7 @@ extension ManifestStore {
         directory: String,
         now: Timestamp,
         usesWriteAheadLog: Bool,
+        hasLocks: Bool = true,
         threads: BlockingThreads,
         smallestSearchable: Int64
     ) async throws(ManifestError) -> (store: ManifestStore, outcome: OpenOutcome) {
@@ -22,6 +24,7 @@ extension ManifestStore {
             directory: directory,
             now: now,
             usesWriteAheadLog: usesWriteAheadLog,
+            hasLocks: hasLocks,
             threads: threads,
             smallestSearchable: smallestSearchable,
             schema: .current
@@ -32,6 +35,7 @@ extension ManifestStore {
         directory: String,
         now: Timestamp,
         usesWriteAheadLog: Bool,
+        hasLocks: Bool = true,
         threads: BlockingThreads,
         smallestSearchable: Int64,
         schema: Schema
@@ -40,7 +44,7 @@ extension ManifestStore {
             throw .unusable(path: directory, reason: "the path has a NUL byte")
         }
         let store = ManifestStore(
-            files: ManifestFiles(directory: directory),
+            files: ManifestFiles(directory: directory, hasLocks: hasLocks),
             threads: threads,
             smallestSearchable: smallestSearchable
         )

@@ -34,6 +34,8 @@ package actor ManifestStore {
     var goesOnUnnumbered = false
     /// True if nothing may be written, not even that damage was found.
     var isOnlyLooking = false
+    /// Asked before each transaction.
+    private var check: (@Sendable () throws(ManifestError) -> Void)?
     /// What the files were when they were opened to be looked at.
     var lookedAt: [Int64] = []
 
@@ -44,6 +46,11 @@ package actor ManifestStore {
         queue = ManifestQueue(threads)
         self.files = files
         self.smallestSearchable = smallestSearchable
+    }
+
+    /// Asks `check` before each transaction whether it may be written.
+    package func ask(_ check: @escaping @Sendable () throws(ManifestError) -> Void) {
+        self.check = check
     }
 
     func begin(_ connection: sending Connection) { state = .open(connection) }
@@ -82,6 +89,7 @@ package actor ManifestStore {
     func transaction<Result>(
         _ body: (Connection) throws(ManifestError) -> Result
     ) throws(ManifestError) -> Result {
+        try check?()
         let result = try withConnection { connection throws(ManifestError) in
             try connection.transaction { () throws(ManifestError) in try body(connection) }
         }
@@ -104,6 +112,7 @@ package actor ManifestStore {
     /// For facts that a power cut must not lose and of which there is no other trace on disk,
     /// such as an upload that the service is about to begin.
     package func makeDurable() throws(ManifestError) {
+        try check?()
         try withConnection { connection throws(ManifestError) in
             try connection.commitDurably()
         }

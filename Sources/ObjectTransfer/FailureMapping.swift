@@ -127,7 +127,8 @@ extension SyncError {
     package init(_ error: LocalError) {
         switch error {
         case .interrupted: self = .interrupted
-        case .lockHeld: self.init(code: .locked, message: error.message, underlying: error)
+        case .lockHeld, .leaseLost:
+            self.init(code: .locked, message: error.message, underlying: error)
         case .refusedDirectory: self.init(code: .refused, message: error.message, underlying: error)
         default: self.init(code: .localState, message: error.message, underlying: error)
         }

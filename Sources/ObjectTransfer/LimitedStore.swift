@@ -10,15 +10,20 @@ package struct LimitedStore: ObjectStore {
     private let store: any ObjectStore
     private let limiter: ConnectionLimiter
     private let budget: TransferBudget?
+    private let mayChange: (@Sendable () async -> Bool)?
 
+    /// - Parameter mayChange: Asked before each request that makes, replaces or deletes an object;
+    ///   one that may not be made is cancelled.
     package init(
         _ store: any ObjectStore,
         _ limiter: ConnectionLimiter,
-        _ budget: TransferBudget? = nil
+        _ budget: TransferBudget? = nil,
+        mayChange: (@Sendable () async -> Bool)? = nil
     ) {
         self.store = store
         self.limiter = limiter
         self.budget = budget
+        self.mayChange = mayChange
     }
 
     package var dialect: StorageDialect { store.dialect }
@@ -28,6 +33,7 @@ package struct LimitedStore: ObjectStore {
         _ operation: String,
         _ key: ObjectKey?,
         bytes: Int64 = 0,
+        changes: Bool = false,
         _ request: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let cancelled = StorageError(kind: .cancelled, operation: operation, key: key)
@@ -38,6 +44,10 @@ package struct LimitedStore: ObjectStore {
         do {
             try await limiter.acquire(bytes: bytes)
         } catch {
+            throw cancelled
+        }
+        if changes, let mayChange, await !mayChange() {
+            limiter.release(bytes: bytes, isSuccess: true)
             throw cancelled
         }
         do throws(StorageError) {
@@ -99,14 +109,15 @@ extension LimitedStore {
         body: RequestBody,
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(StorageError) -> PutResult {
-        try await limited("PutObject", request.key, bytes: body.length) {
+        try await limited("PutObject", request.key, bytes: body.length, changes: true) {
             () throws(StorageError) in
             try await store.put(request, body: body, onProgress: onProgress)
         }
     }
 
     package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
-        try await limited("CopyObject", request.destination) { () throws(StorageError) in
+        try await limited("CopyObject", request.destination, changes: true) {
+            () throws(StorageError) in
             try await store.copy(request)
         }
     }
@@ -123,7 +134,7 @@ extension LimitedStore {
 
     package func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
     {
-        try await limited("DeleteMultipleObjects", nil) { () throws(StorageError) in
+        try await limited("DeleteMultipleObjects", nil, changes: true) { () throws(StorageError) in
             try await store.delete(keys)
         }
     }
@@ -173,7 +184,8 @@ extension LimitedStore {
     package func completeMultipartUpload(
         _ request: CompleteRequest
     ) async throws(StorageError) -> PutResult {
-        try await limited("CompleteMultipartUpload", request.key) { () throws(StorageError) in
+        try await limited("CompleteMultipartUpload", request.key, changes: true) {
+            () throws(StorageError) in
             try await store.completeMultipartUpload(request)
         }
     }

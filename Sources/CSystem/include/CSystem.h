@@ -60,6 +60,12 @@ int osssync_keeps_inode_numbers(int descriptor);
 /// 1 if the file system keeps whole seconds of times, though it may show more for a while; 0 if not, -1 with errno.
 int osssync_keeps_whole_seconds(int descriptor);
 /// A queue of changes in watched directories, read without blocking; fails with ENOSYS where the system has none.
+/// Takes a lock of the whole file, or gives it back, without waiting.
+int osssync_lock_range(int descriptor, int type);
+
+/// Nanoseconds since the machine's start, with those in which it slept.
+int64_t osssync_boot_time(void);
+
 int osssync_change_queue(void);
 /// Watches one open directory, without those beneath it; returns the number of the watch, which is the same for one that
 /// is watched already. With `each_write` 0, a file counts as changed when a program that wrote it closes it.

@@ -9,10 +9,18 @@ internal import Darwin
 /// The right to change one mirrored directory and its state, until it is released or the process
 /// ends, even by a kill: the kernel holds the lock, so a lock file that a killed process left
 /// blocks nothing.
+///
+/// Where other machines can reach the state, or the file system has no locks, a lease as well: see
+/// ``DirectoryLease``.
 package final class DirectoryLock: Sendable {
     private let file: OpenFile
     /// Two runs with different state directories meet here.
     private let root: OpenDirectory
+    /// Nil where the kernel's lock is enough.
+    let lease: DirectoryLease?
+
+    /// True if another machine might take it: see ``MirrorDirectory/requireLock()``.
+    package var isLeased: Bool { lease != nil }
 
     private static let maximumTextLength = 256
 
@@ -20,7 +28,9 @@ package final class DirectoryLock: Sendable {
     init(
         root: OpenDirectory,
         state: OpenDirectory,
-        calls: SystemCalls
+        calls: SystemCalls,
+        unless interruption: Interruption?,
+        onWait: (@Sendable (String) -> Void)?
     ) throws(LocalError) {
         let descriptor = try calls.open(
             at: state.descriptor,
@@ -29,7 +39,15 @@ package final class DirectoryLock: Sendable {
             mode: 0o600
         )
         file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
-        guard try calls.lockExclusively(descriptor) else {
+        var needsLease = try calls.isNetworkFileSystem(state.descriptor)
+        let isFree: Bool
+        do throws(LocalError) {
+            isFree = try calls.lockExclusively(descriptor)
+        } catch {
+            guard error.isWithoutLocks else { throw error }
+            (isFree, needsLease) = (true, true)
+        }
+        guard isFree else {
             let text = try file.read(at: 0, length: Self.maximumTextLength)
             let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
             throw .lockHeld(by: line.isEmpty ? "another process" : line)
@@ -46,6 +64,15 @@ package final class DirectoryLock: Sendable {
         if (try? calls.lockExclusively(secondDescriptor)) == false {
             throw .lockHeld(by: "another process, with another state directory")
         }
+        lease =
+            needsLease
+            ? try DirectoryLease(
+                in: state,
+                calls: calls,
+                unless: interruption,
+                onWait: onWait
+            ) : nil
+        if let lease { BlockingThreads.system.makeQueue("osssync.lease", .serial)(lease.keep) }
         try calls.truncate(descriptor, to: 0)
         try file.write([UInt8]((SystemCalls.processDescription + "\n").utf8), at: 0)
     }
@@ -53,6 +80,7 @@ package final class DirectoryLock: Sendable {
     /// A child that was forked and did not exec yet shares the descriptors, so closing them would
     /// not be enough.
     deinit {
+        lease?.release()
         SystemCalls.unlock(root.descriptor)
         SystemCalls.unlock(file.descriptor)
     }
@@ -78,7 +106,12 @@ extension MirrorDirectory {
             }
             let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
             defer { SystemCalls.unlock(file.descriptor) }
-            return try !calls.lockShared(file.descriptor)
+            do throws(LocalError) {
+                return try !calls.lockShared(file.descriptor)
+            } catch {
+                guard error.isWithoutLocks else { throw error }
+                return try LeaseFiles(state: state, calls: calls).isHeld
+            }
         }
     }
 }

@@ -182,6 +182,16 @@ extension SystemCalls {
         return true
     }
 
+    /// False if the file system has no locks of ranges, such as SQLite takes.
+    func hasRecordLocks(_ descriptor: Int32) -> Bool {
+        func set(_ type: Int32) -> Int32 {
+            attempt("fcntl") { osssync_lock_range(descriptor, type) }.errno
+        }
+        guard ![ENOSYS, EOPNOTSUPP, ENOLCK].contains(set(Int32(F_RDLCK))) else { return false }
+        _ = set(Int32(F_UNLCK))
+        return true
+    }
+
     static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }
@@ -290,17 +300,6 @@ extension SystemCalls {
 
     /// Does not change while the program runs.
     static let effectiveUser: UInt32 = geteuid()
-
-    /// This process, for the text in a lock file.
-    static var processDescription: String {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        let code = unsafe buffer.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return Int32(-1) }
-            return unsafe gethostname(base.assumingMemoryBound(to: CChar.self), 255)
-        }
-        let host = code == 0 ? displayText(buffer.prefix { $0 != 0 }) : "an unknown host"
-        return "process \(getpid()) on \(host)"
-    }
 }
 
 /// The system's sentence for an error number.

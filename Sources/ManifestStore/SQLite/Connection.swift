@@ -20,7 +20,8 @@ internal import CSQLite
     private let handle: OpaquePointer
     private var statements: [Query: PreparedStatement] = [:]
 
-    init(path: String, mode: Mode) throws(ManifestError) {
+    /// - Parameter hasLocks: False where the file system has no locks; the caller excludes others.
+    init(path: String, mode: Mode, hasLocks: Bool = true) throws(ManifestError) {
         self.path = path
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var name = Self.absolute(path)
@@ -39,7 +40,7 @@ internal import CSQLite
         }
         var opened: OpaquePointer?
         ManifestError.forgetSystemError()
-        let code = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(name, &opened, flags, hasLocks ? nil : "unix-none")
         guard let handle = unsafe opened else {
             throw .unusable(path: path, reason: "SQLite has no memory left")
         }

@@ -7,7 +7,7 @@ internal import SyncPlanner
 /// Checks again that the mirrored directory is still at its path.
 ///
 /// The run reads through a descriptor: in a directory that was removed or moved away, files are
-/// missing that the user did not delete.
+/// missing that the user did not delete. And that no other machine has taken the mirror.
 struct DirectoryWatch: Sendable {
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
@@ -31,6 +31,11 @@ struct DirectoryWatch: Sendable {
     /// - Throws: That it is not there, or cannot be looked at, which is as much of a doubt.
     func check() async throws(SyncError) {
         let (directory, isMarked) = (directory, isMarked)
+        do {
+            try await disk.run { () throws(LocalError) in try directory.requireLock() }
+        } catch {
+            throw SyncError(error)
+        }
         let isThere = await disk.run {
             let found = try? directory.isAtItsPath() && (!isMarked || directory.marker() != nil)
             return found ?? false

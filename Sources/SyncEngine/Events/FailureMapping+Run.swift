@@ -21,7 +21,12 @@ extension ItemFailure {
 
 extension SyncError {
     init(_ error: ManifestError) {
-        self.init(code: .localState, message: error.message, underlying: error)
+        let isLost = if case .leaseLost = error { true } else { false }
+        self.init(
+            code: isLost ? .locked : .localState,
+            message: error.message,
+            underlying: error
+        )
     }
 
     private init(_ error: PlanError) {

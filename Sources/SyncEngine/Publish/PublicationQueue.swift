@@ -199,7 +199,8 @@ actor PublicationQueue {
         let durability: PublicationDurability =
             directory.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         return try await queue.run { () throws(LocalError) in
-            try directory.publish(publications, durability: durability)
+            try directory.requireLock()
+            return try directory.publish(publications, durability: durability)
         }
     }
 

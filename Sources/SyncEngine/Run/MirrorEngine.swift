@@ -96,7 +96,7 @@ extension MirrorEngine {
     private func open(
         _ options: RunOptions,
         mayFetchRules: Bool,
-        _ onEvent: @Sendable (SyncEvent) -> Void
+        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession {
         let start = settings.environment.monotonic()
         var isWaiting = false
@@ -106,7 +106,8 @@ extension MirrorEngine {
                     settings,
                     locks: !options.isDryRun,
                     allowsRebinding: options.allowsRebinding,
-                    mayFetchRules: mayFetchRules
+                    mayFetchRules: mayFetchRules,
+                    onWait: { onEvent(.warning(message: $0)) }
                 )
             } catch {
                 let waited = settings.environment.monotonic() - start

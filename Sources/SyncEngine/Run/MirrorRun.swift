@@ -55,7 +55,12 @@ struct MirrorRun: Sendable {
             sleep: settings.environment.sleep
         )
         budget = TransferBudget(bytes: options.maximumTransfer)
-        store = LimitedStore(settings.store, limiter, budget)
+        store = LimitedStore(
+            settings.store,
+            limiter,
+            budget,
+            mayChange: Self.asking(session, settings)
+        )
     }
 
     /// What a run is made of once it has a number.
@@ -99,6 +104,11 @@ struct MirrorRun: Sendable {
             }
         } catch {
             failure = parts.ledger.stop ?? SyncError(any: error)
+        }
+        do {
+            try await requireLock()
+        } catch {
+            failure = error
         }
         // Also after an interruption: what is verified need not be fetched again.
         await parts.publications.finish()

@@ -144,7 +144,7 @@ extension MirrorTrash {
         _ work: @escaping Work<Value>
     ) async throws(SyncError) -> Value {
         try await onDisk { directory, interruption throws(LocalError) in
-            let lock = try directory.lock()
+            let lock = try directory.lock(unless: interruption)
             defer { withExtendedLifetime(lock) {} }
             return try work(directory, interruption)
         }

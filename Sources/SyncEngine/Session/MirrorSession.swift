@@ -43,17 +43,24 @@ struct MirrorSession: Sendable {
         _ settings: MirrorSettings,
         locks: Bool,
         allowsRebinding: Bool,
-        mayFetchRules: Bool = false
+        mayFetchRules: Bool = false,
+        onWait: (@Sendable (String) -> Void)? = nil
     ) async throws(SyncError) -> MirrorSession {
         do {
             let threads = settings.environment.threads
             let queue = BlockingQueue(label: "osssync.open", width: 1, threads: threads)
-            let (directory, lock, isNetwork) = try await queue.run {
-                () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
-                let directory = try openDirectory(settings, makesIt: locks)
-                // To look only needs no lock, and keeps no run from beginning.
-                let lock = locks ? try directory.lock() : nil
-                return (directory, lock, try directory.stateIsOnNetworkFileSystem())
+            let interruption = Interruption()
+            let (directory, lock, isNetwork) = try await withTaskCancellationHandler {
+                try await queue.run {
+                    () throws(LocalError) -> (MirrorDirectory, DirectoryLock?, Bool) in
+                    let directory = try openDirectory(settings, makesIt: locks)
+                    // To look only needs no lock, and keeps no run from beginning.
+                    let lock =
+                        locks ? try directory.lock(unless: interruption, onWait: onWait) : nil
+                    return (directory, lock, try directory.stateIsOnNetworkFileSystem())
+                }
+            } onCancel: {
+                interruption.raise()
             }
             let opening = Opening(
                 settings: settings,
@@ -92,6 +99,15 @@ struct MirrorSession: Sendable {
                 locks
                 ? try await openManifest(in: directory.stateDirectoryPath)
                 : try await inspect(damage)
+            if lock?.isLeased == true {
+                await manifest.ask { [directory] () throws(ManifestError) in
+                    do throws(LocalError) {
+                        try directory.requireLock()
+                    } catch {
+                        throw .leaseLost(reason: error.message)
+                    }
+                }
+            }
             directory.removeStandIn()
             let remoteCheck = RemoteCheck(
                 settings: settings,
@@ -161,7 +177,8 @@ struct MirrorSession: Sendable {
             try await ManifestStore.open(
                 directory: directory,
                 now: settings.environment.now(),
-                usesWriteAheadLog: !isNetwork,
+                usesWriteAheadLog: !isNetwork && self.directory.hasRecordLocks(),
+                hasLocks: self.directory.hasRecordLocks(),
                 threads: settings.environment.threads,
                 smallestSearchable: settings.limits.smallestSearchable
             )
@@ -176,7 +193,11 @@ struct MirrorSession: Sendable {
             var reason = damage?.message
             var copies = false
             if damage == nil {
-                switch try await ManifestStore.inspect(directory: path, threads: threads) {
+                switch try await ManifestStore.inspect(
+                    directory: path,
+                    hasLocks: directory.hasRecordLocks(),
+                    threads: threads
+                ) {
                 case .opened(let manifest): return (manifest, .opened)
                 case .absent: break
                 case .damaged(let found): reason = found

@@ -1,0 +1,197 @@
+internal import Dispatch
+internal import SyncModel
+internal import Synchronization
+
+/// The clock of a lease, and a way to let time go by.
+struct LeaseClock: Sendable {
+    let now: @Sendable () -> Duration
+    let wait: @Sendable (Duration) -> Void
+
+    static let system = LeaseClock(
+        now: { SystemCalls.bootTime },
+        wait: { time in
+            let (seconds, attoseconds) = time.components
+            let milliseconds = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(milliseconds))
+        }
+    )
+}
+
+/// The right to change a mirror whose state other machines can reach, where a lock of the kernel
+/// may not reach them or does not exist.
+///
+/// ``LeaseMachine`` decides; this carries out what it says on the files, and gives signs of life on
+/// a thread of its own until it is released.
+///
+/// Before each change ``require()`` is asked, which costs a look at the clock. Where the file
+/// server did not answer for a while, it looks whether the lease is still this one's, and takes as
+/// long as that takes.
+///
+/// All methods block.
+final class DirectoryLease: Sendable {
+    private static let nameLength = 26
+
+    private let files: LeaseFiles
+    private let clock: LeaseClock
+    private let timing: LeaseTiming
+    private let machine: Mutex<LeaseMachine>
+    /// Nanoseconds of the clock until which changes are allowed.
+    private let trusted = Atomic<Int64>(.min)
+    private let stopped = DispatchSemaphore(value: 0)
+    private let isReleased = Atomic<Bool>(false)
+
+    /// Takes the lease; where a holder seems dead, that takes a minute and a half.
+    ///
+    /// - Parameter onWait: Called once if it has to be seen whether the holder lives.
+    /// - Throws: `lockHeld` if it lives, `interrupted`.
+    init(
+        in state: OpenDirectory,
+        calls: SystemCalls,
+        clock: LeaseClock = .system,
+        timing: LeaseTiming = .standard,
+        unless interruption: Interruption? = nil,
+        onWait: (@Sendable (String) -> Void)? = nil
+    ) throws(LocalError) {
+        files = LeaseFiles(state: state, calls: calls)
+        (self.clock, self.timing) = (clock, timing)
+        let name = SystemCalls.randomNumbers(2).map { String($0, radix: 36) }.joined()
+        machine = Mutex(
+            LeaseMachine(
+                holder: String(name.prefix(Self.nameLength)),
+                process: calls.ownProcess(),
+                timing: timing
+            )
+        )
+        try take(unless: interruption, onWait)
+    }
+
+    private func take(
+        unless interruption: Interruption?,
+        _ onWait: (@Sendable (String) -> Void)?
+    ) throws(LocalError) {
+        var isSaid = false
+        let outcome = machine.withLock { machine in
+            Result { () throws(LocalError) in
+                while true {
+                    guard interruption?.isRaised != true else { throw .interrupted }
+                    switch try advance(&machine, LocalError.lockHeld) {
+                    case .held: return
+                    case .wait(let until):
+                        if !isSaid { onWait?(Self.waiting) }
+                        isSaid = true
+                        clock.wait(min(until - clock.now(), timing.beat / 10))
+                    case .read, .claim, .dropClaim, .write, .refused: continue
+                    }
+                }
+            }
+        }
+        try outcome.get()
+        let epoch = machine.withLock { $0.epoch }
+        // They only take room.
+        try? files.dropClaims(before: epoch)
+    }
+
+    private static let waiting =
+        "another run was here, perhaps on another machine; looking for up to two minutes whether "
+        + "it still lives"
+
+    /// Carries out one step, and returns what it was.
+    private func advance(
+        _ machine: inout LeaseMachine,
+        _ refusal: (_ holder: String) -> LocalError
+    ) throws(LocalError) -> LeaseMachine.Step {
+        let began = clock.now()
+        let step = machine.step(at: began)
+        switch step {
+        case .read:
+            let found = try files.read(listsClaims: machine.needsClaims)
+            machine.didRead(found, began: began, now: clock.now())
+        case .claim(let number): machine.didClaim(try files.claim(number), began: began)
+        case .dropClaim(let number):
+            try files.dropClaim(number)
+            machine.didDropClaim()
+        case .write(let record):
+            try files.write(record)
+            machine.didWrite(now: clock.now())
+        case .held(let until): trusted.store(until.inNanoseconds, ordering: .releasing)
+        case .wait: break
+        case .refused(let record):
+            trusted.store(.min, ordering: .releasing)
+            throw refusal(record?.process.display ?? "another process, on this machine or another")
+        }
+        return step
+    }
+
+    /// Gives signs of life until the lease is released or lost, on a thread for itself.
+    func keep() {
+        // The machine may sleep meanwhile, which only the lease's own clock counts.
+        while !isOver(after: timing.beat / 10), giveSign() {}
+    }
+
+    /// Does what is due; false if the lease is lost.
+    @discardableResult
+    func giveSign() -> Bool {
+        machine.withLock { machine in
+            while true {
+                do throws(LocalError) {
+                    switch try advance(&machine, LocalError.leaseLost) {
+                    case .held, .wait: return true
+                    case .read, .claim, .dropClaim, .write, .refused: continue
+                    }
+                } catch {
+                    if case .leaseLost = error { return false }
+                    // The server may answer again; until then `require` allows nothing.
+                    return true
+                }
+            }
+        }
+    }
+
+    private func isOver(after time: Duration) -> Bool {
+        let nanoseconds = Int(clamping: time.inNanoseconds)
+        return stopped.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    }
+
+    /// Returns when the mirror may be changed.
+    ///
+    /// - Throws: `leaseLost`, or why that cannot be found out.
+    func require() throws(LocalError) {
+        if clock.now().inNanoseconds <= trusted.load(ordering: .acquiring) { return }
+        try machine.withLock { machine in
+            Result { () throws(LocalError) in
+                while true {
+                    switch try advance(&machine, LocalError.leaseLost) {
+                    case .held(let until) where clock.now() <= until: return
+                    case .wait(let until):
+                        clock.wait(min(until - clock.now(), timing.beat / 10))
+                    case .held, .read, .claim, .dropClaim, .write, .refused: continue
+                    }
+                }
+            }
+        }.get()
+    }
+
+    /// Gives the lease back, if it is still this one's.
+    func release() {
+        guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        stopped.signal()
+        machine.withLock { machine in
+            guard let record = machine.release(at: clock.now()),
+                let found = try? files.read(listsClaims: false),
+                machine.isOwn(found.content)
+            else { return }
+            trusted.store(.min, ordering: .releasing)
+            // Who comes next sees a process that is gone, or a silent record.
+            try? files.write(record)
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow
+            ? (seconds < 0 ? .min : .max) : product.addingClamped(attoseconds / 1_000_000_000)
+    }
+}
