@@ -47,6 +47,8 @@ final class Questions: Sendable {
 
     func add(_ name: String) { names.withLock { $0.append(name) } }
 
+    var all: [String] { names.withLock { $0 } }
+
     func count(of name: String) -> Int { names.withLock { $0.count { $0 == name } } }
 }
 
