@@ -16,5 +16,16 @@ let package = Package(
             path: $0,
             exclude: ["README.md"] + ($0 == "resumable-upload" ? ["listener.py"] : [])
         )
-    }
+    } + [
+        // An app links no mirror.
+        .executableTarget(
+            name: "app",
+            dependencies: [
+                .product(name: "OSSTransfer", package: "osssync"),
+                .product(name: "OSSTransferFoundation", package: "osssync"),
+            ],
+            path: "app",
+            exclude: ["README.md"]
+        )
+    ]
 )

@@ -2,7 +2,7 @@ public import Foundation
 public import OSSTransfer
 
 extension BucketClient {
-    /// Writes an object from memory; as ``BucketClient/put(_:to:options:)-swift.method``.
+    /// Writes an object from memory; as `BucketClient.put(_:to:options:)`.
     ///
     /// - Throws: `SyncError`.
     @discardableResult
@@ -14,7 +14,7 @@ extension BucketClient {
         try await put([UInt8](data), to: key, options: options)
     }
 
-    /// Makes a signed URL; as ``BucketClient/presignedURL(_:key:lifetime:)``.
+    /// Makes a signed URL; as `BucketClient.presignedURL(_:key:lifetime:)`.
     ///
     /// - Throws: `SyncError`.
     public func signedURL(

@@ -3,7 +3,7 @@ public import OSSTransfer
 
 extension ResumableDownload {
     /// Makes a download to the file of a URL; the same as
-    /// ``ResumableDownload/init(from:to:checkpoint:options:onNotice:)`` with its path.
+    /// `ResumableDownload.init(from:to:checkpoint:options:onNotice:)` with its path.
     ///
     /// - Parameters:
     ///   - source: What is downloaded.
@@ -34,7 +34,7 @@ extension ResumableDownload {
 
 extension ResumableUpload {
     /// Makes an upload of the file of a URL; the same as
-    /// ``ResumableUpload/init(of:to:key:options:onNotice:)`` with its path.
+    /// `ResumableUpload.init(of:to:key:options:onNotice:)` with its path.
     ///
     /// - Parameters:
     ///   - file: A file URL; a symbolic link is followed.

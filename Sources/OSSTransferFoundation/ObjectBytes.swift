@@ -32,7 +32,7 @@ public struct ObjectBytes: AsyncSequence, Sendable {
 
         /// The next byte; nil after the last.
         ///
-        /// - Throws: `SyncError`, as ``BucketClient/get(_:range:conditions:limit:)``; also of code
+        /// - Throws: `SyncError`, as `BucketClient.get(_:range:conditions:limit:)`; also of code
         ///   `objectChanged` if the object was replaced meanwhile, and `corrupt` if what came is
         ///   not what the store's checksum is of.
         public mutating func next() async throws(SyncError) -> UInt8? {
@@ -101,7 +101,7 @@ extension BucketClient {
     /// The bytes of an object as they are fetched, from the first to the last.
     ///
     /// - Parameters:
-    ///   - key: The whole key; the prefix of ``BucketClient/remote`` is not put before it.
+    ///   - key: The whole key; the prefix of `BucketClient.remote` is not put before it.
     ///   - pieceSize: How many bytes are fetched at a time and held in memory: 1 MiB.
     /// - Returns: The bytes; nothing is asked before the first one is.
     public func bytes(of key: String, pieceSize: Int = 1 << 20) -> ObjectBytes {

@@ -7,8 +7,8 @@ extension Transfer {
     /// and cancelled.
     ///
     /// Its unit is the byte. It has finished when the transfer has; after a pause or a failure it
-    /// stays where it is, and follows again once ``Transfer/resume()`` was called on it, not on the
-    /// transfer. Cancelling it deletes what is unfinished, as ``Transfer/cancel(keepingParts:)``.
+    /// stays where it is, and follows again once `Transfer.resume()` was called on it, not on the
+    /// transfer. Cancelling it deletes what is unfinished, as `Transfer.cancel(keepingParts:)`.
     public func makeProgress() -> Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file

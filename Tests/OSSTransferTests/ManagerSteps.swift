@@ -3,6 +3,9 @@ import OSSTransfer
 import StoreFixture
 import Synchronization
 
+/// Rounds of a race of calls of a manager; `make soak` asks for 1,000.
+let raceRounds = ProcessInfo.processInfo.environment["OSSSYNC_RACES"].flatMap(Int.init) ?? 40
+
 /// Notes what a manager tells; calls of one kind that follow each other are one.
 final class Listener: TransferListener {
     let calls = Mutex<[String: [String]]>([:])
@@ -11,6 +14,10 @@ final class Listener: TransferListener {
         calls.withLock { calls in
             if calls[identifier]?.last != call { calls[identifier, default: []].append(call) }
         }
+    }
+
+    func hasHeard(_ identifier: String, _ call: String) -> Bool {
+        calls.withLock { $0[identifier]?.contains(call) ?? false }
     }
 
     /// Returns when this call has come last.
@@ -39,6 +46,8 @@ final class Questions: Sendable {
     private let names = Mutex<[String]>([])
 
     func add(_ name: String) { names.withLock { $0.append(name) } }
+
+    var all: [String] { names.withLock { $0 } }
 
     func count(of name: String) -> Int { names.withLock { $0.count { $0 == name } } }
 }

@@ -135,6 +135,28 @@ struct OddServerTests {
         #expect(fixture.names(in: ".").allSatisfy { !$0.hasPrefix(".osssync-") })
     }
 
+    /// OSS does not know If-Range: it would answer with another version, or all of it.
+    @Test func `is asked for the rest by If-Match, never by If-Range`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let server = ScriptedServer { request, index in
+            index == 0
+                ? [
+                    Self.answer(request, etag: "\"5f\"", ignoresRanges: false, sending: 30_000),
+                    .close,
+                ]
+                : [Self.answer(request, etag: "\"5f\"", ignoresRanges: false)]
+        }
+        defer { server.stop() }
+        let file = try await download(server, fixture, Notices()).run().file
+        #expect(file?.info.size == 300_000)
+        #expect(fixture.content("file") == Self.content)
+        let later = server.requests.filter { $0.method == "GET" }.dropFirst()
+        #expect(later.count > 1)
+        #expect(later.allSatisfy { $0["range"] != nil && $0["if-match"] == "\"5f\"" })
+        #expect(server.requests.allSatisfy { $0["if-range"] == nil })
+    }
+
     @Test func `without an ETag says what is missing`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }

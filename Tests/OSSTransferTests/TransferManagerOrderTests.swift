@@ -5,7 +5,7 @@ import StoreFixture
 import Synchronization
 import Testing
 
-@Suite("What a transfer manager tells, and in which order")
+@Suite("What a transfer manager tells, and in which order", .timeLimit(.minutes(30)))
 struct TransferManagerOrderTests {
     private static let content = StoreFixture.ramp(1_000_000)
 
@@ -38,10 +38,38 @@ struct TransferManagerOrderTests {
         #expect(first.calls.withLock { $0["a"] ?? [] }.contains("finished") == false)
     }
 
+    @Test func `of two listeners only the one at the end hears of it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put([1, 2, 3], to: "a")
+        let job = try await fixture.download("a")
+        let manager = try await fixture.manager()
+        let run = Task { try await manager.run() }
+        var inTime = 0
+        for round in 0..<raceRounds {
+            let (first, second) = (Listener(), Listener())
+            try await manager.add("a", job, listener: first)
+            try await manager.start("a")
+            for _ in 0..<round * 7 % 100 { await Task.yield() }
+            try await manager.setListener(second, for: "a")
+            let isInTime = await manager.transfer("a")?.state != .finished
+            while !first.hasHeard("a", "finished"), !second.hasHeard("a", "finished") {
+                await Task.yield()
+            }
+            #expect(first.hasHeard("a", "finished") != second.hasHeard("a", "finished"))
+            if isInTime { #expect(second.hasHeard("a", "finished")) }
+            inTime += isInTime ? 1 : 0
+            try await manager.remove("a")
+        }
+        #expect(inTime > 0)
+        run.cancel()
+        _ = await run.result
+    }
+
     @Test func `one that is added while another of its name is removed stays`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        let names = (0..<40).map { "n\($0)" }
+        let names = (0..<raceRounds).map { "n\($0)" }
         for name in names { try await fixture.client().put([1, 2, 3], to: name) }
         var manager: TransferManager? = try await fixture.manager()
         func removeAndAdd(_ manager: TransferManager?) async throws {
@@ -73,8 +101,7 @@ struct TransferManagerOrderTests {
 
     /// A pause that is told after the start that followed would take the start's place, which
     /// nobody would hear of then.
-    @Test(.timeLimit(.minutes(10)))
-    func `one that is resumed at once is told of as started after it paused`() async throws {
+    @Test func `one that is resumed at once is told of as started after it paused`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
@@ -90,20 +117,21 @@ struct TransferManagerOrderTests {
         // Writing down that it rests takes its time when the disk has much to do before.
         let path = String(repeating: "x", count: 1 << 20)
         let job = TransferJob.upload(of: path, to: try fixture.client(), key: "k")
-        for round in 0..<3 {
-            async let others: Void = withThrowingTaskGroup { group in
-                for number in 0..<8 {
+        for round in 0..<raceRounds {
+            let others = round < 3 ? 8 : 0
+            async let added: Void = withThrowingTaskGroup { group in
+                for number in 0..<others {
                     group.addTask { try await manager.add("\(round).\(number)", job) }
                 }
                 try await group.waitForAll()
             }
-            for _ in 0..<200 { await Task.yield() }
+            for _ in 0..<others * 25 { await Task.yield() }
             async let paused: Void = manager.pause("a")
             while await manager.transfer("a")?.state != .paused { await Task.yield() }
             try await manager.resume("a")
             try await paused
             await untilStarted(&events)
-            try await others
+            try await added
         }
         run.cancel()
         _ = await run.result

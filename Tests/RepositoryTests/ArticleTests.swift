@@ -5,6 +5,7 @@ import Testing
 struct ArticleTests {
     private static let catalogs = [
         "Sources/OSSTransfer/OSSTransfer.docc", "Sources/OSSSync/OSSSync.docc",
+        "Sources/OSSTransferFoundation/OSSTransferFoundation.docc",
     ]
 
     /// The lines between fences of Swift, without indentation.

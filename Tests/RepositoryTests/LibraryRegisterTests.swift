@@ -12,7 +12,7 @@ struct LibraryRegisterTests {
     }
 
     @Test func `has numbered rows`() {
-        let wanted = (1...40).map { $0 < 10 ? "L0\($0)" : "L\($0)" }
+        let wanted = (1...50).map { $0 < 10 ? "L0\($0)" : "L\($0)" }
         #expect(register.rows.map(\.number) == wanted)
     }
 

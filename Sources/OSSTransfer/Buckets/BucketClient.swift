@@ -32,6 +32,8 @@ public struct BucketClient: Sendable {
     /// The bucket and the prefix that listings begin with.
     public let remote: Remote
     package let store: StorageClient
+    /// For transfers.
+    let limitedStore: any ObjectStore
     /// The service's host, by which records know the bucket again.
     let host: String
     private let clock: ClockWatch
@@ -43,20 +45,22 @@ public struct BucketClient: Sendable {
         try self.init(
             remote: remote,
             connection: try ResolvedConnection(remote, configuration),
-            connectionLimit: configuration.connection.connectionLimit
+            connectionLimit: configuration.connection.connectionLimit,
+            limits: configuration.connection.sharedLimits
         )
     }
 
     package init(
         remote: Remote,
         connection: ResolvedConnection,
-        connectionLimit: Int = 4
+        connectionLimit: Int = 4,
+        limits: SharedLimits? = nil
     ) throws(SyncError) {
         let clock = ClockWatch()
         self.remote = remote
         self.clock = clock
         host = connection.endpoint.host
-        store = try StoreFactory.store(
+        let store = try StoreFactory.store(
             connection,
             bucket: remote.bucket,
             connectionLimit: connectionLimit,
@@ -66,6 +70,8 @@ public struct BucketClient: Sendable {
                 connection.notify(notice, prefix: remote.prefixKey)
             }
         )
+        self.store = store
+        limitedStore = limits?.limiting(store) ?? store
     }
 
     /// An object as records know it again, without secrets.

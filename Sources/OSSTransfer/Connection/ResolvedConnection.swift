@@ -69,7 +69,7 @@ package struct ResolvedConnection: Sendable {
         try Self.checkAuthorities(caFile)
         proxy = configuration.connection.proxy
         retryAndTimeout = RetryAndTimeout(configuration.connection)
-        bandwidth = configuration.connection.bandwidthLimit.map { BandwidthLimit($0) }
+        bandwidth = configuration.connection.bandwidth
         onRetry = nil
     }
 

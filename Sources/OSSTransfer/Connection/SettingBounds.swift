@@ -33,6 +33,12 @@ extension ConnectionSettings {
         if let bandwidthLimit {
             try SettingBounds.check(bandwidthLimit, "bandwidthLimit", 1...Int64.max)
         }
+        guard bandwidthLimit == nil || sharedLimits?.bandwidth == nil else {
+            throw SyncError(
+                code: .configuration,
+                message: "bandwidthLimit and the bandwidth of sharedLimits are both set: use one"
+            )
+        }
         #if !SystemLibraries
         guard bandwidthLimit == nil, proxy == nil, caFile == nil else {
             throw SyncError(

@@ -95,7 +95,12 @@ public struct ConnectionSettings: Sendable, Hashable {
     public var connectionLimit = 16
     /// The largest number of bytes that all requests together move in a second, both ways; nil for
     /// no limit.
+    ///
+    /// It counts for the source, target or bucket with these settings; with ``sharedLimits`` it
+    /// must be nil if they have a bandwidth.
     public var bandwidthLimit: Int64?
+    /// Limits in common with all that have the same object; nil for none.
+    public var sharedLimits: SharedLimits?
     /// The URL of a proxy; nil for none.
     public var proxy: String?
     /// Certificate authorities in PEM form instead of the system's.

@@ -44,7 +44,7 @@ public struct DownloadSource: Sendable {
         DownloadSource(
             key: ObjectKey(key),
             subject: client.subject(of: key),
-            makeStore: { client.store }
+            makeStore: { client.limitedStore }
         )
     }
 
@@ -81,7 +81,7 @@ public struct DownloadSource: Sendable {
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
             do throws(StorageError) {
-                return try StorageClient(
+                let store = try StorageClient(
                     urls: source,
                     first: first.get,
                     settings: settings,
@@ -90,6 +90,7 @@ public struct DownloadSource: Sendable {
                         onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
                     }
                 )
+                return connection.limiting(store)
             } catch {
                 throw SyncError(error)
             }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// ```
 ///
 /// The calls return at once. What was asked last counts, whether the work has begun, is under way
-/// or has stopped: a transfer that is paused right after its start sends no request. ``value``
+/// or has stopped: a transfer that is paused before its work begins sends no request. ``value``
 /// returns when the transfer has stopped. A finished transfer stays finished.
 ///
 /// A transfer that was started runs to its end even if the handle is released.

@@ -27,7 +27,7 @@ public struct UploadTarget: Sendable {
             dialect: client.remote.dialect,
             object: "\(client.remote.bucket)/\(key)",
             subject: client.subject(of: key),
-            makeStore: { client.store }
+            makeStore: { client.limitedStore }
         )
     }
 
@@ -72,7 +72,7 @@ public struct UploadTarget: Sendable {
                 try await address(of: request, sign, allowsInsecureHTTP)
             }
             do throws(StorageError) {
-                return try StorageClient(
+                let store = try StorageClient(
                     signing: signing,
                     dialect: dialect == .oss ? .oss : .s3,
                     settings: settings,
@@ -81,6 +81,7 @@ public struct UploadTarget: Sendable {
                         onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
                     }
                 )
+                return connection.limiting(store)
             } catch {
                 throw SyncError(error)
             }
@@ -155,7 +156,7 @@ extension PresignedSettings {
             connectionLimit: connection.connectionLimit,
             caFile: connection.caFile,
             proxy: connection.proxy,
-            bandwidth: connection.bandwidthLimit.map { BandwidthLimit($0) },
+            bandwidth: connection.bandwidth,
             userAgent: "osssync/\(Version.text)",
             retry: retryAndTimeout.retry
         )

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Judges by byte counts and times whether the transport may move more now.
 ///
 /// A bucket of tokens that may go into debt by what one callback of libcurl moves, which the pause
@@ -32,17 +34,56 @@ struct TokenBucket {
     }
 }
 
-/// What all requests of a transport may move together, both ways; it may change while they run.
-package struct BandwidthLimit: Sendable {
+/// What all requests of the transports that have it may move together, both ways; it may change
+/// while they run.
+package final class BandwidthLimit: Sendable {
+    /// How often the limit is read, and the longest pause, after which it may be another one.
+    private static let interval = Duration.seconds(1)
+
+    private struct State {
+        var bytesPerSecond: Int64?
+        /// Nil while there is no limit.
+        var bucket: TokenBucket?
+        var nextReading: Duration
+    }
+
+    private let start = SuspendingClock.now
     /// Bytes in a second; nil for no limit now.
-    let current: @Sendable () -> Int64?
+    private let current: @Sendable () -> Int64?
+    private let state: Mutex<State>
 
     package init(_ current: @escaping @Sendable () -> Int64?) {
         self.current = current
+        let found = current()
+        state = Mutex(
+            State(
+                bytesPerSecond: found,
+                bucket: found.map { TokenBucket(bytesPerSecond: $0, now: .zero) },
+                nextReading: Self.interval
+            )
+        )
     }
 
-    package init(_ bytesPerSecond: Int64) {
-        current = { bytesPerSecond }
+    package convenience init(_ bytesPerSecond: Int64) {
+        self.init { bytesPerSecond }
+    }
+
+    func moved(_ bytes: Int) { state.withLock { $0.bucket?.moved(bytes) } }
+
+    /// How long nothing may move; zero if something may.
+    var pause: Duration {
+        let now = SuspendingClock.now - start
+        return state.withLock { state in
+            if now >= state.nextReading {
+                state.nextReading = now + Self.interval
+                let found = current()
+                if found != state.bytesPerSecond {
+                    state.bytesPerSecond = found
+                    state.bucket = found.map { TokenBucket(bytesPerSecond: $0, now: now) }
+                }
+            }
+            return min(state.bucket?.pause(now: now) ?? .zero, Self.interval)
+        }
     }
 }
 
@@ -50,24 +91,11 @@ package struct BandwidthLimit: Sendable {
 ///
 /// Unchecked, because only the transport's thread uses it.
 final class BandwidthLimiter: @unchecked Sendable {
-    /// How often the limit is read, and the longest pause, after which it may be another one.
-    private static let interval = Duration.seconds(1)
-
-    private let start = SuspendingClock.now
     private let limit: BandwidthLimit
-    private var bytesPerSecond: Int64?
-    /// Nil while there is no limit.
-    private var bucket: TokenBucket?
-    private var nextReading: Duration
     /// True if a transfer waits for leave.
     private(set) var holdsBack = false
 
-    init(_ limit: BandwidthLimit) {
-        self.limit = limit
-        bytesPerSecond = limit.current()
-        bucket = bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, now: .zero) }
-        nextReading = Self.interval
-    }
+    init(_ limit: BandwidthLimit) { self.limit = limit }
 
     /// False if the transfer that asks must pause until ``pause`` is over.
     func mayMove() -> Bool {
@@ -76,21 +104,10 @@ final class BandwidthLimiter: @unchecked Sendable {
         return false
     }
 
-    func moved(_ bytes: Int) { bucket?.moved(bytes) }
+    func moved(_ bytes: Int) { limit.moved(bytes) }
 
     /// How long nothing may move; zero if something may.
-    var pause: Duration {
-        let now = SuspendingClock.now - start
-        if now >= nextReading {
-            nextReading = now + Self.interval
-            let found = limit.current()
-            if found != bytesPerSecond {
-                bytesPerSecond = found
-                bucket = found.map { TokenBucket(bytesPerSecond: $0, now: now) }
-            }
-        }
-        return min(bucket?.pause(now: now) ?? .zero, Self.interval)
-    }
+    var pause: Duration { limit.pause }
 
     /// Transfers were told to go on.
     func letGo() { holdsBack = false }

@@ -15,10 +15,14 @@ public struct ManagedTransfer: Sendable, Hashable {
     public let context: String
     /// Why it was paused, as ``TransferManager/pauseAll(reason:)`` was told.
     public internal(set) var pauseReason: String?
+    /// Of those that wait, one with a higher priority starts first.
+    public internal(set) var priority: Int
+    /// The networks over which it may run; over one without these traits it always may.
+    public internal(set) var networks: NetworkTraits
     /// Where it is.
-    public internal(set) var state: TransferState
+    public internal(set) var state = TransferState.ready
     /// Bytes that are where they belong.
-    public internal(set) var completedBytes: Int64
+    public internal(set) var completedBytes: Int64 = 0
     /// Bytes of the whole; nil before anything is known of it.
     public internal(set) var totalBytes: Int64?
 }
@@ -94,6 +98,8 @@ extension ManagedTransfer {
             .init(name: "path", value: .string(path)),
             .init(name: "context", value: .string(context)),
             .init(name: "pause_reason", value: pauseReason.map { .string($0) } ?? .null),
+            .init(name: "priority", value: .number(String(priority))),
+            .init(name: "networks", value: .number(String(networks.rawValue))),
             .init(name: "state", value: .string(state.recordName)),
             .init(name: "completed", value: .number(String(completedBytes))),
             .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
@@ -114,6 +120,10 @@ extension ManagedTransfer {
             path: path,
             context: json["context"]?.content ?? "",
             pauseReason: json["pause_reason"]?.content,
+            // An earlier version wrote neither.
+            priority: json["priority"]?.decimal.flatMap { Int(exactly: $0) } ?? 0,
+            networks: json["networks"]?.decimal.flatMap { Int(exactly: $0) }
+                .map { NetworkTraits(rawValue: $0) } ?? [.expensive, .constrained],
             state: state,
             completedBytes: completed,
             totalBytes: json["total"]?.decimal

@@ -76,7 +76,7 @@ extension TransferManager {
     }
 
     /// One that is not about to leave.
-    private func staying(_ identifier: String) throws(SyncError) -> ObjectKey {
+    func staying(_ identifier: String) throws(SyncError) -> ObjectKey {
         let id = try known(identifier)
         guard entries[id]?.isLeaving == false, !arriving.contains(id) else {
             throw leaving(identifier)

@@ -15,6 +15,8 @@ extension TransferManager {
     /// Runs what was started and what will be, until nothing runs or waits any more, or the task is
     /// cancelled.
     ///
+    /// Does not wait for transfers that may not run over the network of now.
+    ///
     /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
     public func runUntilIdle() async throws(SyncError) {
         try await run(untilIdle: true)
@@ -41,8 +43,11 @@ extension TransferManager {
     private func next(_ untilIdle: Bool) async -> ObjectKey? {
         while !Task.isCancelled {
             let version = signal.version
-            if let id = queue.first {
-                queue.removeFirst()
+            let place = queue.firstIndex {
+                suitsNetwork($0) || entries[$0]?.transfer.state == .cancelled
+            }
+            if let place {
+                let id = queue.remove(at: place)
                 switch entries[id]?.transfer.state {
                 case .waiting: entries[id]?.transfer.state = .running
                 case .cancelled: break
@@ -75,7 +80,7 @@ extension TransferManager {
         do throws(SyncError) {
             // It may be paused while the provider is asked.
             if let work = try await work(id, of: entry.transfer.identifier),
-                entries[id]?.wanted == .running, !Task.isCancelled
+                entries[id]?.wanted == .running, suitsNetwork(id), !Task.isCancelled
             {
                 entries[id]?.work = work
                 work.start()
@@ -135,6 +140,8 @@ extension TransferManager {
             (transfer, kind) = settled
             await note(settled.transfer, entry)
         } while entries[id]?.wanted != wanted
+            || entries[id]?.transfer.priority != transfer?.priority
+            || entries[id]?.transfer.networks != transfer?.networks
         guard var entry = entries[id], let transfer else { return }
         entry.transfer = transfer
         switch ending {
@@ -143,11 +150,12 @@ extension TransferManager {
             // The addresses or credentials may be what failed: the next attempt asks for others.
             if entry.isAsked { entry.job = nil }
             if !entry.isLeaving { entry.wanted = .nothing }
-        case .stopped: if transfer.state == .waiting { queue.insert(id, at: 0) }
+        case .stopped: break
         }
         let waiters = entry.waiters
         (entry.work, entry.waiters) = (nil, [])
         entries[id] = entry
+        if transfer.state == .waiting { queueUp(id, beforeEqual: true) }
         if let kind { notify(kind, id) }
         for waiter in waiters { waiter.resume() }
         signal.raise()

@@ -48,8 +48,50 @@ extension TransferManager {
         case .running, .waiting, .finished: return
         }
         entries[id]?.transfer.state = .waiting
-        queue.append(id)
+        queueUp(id)
         signal.raise()
+    }
+
+    /// Puts a transfer behind all others of its priority, or before them.
+    func queueUp(_ id: ObjectKey, beforeEqual: Bool = false) {
+        let priority = entries[id]?.transfer.priority ?? 0
+        let place = queue.firstIndex { other in
+            let theirs = entries[other]?.transfer.priority ?? 0
+            return theirs < priority || (beforeEqual && theirs == priority)
+        }
+        queue.insert(id, at: place ?? queue.count)
+    }
+
+    /// Changes when a transfer starts: of those that wait, one with a higher priority starts first.
+    ///
+    /// One that runs is not stopped for another one.
+    ///
+    /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
+    ///   if it can't be written down: it holds in this process only.
+    public func setPriority(_ priority: Int, of identifier: String) async throws(SyncError) {
+        let id = try staying(identifier)
+        entries[id]?.transfer.priority = priority
+        if let place = queue.firstIndex(of: id) {
+            queue.remove(at: place)
+            queueUp(id)
+        }
+        try await save(id)
+    }
+
+    /// Changes over which networks a transfer may run, besides those without any such trait.
+    ///
+    /// One that runs over another network stops, and waits for one of these.
+    ///
+    /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
+    ///   if it can't be written down: it holds in this process only.
+    public func setNetworks(
+        _ networks: NetworkTraits,
+        of identifier: String
+    ) async throws(SyncError) {
+        let id = try staying(identifier)
+        entries[id]?.transfer.networks = networks
+        followNetwork()
+        try await save(id)
     }
 
     /// Stops a transfer so that it can be resumed later, also in another process, and waits until
@@ -93,9 +135,34 @@ extension TransferManager {
 
     /// Ends the wait of all transfers that lost their connection: they try again at once.
     ///
-    /// For an app that is told that there is a network again.
+    /// For an app that is told that there is a network again, which is of the same kind.
     public func networkChanged() {
         for entry in entries.values { entry.work?.networkChanged() }
+    }
+
+    /// Tells of another network: transfers that may not run over it stop, and wait until the
+    /// network is one that suits them; those that lost their connection try again at once.
+    ///
+    /// The manager watches no network itself: an app says what its `NWPathMonitor` reports. Before
+    /// the first call the network counts as one that suits all. A transfer that waits for its
+    /// network has the state `waiting`, and no event tells of it.
+    ///
+    /// - Parameter traits: What the network is; none if it suits all transfers.
+    public func networkChanged(to traits: NetworkTraits) {
+        network = traits
+        followNetwork()
+        networkChanged()
+    }
+
+    /// Stops what may not run over the network of now, and starts what may.
+    private func followNetwork() {
+        for (id, entry) in entries where !suitsNetwork(id) { entry.work?.pause() }
+        signal.raise()
+    }
+
+    /// True if the transfer may run over the network of now.
+    func suitsNetwork(_ id: ObjectKey) -> Bool {
+        entries[id]?.transfer.networks.isSuperset(of: network) ?? true
     }
 
     /// Those that match, in the order in which they were added.

@@ -53,9 +53,6 @@ public actor TransferManager {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private static let longestIdentifier = 1_024
-    private static let longestContext = 64 << 10
-
     /// Where the records are.
     public nonisolated let directory: String
     /// Transfers that run at once.
@@ -65,7 +62,7 @@ public actor TransferManager {
     let providerLimit: Duration
     let environment = SystemClocks.engine(hostName: "")
     let index: TransferIndex
-    private let disk: BlockingQueue
+    let disk: BlockingQueue
     var entries: [ObjectKey: Entry] = [:]
     /// Those that are being added, and are written down first.
     var arriving: Set<ObjectKey> = []
@@ -73,10 +70,12 @@ public actor TransferManager {
     var files: [String: ObjectKey] = [:]
     /// Those that wait, in the order in which they run.
     var queue: [ObjectKey] = []
-    private var lastNumber: Int64 = 0
+    var lastNumber: Int64 = 0
     var isRunning = false
+    /// What the app said of the network last.
+    var network: NetworkTraits = []
     let signal = Condition()
-    private let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
+    let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
     /// Reads what an earlier process left; no request is made.
     ///
@@ -130,13 +129,14 @@ public actor TransferManager {
                     wanted: transfer.wanted,
                     mailbox: ListenerMailbox(listenerThreads)
                 )
-                // What was to be cancelled needs a turn, too.
-                if [.waiting, .cancelled].contains(transfer.state) { queue.append(id) }
                 lastNumber = max(lastNumber, number)
             }
         } catch {
             throw SyncError(error)
         }
+        // What was to be cancelled needs a turn, too.
+        queue = entries.filter { [.waiting, .cancelled].contains($0.value.transfer.state) }
+            .sorted { $0.value.isBefore($1.value) }.map(\.key)
     }
 
     deinit { broadcaster.end() }
@@ -154,156 +154,6 @@ public actor TransferManager {
     /// One transfer; nil if there is none with this identifier.
     public func transfer(_ identifier: String) -> ManagedTransfer? {
         entries[ObjectKey(identifier)]?.current
-    }
-}
-
-// MARK: - Adding
-
-extension TransferManager {
-    /// Adds a transfer, which runs once it is started.
-    ///
-    /// - Parameters:
-    ///   - identifier: The app's own name for it, which is stored in the directory and shown in
-    ///     messages: not a secret. Identifiers are compared by their bytes.
-    ///   - job: What it moves; nil asks the provider.
-    ///   - listener: Notified of its events; nil for none. After a restart, use
-    ///     ``setListener(_:for:)``.
-    /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
-    ///   finished, or one that downloads to the same file; `configuration` for an identifier that
-    ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
-    ///   what the provider throws.
-    public func add(
-        _ identifier: String,
-        _ job: TransferJob? = nil,
-        listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
-        try Self.check(identifier)
-        let known: TransferJob
-        if let job {
-            known = job
-        } else {
-            known = try await answer(to: identifier)
-        }
-        try await add(identifier, known.kind, known.path, known, "", listener, isAsked: job == nil)
-    }
-
-    /// Adds a transfer of which only the kind and the file are known yet, and asks nobody: what it
-    /// moves is asked of the provider when it runs.
-    ///
-    /// - Parameters:
-    ///   - identifier: As in ``add(_:_:listener:)``.
-    ///   - kind: Whether it is a download or an upload; the provider must return the same.
-    ///   - path: The file's path.
-    ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
-    ///     the directory: not a secret.
-    ///   - listener: Notified of its events; nil for none.
-    /// - Throws: `SyncError` as ``add(_:_:listener:)``, but nothing of the provider;
-    ///   `configuration` also for a context that is too long.
-    public func add(
-        _ identifier: String,
-        _ kind: TransferJob.Kind,
-        path: String,
-        context: String = "",
-        listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
-        try Self.check(identifier)
-        guard context.utf8.count <= Self.longestContext else {
-            throw SyncError(
-                code: .configuration,
-                message: "the context of a transfer has at most \(Self.longestContext) bytes"
-            )
-        }
-        try await add(identifier, kind, path, nil, context, listener, isAsked: true)
-    }
-
-    private static func check(_ identifier: String) throws(SyncError) {
-        guard (1...longestIdentifier).contains(identifier.utf8.count) else {
-            throw SyncError(
-                code: .configuration,
-                message: "an identifier has 1 to \(longestIdentifier) bytes"
-            )
-        }
-    }
-
-    private func add(
-        _ identifier: String,
-        _ kind: TransferJob.Kind,
-        _ path: String,
-        _ job: TransferJob?,
-        _ context: String,
-        _ listener: (any TransferListener)?,
-        isAsked: Bool
-    ) async throws(SyncError) {
-        let id = ObjectKey(identifier)
-        let isFree =
-            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
-        guard isFree, arriving.insert(id).inserted else {
-            throw SyncError(
-                code: .alreadyExists,
-                message: "'\(displayText(identifier))': this transfer already exists"
-            )
-        }
-        defer { arriving.remove(id) }
-        let file = await file(of: kind, path)
-        if let file {
-            guard hasNoOther(file, but: id) else {
-                throw SyncError(
-                    code: .alreadyExists,
-                    message: "'\(displayText(identifier))': another transfer downloads to "
-                        + "'\(displayText(path))'"
-                )
-            }
-            files[file] = id
-        }
-        lastNumber += 1
-        let entry = Entry(
-            number: lastNumber,
-            transfer: ManagedTransfer(
-                identifier: identifier,
-                kind: kind,
-                path: path,
-                context: context,
-                state: .ready,
-                completedBytes: 0,
-                totalBytes: nil
-            ),
-            file: file,
-            job: job,
-            isAsked: isAsked,
-            listener: listener,
-            mailbox: ListenerMailbox(listenerThreads)
-        )
-        try await save(entry.transfer, entry.number)
-        // Nothing could start or pause it before, so nothing has to be undone.
-        entries[id] = entry
-    }
-
-    /// The one path of a download's file; nil for an upload, and where there is no such directory.
-    private func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
-        guard kind == .download else { return nil }
-        return await disk.run { try? RecordPlace.relative(path, to: nil) }
-    }
-
-    /// True if no other unfinished transfer downloads to the file.
-    private func hasNoOther(_ file: String, but id: ObjectKey) -> Bool {
-        guard let other = files[file], other != id else { return true }
-        guard let entry = entries[other] else { return !arriving.contains(other) }
-        return entry.transfer.state == .finished
-    }
-
-    /// The provider's answer, which an app waits for.
-    private func answer(to identifier: String) async throws(SyncError) -> TransferJob {
-        guard let job = try await ask(identifier, AbandonableCall()) else { throw .interrupted }
-        return job
-    }
-
-    /// Replaces the listener of a transfer, also of a running one; nil removes it.
-    public func setListener(
-        _ listener: (any TransferListener)?,
-        for identifier: String
-    ) throws(SyncError) {
-        let id = try known(identifier)
-        entries[id]?.listener = listener
     }
 }
 
@@ -380,6 +230,12 @@ extension TransferManager.Entry {
         case .cancelled: recorded.state = .cancelled
         }
         return recorded
+    }
+
+    /// True if its turn comes first, when both are added to an empty queue.
+    func isBefore(_ other: Self) -> Bool {
+        let (priority, theirs) = (transfer.priority, other.transfer.priority)
+        return priority == theirs ? number < other.number : priority > theirs
     }
 
     /// True while `cancel` or `forget` works on it.

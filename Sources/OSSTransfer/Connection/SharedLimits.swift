@@ -1,0 +1,76 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+
+/// Limits that everything has together whose ``ConnectionSettings/sharedLimits`` are this object.
+///
+/// ```swift
+/// let limits = try SharedLimits(connections: 8, bandwidth: 2 << 20)
+/// var connection = ConnectionSettings()
+/// connection.sharedLimits = limits  // of each source, target and bucket
+/// ```
+public final class SharedLimits: Sendable {
+    /// Requests of transfers that are in flight at once; nil for no common limit.
+    ///
+    /// A request waits in one line with all others. A download of one request has its place until
+    /// it ends. Single calls to a bucket do not wait.
+    public let connections: Int?
+    /// Bytes that all requests together move in a second, both ways; nil for no common limit.
+    public let bandwidth: Int64?
+    let meter: BandwidthLimit?
+    let limiter: ConnectionLimiter?
+
+    /// Creates limits; they hold as long as something uses them.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for fewer than one connection or one byte, for
+    ///   more than 1,024 connections, and for a bandwidth without libcurl.
+    public init(connections: Int? = nil, bandwidth: Int64? = nil) throws(SyncError) {
+        if let connections { try SettingBounds.check(connections, "connections", 1...1_024) }
+        if let bandwidth { try SettingBounds.check(bandwidth, "bandwidth", 1...Int64.max) }
+        #if !SystemLibraries
+        guard bandwidth == nil else {
+            throw SyncError(
+                code: .configuration,
+                message: "a bandwidth works with libcurl only: use the package's trait "
+                    + "SystemLibraries, or leave it nil"
+            )
+        }
+        #endif
+        self.connections = connections
+        self.bandwidth = bandwidth
+        meter = bandwidth.map { BandwidthLimit($0) }
+        let environment = SystemClocks.engine(hostName: "")
+        limiter = connections.map { maximum in
+            ConnectionLimiter(
+                maximum: maximum,
+                byteBudget: .max,
+                monotonic: environment.monotonic,
+                sleep: environment.sleep
+            )
+        }
+    }
+
+    /// The store, whose requests wait for a place.
+    func limiting(_ store: any ObjectStore) -> any ObjectStore {
+        limiter.map { LimitedStore(store, $0) } ?? store
+    }
+}
+
+extension SharedLimits: Hashable {
+    /// True for one object only.
+    public static func == (left: SharedLimits, right: SharedLimits) -> Bool { left === right }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension ConnectionSettings {
+    /// What requests with these settings may move; nil for no limit.
+    var bandwidth: BandwidthLimit? {
+        sharedLimits?.meter ?? bandwidthLimit.map { BandwidthLimit($0) }
+    }
+
+    /// The store, within the limits that it shares.
+    func limiting(_ store: any ObjectStore) -> any ObjectStore {
+        sharedLimits?.limiting(store) ?? store
+    }
+}

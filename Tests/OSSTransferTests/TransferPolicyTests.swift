@@ -1,0 +1,110 @@
+import Foundation
+import StorageServer
+import StoreFixture
+import Testing
+
+@testable import OSSTransfer
+
+@Suite("When a manager starts a transfer", .timeLimit(.minutes(5)))
+struct TransferPolicyTests {
+    private static let content = StoreFixture.ramp(300_000)
+
+    @Test func `one of a higher priority comes first, also in the next process`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for name in ["a", "b", "c", "d"] {
+            try await fixture.client().put(Self.content, to: name)
+        }
+        func firstProcess() async throws {
+            let manager = try await fixture.manager()
+            try await manager.add("a")
+            try await manager.add("b", priority: 5)
+            try await manager.add("c", .download, path: fixture.path("c"), priority: -1)
+            try await manager.add("d")
+            try await manager.startAll()
+            try await manager.setPriority(9, of: "d")
+        }
+        try await firstProcess()
+        let questions = Questions()
+        let second = try await fixture.nextManager(limit: 1) { name in
+            questions.add(name)
+            return try await fixture.download(name)
+        }
+        #expect(await second.transfers.map(\.priority) == [0, 5, -1, 9])
+        try await second.setPriority(7, of: "a")
+        try await second.runUntilIdle()
+        #expect(questions.all == ["d", "a", "b", "c"])
+        let error = await #expect(throws: SyncError.self) {
+            try await second.setPriority(1, of: "none")
+        }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test func `one waits for a network that suits it`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
+        func firstProcess() async throws {
+            let manager = try await fixture.manager()
+            try await manager.add("a", networks: .constrained)
+            try await manager.add("b")
+            try await manager.startAll()
+        }
+        try await firstProcess()
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        await second.networkChanged(to: [.expensive, .constrained])
+        try await second.runUntilIdle()
+        #expect(await second.transfers.map(\.state) == [.waiting, .finished])
+        await second.networkChanged(to: .expensive)
+        try await second.runUntilIdle()
+        #expect(await second.transfer("a")?.state == .waiting)
+        try await second.setNetworks(.expensive, of: "a")
+        try await second.runUntilIdle()
+        #expect(await second.transfer("a")?.state == .finished)
+        #expect(fixture.content("a") == Self.content)
+    }
+
+    @Test func `one that runs stops when the network does not suit it any more, and goes on`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let manager = try await fixture.manager()
+        try await manager.add("a", networks: [])
+        try await manager.start("a")
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
+        )
+        try await fixture.running(manager) {
+            await fixture.server.untilHeld(1)
+            await manager.networkChanged(to: .expensive)
+        }
+        #expect(await manager.transfer("a")?.state == .waiting)
+        #expect(!fixture.exists("a"))
+        let before = fixture.bytesSent
+        await manager.networkChanged(to: [])
+        try await manager.runUntilIdle()
+        #expect(fixture.content("a") == Self.content)
+        #expect(fixture.bytesSent - before < Int64(Self.content.count))
+    }
+
+    @Test func `a record of an earlier version has neither`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        func firstProcess() async throws {
+            let manager = try await fixture.manager()
+            try await manager.add("a", .download, path: fixture.path("a"), networks: [])
+        }
+        try await firstProcess()
+        let record = fixture.names(in: "transfers").first { $0.hasSuffix(".transfer.json") }
+        let name = "transfers/" + (try #require(record))
+        let text = String(decoding: try #require(fixture.content(name)), as: UTF8.self)
+        let earlier = text.replacing(#""priority":0,"networks":0,"#, with: "")
+        #expect(earlier != text)
+        try fixture.write(name, [UInt8](earlier.utf8))
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        #expect(await second.transfer("a")?.priority == 0)
+        #expect(await second.transfer("a")?.networks == [.expensive, .constrained])
+    }
+}

@@ -1,0 +1,48 @@
+import OSSTransfer
+
+/// The transfers of an app, which outlive its processes.
+struct TransferQueue: Sendable {
+    let manager: TransferManager
+
+    init(container: String, server: AppServer) async throws(SyncError) {
+        manager = try await TransferManager(directory: container + "/transfers") { name in
+            try await server.job(for: name, in: container)
+        }
+    }
+
+    /// Queues a download without a connection: neither the store nor the app's server is asked.
+    func queue(_ name: String, to file: String) async throws(SyncError) {
+        guard await manager.transfer(name) == nil else { return }
+        try await manager.add(name, .download, path: file, context: "queued offline")
+        try await manager.start(name)
+    }
+
+    /// Until the task is cancelled; nothing moves without it.
+    func run() async throws(SyncError) { try await manager.run() }
+
+    /// When the app leaves the screen: within the seconds that the system grants.
+    func enterBackground() async throws(SyncError) {
+        try await manager.pauseAll(reason: "background")
+    }
+
+    /// When the app is on the screen again, also in another process.
+    func enterForeground() async throws(SyncError) {
+        try await manager.resumeAll(reason: "background")
+    }
+
+    /// When the system says that there is a network again.
+    func networkReturned() async { await manager.networkChanged() }
+}
+
+/// What the app asks its server for, with what identifies the user.
+struct AppServer: Sendable {
+    let urls: @Sendable (_ name: String) async throws -> PresignedURLs
+
+    func job(for name: String, in container: String) async throws -> TransferJob {
+        var options = DownloadOptions()
+        options.base = container
+        options.reconnects = .standard
+        let source = try DownloadSource.presigned(try await urls(name)) { try await urls(name) }
+        return .download(source, to: container + "/" + name, options: options)
+    }
+}
