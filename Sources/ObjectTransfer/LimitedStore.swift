@@ -12,8 +12,8 @@ package struct LimitedStore: ObjectStore {
     private let budget: TransferBudget?
     private let mayChange: (@Sendable () async -> Bool)?
 
-    /// - Parameter mayChange: Asked before each request that makes, replaces or deletes an object;
-    ///   one that may not be made is cancelled.
+    /// `mayChange` is asked before each request that makes, replaces or deletes an object; one that
+    /// may not be made is cancelled.
     package init(
         _ store: any ObjectStore,
         _ limiter: ConnectionLimiter,

@@ -1,6 +1,6 @@
 /// Who may change a mirror, and the sign that it still lives: what the file `lease` holds.
 ///
-/// Always ``size`` bytes, overwritten in place, so that no reader finds another file under the name.
+/// Always ``size`` bytes, overwritten in place: no reader finds another file under its name.
 package struct LeaseRecord: Sendable, Hashable {
     package static let size = 512
     private static let title = "osssync lease 1"

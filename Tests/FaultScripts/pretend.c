@@ -8,6 +8,8 @@
 //   PRETEND_SECONDS  1: the file system keeps times in whole seconds
 //   PRETEND_SAVE     a path; another program saves PATH.saved there right before this one renames
 //                    something to or from its name
+//   PRETEND_NOLOCKS  1: no file system has locks
+//   PRETEND_HURRY    a number; the clock since the machine's start runs so many times as fast
 //   PRETEND_FUSE     1: every file system is one of FUSE
 //   PRETEND_LUSTRE   1: every file system is one of Lustre
 //   PRETEND_INODES   a number that is added to all inode numbers that the program sees
@@ -60,6 +62,11 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
         if (still) *now = (struct timespec){.tv_sec = (time_t)atoll(still)};
         now->tv_sec += offset();
     }
+    const char *hurry = getenv("PRETEND_HURRY");
+    if (result == 0 && hurry && clock == CLOCK_BOOTTIME) {
+        int64_t time = ((int64_t)now->tv_sec * 1000000000 + now->tv_nsec) * atoll(hurry);
+        *now = (struct timespec){.tv_sec = time / 1000000000, .tv_nsec = time % 1000000000};
+    }
     return result;
 }
 
@@ -87,6 +94,39 @@ EXPORT int fstatfs(int descriptor, struct statfs *status) {
     if (result == 0 && getenv("PRETEND_FUSE")) status->f_type = 0x65735546;
     if (result == 0 && getenv("PRETEND_LUSTRE")) status->f_type = 0x0BD00BD0;
     return result;
+}
+
+EXPORT int flock(int descriptor, int operation) {
+    if (getenv("PRETEND_NOLOCKS")) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return (int)real(SYS_flock, descriptor, operation, 0, 0, 0);
+}
+
+static int control(int descriptor, int command, long argument) {
+    int locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK;
+    if (locks && getenv("PRETEND_NOLOCKS")) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return (int)real(SYS_fcntl, descriptor, command, argument, 0, 0);
+}
+
+EXPORT int fcntl(int descriptor, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    long argument = va_arg(rest, long);
+    va_end(rest);
+    return control(descriptor, command, argument);
+}
+
+EXPORT int fcntl64(int descriptor, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    long argument = va_arg(rest, long);
+    va_end(rest);
+    return control(descriptor, command, argument);
 }
 
 EXPORT int inotify_add_watch(int queue, const char *path, uint32_t mask) {

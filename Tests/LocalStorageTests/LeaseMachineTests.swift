@@ -4,10 +4,12 @@ import Testing
 
 @testable import LocalStorage
 
-/// Some processes, a record and claims, and every call in three moments: it begins, it has its
-/// effect, it returns. In between any time may go by.
-private struct World: Hashable {
-    struct Process: Hashable {
+/// Some processes, a record and claims.
+///
+/// Every call has three moments: it begins, it has its effect, it returns. In between any time may
+/// go by.
+private struct World {
+    struct Process {
         var machine: LeaseMachine
         /// What its clock showed when the world began: no two clocks agree.
         let offset: Duration
@@ -20,13 +22,13 @@ private struct World: Hashable {
         var isKilled = false
     }
 
-    struct Call: Hashable {
+    struct Call {
         let step: LeaseMachine.Step
         let began: Duration
         var answer: Answer?
     }
 
-    enum Answer: Hashable {
+    enum Answer {
         case found(LeaseMachine.Finding)
         case claimed(Bool)
         case done
@@ -137,57 +139,17 @@ private struct World: Hashable {
 struct LeaseMachineTests {
     private static let standard = LeaseTiming.standard
 
-    /// In steps of ten seconds: few enough states to see all.
-    private func explore(
-        _ start: World,
-        steps: Int,
-        limit: Int
-    ) -> (states: Int, conflict: World?, everActing: Set<Int>) {
-        var seen: Set<World> = [start]
-        var rest = [start]
-        var acting: Set<Int> = []
-        while let world = rest.popLast(), seen.count < limit {
-            acting.formUnion(world.acting)
-            if world.acting.count > 1 { return (seen.count, world, acting) }
-            for index in world.processes.indices {
-                var next = world
-                _ = next.move(index)
-                if seen.insert(next).inserted { rest.append(next) }
-            }
-            guard world.time < start.time + steps * 10 else { continue }
-            var next = world
-            next.time += 10
-            if seen.insert(next).inserted { rest.append(next) }
-        }
-        return (seen.count, nil, acting)
-    }
-
-    @Test func `of two processes that begin at once, only one ever acts`() {
-        let start = World(speeds: [1_000, 1_000], timing: Self.standard)
-        let result = explore(start, steps: 13, limit: 3_000_000)
-        #expect(result.conflict == nil, "\(String(describing: result.conflict))")
-        #expect(result.everActing == [0, 1])
-    }
-
-    @Test func `a holder and one who waits never act at once`() {
-        var start = World(speeds: [1_000, 1_000], timing: Self.standard)
-        while start.acting.isEmpty { _ = start.move(0) }
-        let result = explore(start, steps: 13, limit: 3_000_000)
-        #expect(result.conflict == nil, "\(String(describing: result.conflict))")
-        #expect(result.everActing == [0, 1])
-    }
-
     /// Clocks that go wrong by a fortieth, calls that take long, writes that fail in the middle.
     @Test(arguments: 0..<8) func `three processes of any speed never act at once`(part: UInt64) {
         var held = Set<Int>()
-        for seed in (part * 500)..<(part * 500 + 500) {
+        for seed in (part * 60)..<(part * 60 + 60) {
             var generator = SeededGenerator(seed: seed)
             var world = World(
                 speeds: (0..<3).map { _ in Int.random(in: 975...1_025, using: &generator) },
                 timing: Self.standard
             )
             let pace = Int.random(in: 1...60, using: &generator)
-            for _ in 0..<2_000 {
+            for _ in 0..<1_000 {
                 if Int.random(in: 0..<8, using: &generator) == 0 {
                     world.time += Int.random(in: 1...pace, using: &generator)
                 } else {

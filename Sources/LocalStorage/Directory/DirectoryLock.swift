@@ -1,4 +1,5 @@
-internal import SyncModel
+package import SyncModel
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -87,6 +88,49 @@ package final class DirectoryLock: Sendable {
 }
 
 extension MirrorDirectory {
+    /// Takes the lock for one run.
+    ///
+    /// - Parameters:
+    ///   - interruption: Ends waiting.
+    ///   - onWait: Called where it has to be seen whether a holder on another machine lives.
+    /// - Throws: `lockHeld` with the holder's process and host, `interrupted`.
+    package func lock(
+        unless interruption: Interruption? = nil,
+        onWait: (@Sendable (String) -> Void)? = nil
+    ) throws(LocalError) -> DirectoryLock {
+        let lock = try DirectoryLock(
+            root: root,
+            state: state,
+            calls: calls,
+            unless: interruption,
+            onWait: onWait
+        )
+        opened.withLock { $0.lease = lock.lease }
+        return lock
+    }
+
+    /// False if the file system of the state has no locks of ranges, such as SQLite takes.
+    package func hasRecordLocks() -> Bool {
+        let descriptor = try? calls.open(
+            at: state.descriptor,
+            PathBytes("lock"),
+            flags: SystemCalls.readingFlags,
+            mode: 0
+        )
+        // What no run has locked yet has no manifest either.
+        guard let descriptor else { return true }
+        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        return calls.hasRecordLocks(file.descriptor)
+    }
+
+    /// Asks before a change whether the lock is still this run's, where another machine might have
+    /// taken it.
+    ///
+    /// - Throws: `leaseLost`.
+    package func requireLock() throws(LocalError) {
+        try opened.withLock { $0.lease }?.require()
+    }
+
     /// True while a run holds the lock of this state.
     ///
     /// For an instant the lock is shared: ask only where a run was begun and did not end.

@@ -20,7 +20,7 @@ internal import CSQLite
     private let handle: OpaquePointer
     private var statements: [Query: PreparedStatement] = [:]
 
-    /// - Parameter hasLocks: False where the file system has no locks; the caller excludes others.
+    // Without `hasLocks` the caller excludes others, because the file system has no locks.
     init(path: String, mode: Mode, hasLocks: Bool = true) throws(ManifestError) {
         self.path = path
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE

@@ -25,16 +25,17 @@ extension MirrorRun {
         }
     }
 
-    /// - Throws: `locked` if another process has taken the mirror.
-    func requireLock() async throws(SyncError) {
-        guard session.lock?.isLeased == true else { return }
+    /// That another process has taken the mirror; nil if none has.
+    func lockLoss() async -> SyncError? {
+        guard session.lock?.isLeased == true else { return nil }
         let directory = session.directory
         do {
             try await Self.queue(settings).run { () throws(LocalError) in
                 try directory.requireLock()
             }
+            return nil
         } catch {
-            throw SyncError(error)
+            return SyncError(error)
         }
     }
 

@@ -105,11 +105,7 @@ struct MirrorRun: Sendable {
         } catch {
             failure = parts.ledger.stop ?? SyncError(any: error)
         }
-        do {
-            try await requireLock()
-        } catch {
-            failure = error
-        }
+        failure = await lockLoss() ?? failure
         // Also after an interruption: what is verified need not be fetched again.
         await parts.publications.finish()
         failure = failure ?? parts.ledger.stop

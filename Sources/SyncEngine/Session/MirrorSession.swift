@@ -99,15 +99,7 @@ struct MirrorSession: Sendable {
                 locks
                 ? try await openManifest(in: directory.stateDirectoryPath)
                 : try await inspect(damage)
-            if lock?.isLeased == true {
-                await manifest.ask { [directory] () throws(ManifestError) in
-                    do throws(LocalError) {
-                        try directory.requireLock()
-                    } catch {
-                        throw .leaseLost(reason: error.message)
-                    }
-                }
-            }
+            if lock?.isLeased == true { await askBeforeWriting(manifest) }
             directory.removeStandIn()
             let remoteCheck = RemoteCheck(
                 settings: settings,
@@ -169,6 +161,18 @@ struct MirrorSession: Sendable {
                 warnings: warnings(outcome, remote),
                 state: finding.state
             )
+        }
+
+        /// Another machine may take the mirror in the middle of a run.
+        private func askBeforeWriting(_ manifest: ManifestStore) async {
+            let directory = directory
+            await manifest.ask { () throws(ManifestError) in
+                do throws(LocalError) {
+                    try directory.requireLock()
+                } catch {
+                    throw .leaseLost(reason: error.message)
+                }
+            }
         }
 
         private func openManifest(
