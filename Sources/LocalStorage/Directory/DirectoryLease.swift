@@ -42,7 +42,8 @@ final class DirectoryLease: Sendable {
 
     /// Takes the lease; where a holder seems dead, that takes a minute and a half.
     ///
-    /// - Parameter onWait: Called once if it has to be seen whether the holder lives.
+    /// `onWait` is called once if it has to be seen whether the holder lives.
+    ///
     /// - Throws: `lockHeld` if it lives, `interrupted`.
     init(
         in state: OpenDirectory,

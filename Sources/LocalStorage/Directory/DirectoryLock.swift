@@ -93,6 +93,7 @@ extension MirrorDirectory {
     /// - Parameters:
     ///   - interruption: Ends waiting.
     ///   - onWait: Called where it has to be seen whether a holder on another machine lives.
+    /// - Returns: The lock, held as long as it lives.
     /// - Throws: `lockHeld` with the holder's process and host, `interrupted`.
     package func lock(
         unless interruption: Interruption? = nil,
