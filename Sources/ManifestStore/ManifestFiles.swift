@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 /// The names of the manifest's files in the state directory, and what is done to them whole.
-struct ManifestFiles: Sendable {
+package struct ManifestFiles: Sendable {
     enum Kind: Sendable, Hashable {
         case absent
         case regular(size: Int64)
@@ -15,7 +15,7 @@ struct ManifestFiles: Sendable {
         case other
     }
 
-    static let databaseName = "manifest.db"
+    package static let databaseName = "manifest.db"
     /// What SQLite keeps beside a database; a stranger's would be taken for part of ours.
     static let companionSuffixes = ["-wal", "-shm", "-journal"]
     static let asidePrefix = "manifest.corrupt-"

@@ -17,6 +17,9 @@ package final class DirectoryLock: Sendable {
     private let file: OpenFile
     /// Two runs with different state directories meet here.
     private let root: OpenDirectory
+    /// The mirror's own lock, which the runs of its shards share; nil for that of a whole mirror,
+    /// and for a shard of a mirror that this process holds as a whole.
+    private let shared: OpenFile?
     /// Nil where the kernel's lock is enough.
     let lease: DirectoryLease?
 
@@ -25,34 +28,23 @@ package final class DirectoryLock: Sendable {
 
     private static let maximumTextLength = 256
 
+    /// With `top`, the lock is that of a shard's `state`, and shared for the rest of the mirror.
+    ///
     /// - Throws: `lockHeld` with what the holder wrote about itself.
     init(
         root: OpenDirectory,
         state: OpenDirectory,
+        top: OpenDirectory?,
+        locksRoot: Bool,
         calls: SystemCalls,
         unless interruption: Interruption?,
         onWait: (@Sendable (String) -> Void)?
     ) throws(LocalError) {
-        let descriptor = try calls.open(
-            at: state.descriptor,
-            PathBytes("lock"),
-            flags: SystemCalls.lockFlags,
-            mode: 0o600
-        )
-        file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
         var needsLease = try calls.isNetworkFileSystem(state.descriptor)
-        let isFree: Bool
-        do throws(LocalError) {
-            isFree = try calls.lockExclusively(descriptor)
-        } catch {
-            guard error.isWithoutLocks else { throw error }
-            (isFree, needsLease) = (true, true)
+        shared = try top.map { top throws(LocalError) in
+            try Self.take(in: top, isShared: true, &needsLease)
         }
-        guard isFree else {
-            let text = try file.read(at: 0, length: Self.maximumTextLength)
-            let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
-            throw .lockHeld(by: line.isEmpty ? "another process" : line)
-        }
+        file = try Self.take(in: state, isShared: false, &needsLease)
         let secondDescriptor = try calls.open(
             at: root.descriptor,
             PathBytes("."),
@@ -62,8 +54,14 @@ package final class DirectoryLock: Sendable {
         self.root = OpenDirectory(adopting: secondDescriptor, calls: calls)
         // Network file systems may not support locks on directories; only the lock file is used
         // there.
-        if (try? calls.lockExclusively(secondDescriptor)) == false {
-            throw .lockHeld(by: "another process, with another state directory")
+        if locksRoot {
+            let isFree =
+                top == nil
+                ? try? calls.lockExclusively(secondDescriptor)
+                : try? calls.lockShared(secondDescriptor)
+            if isFree == false {
+                throw .lockHeld(by: "another process, with another state directory")
+            }
         }
         lease =
             needsLease
@@ -74,8 +72,65 @@ package final class DirectoryLock: Sendable {
                 onWait: onWait
             ) : nil
         if let lease { BlockingThreads.system.makeQueue("osssync.lease", .serial)(lease.keep) }
-        try calls.truncate(descriptor, to: 0)
+        if let top, lease != nil {
+            do throws(LocalError) {
+                try Self.requireFree(top, unless: interruption, onWait)
+            } catch {
+                lease?.release()
+                throw error
+            }
+        }
+        try calls.truncate(file.descriptor, to: 0)
         try file.write([UInt8]((SystemCalls.processDescription + "\n").utf8), at: 0)
+    }
+
+    /// Takes the kernel's lock of a state directory, if its file system has any.
+    private static func take(
+        in state: OpenDirectory,
+        isShared: Bool,
+        _ needsLease: inout Bool
+    ) throws(LocalError) -> OpenFile {
+        let calls = state.calls
+        let descriptor = try calls.open(
+            at: state.descriptor,
+            PathBytes("lock"),
+            flags: SystemCalls.lockFlags,
+            mode: 0o600
+        )
+        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        let isFree: Bool
+        do throws(LocalError) {
+            isFree =
+                try isShared ? calls.lockShared(descriptor) : calls.lockExclusively(descriptor)
+        } catch {
+            guard error.isWithoutLocks else { throw error }
+            (isFree, needsLease) = (true, true)
+        }
+        guard isFree else {
+            let text = try file.read(at: 0, length: Self.maximumTextLength)
+            let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
+            throw .lockHeld(by: line.isEmpty ? "another process" : line)
+        }
+        return file
+    }
+
+    /// Finds out that nobody holds the lease of a state directory; one of a dead holder is taken
+    /// and given back, so that a holder that only slept finds it gone.
+    ///
+    /// Whoever looks has written its own lease before: of two that look for each other's, at least
+    /// one sees the other.
+    static func requireFree(
+        _ state: OpenDirectory,
+        unless interruption: Interruption?,
+        _ onWait: (@Sendable (String) -> Void)?
+    ) throws(LocalError) {
+        guard try LeaseFiles(state: state, calls: state.calls).isTaken else { return }
+        try DirectoryLease(
+            in: state,
+            calls: state.calls,
+            unless: interruption,
+            onWait: onWait
+        ).release()
     }
 
     /// A child that was forked and did not exec yet shares the descriptors, so closing them would
@@ -84,6 +139,7 @@ package final class DirectoryLock: Sendable {
         lease?.release()
         SystemCalls.unlock(root.descriptor)
         SystemCalls.unlock(file.descriptor)
+        if let shared { SystemCalls.unlock(shared.descriptor) }
     }
 }
 
@@ -91,23 +147,45 @@ extension MirrorDirectory {
     /// Takes the lock for one run.
     ///
     /// - Parameters:
+    ///   - whole: Of a shard's directory, the lock of the mirror as a whole, if this process has it.
     ///   - interruption: Ends waiting.
     ///   - onWait: Called where it has to be seen whether a holder on another machine lives.
     /// - Returns: The lock, held as long as it lives.
     /// - Throws: `lockHeld` with the holder's process and host, `interrupted`.
     package func lock(
+        within whole: DirectoryLock? = nil,
         unless interruption: Interruption? = nil,
         onWait: (@Sendable (String) -> Void)? = nil
     ) throws(LocalError) -> DirectoryLock {
+        let isShard = state !== top
         let lock = try DirectoryLock(
             root: root,
             state: state,
+            top: isShard && whole == nil ? top : nil,
+            locksRoot: whole == nil,
             calls: calls,
             unless: interruption,
             onWait: onWait
         )
-        opened.withLock { $0.lease = lock.lease }
+        opened.withLock { ($0.lease, $0.wholeLease) = (lock.lease, whole?.lease) }
         return lock
+    }
+
+    /// Finds out, with the lock of the mirror as a whole, that no run of a shard lives: another
+    /// machine's, which the kernel's lock may not exclude.
+    ///
+    /// - Throws: `lockHeld`, `interrupted`.
+    package func requireIdle(
+        shards: [[String]],
+        _ lock: DirectoryLock,
+        unless interruption: Interruption? = nil,
+        onWait: (@Sendable (String) -> Void)? = nil
+    ) throws(LocalError) {
+        guard lock.isLeased else { return }
+        for shard in shards {
+            guard let folder = try stateFolder(shard, makes: false) else { continue }
+            try DirectoryLock.requireFree(folder.directory, unless: interruption, onWait)
+        }
     }
 
     /// False if the file system of the state has no locks of ranges, such as SQLite takes.
@@ -129,7 +207,9 @@ extension MirrorDirectory {
     ///
     /// - Throws: `leaseLost`.
     package func requireLock() throws(LocalError) {
-        try opened.withLock { $0.lease }?.require()
+        let (own, whole) = opened.withLock { ($0.lease, $0.wholeLease) }
+        try own?.require()
+        try whole?.require()
     }
 
     /// True while a run holds the lock of this state.

@@ -52,6 +52,17 @@ struct LeaseFiles: Sendable {
         }
     }
 
+    /// True if the record names a holder, dead or not, or cannot be read.
+    var isTaken: Bool {
+        get throws(LocalError) {
+            switch try read(listsClaims: false).content {
+            case .absent: false
+            case .damaged: true
+            case .record(let record): !record.isFree
+            }
+        }
+    }
+
     /// Overwrites the record in place and waits until the server has it.
     func write(_ record: LeaseRecord) throws(LocalError) {
         let descriptor = try calls.open(

@@ -35,7 +35,7 @@ extension MirrorDirectory {
     func trashIfPresent() throws(LocalError) -> OpenDirectory? {
         guard hasWork else { return nil }
         do throws(LocalError) {
-            return try privateDirectory("trash", createsIfMissing: false)
+            return try privateDirectory("trash", in: topWork, createsIfMissing: false)
         } catch {
             guard case .missingDirectory = error else { throw error }
             return nil

@@ -26,8 +26,12 @@ package final class MirrorDirectory: Sendable {
     let calls: SystemCalls
     let root: OpenDirectory
     let state: OpenDirectory
-    /// Holds `partial` and `trash`; on the mount of the root, where renames reach.
+    /// What all shards have in common; the state itself if this is no shard's.
+    let top: OpenDirectory
+    /// Holds `partial`; on the mount of the root, where renames reach.
     let work: OpenDirectory
+    /// Holds `trash`, which all shards have in common; the same if this is no shard's.
+    let topWork: OpenDirectory
     /// Why there is no such place, which is not needed where nothing is written; nil if there is.
     let workRefusal: LocalError?
     /// Where the state is of a mirror that has none.
@@ -53,6 +57,8 @@ package final class MirrorDirectory: Sendable {
         var standIn: ScratchDirectory?
         /// Of the lock that was taken last.
         weak var lease: DirectoryLease?
+        /// Of the whole mirror, where this is a shard's directory.
+        weak var wholeLease: DirectoryLease?
     }
 
     /// Opens `path` and its state directory.
@@ -80,12 +86,14 @@ package final class MirrorDirectory: Sendable {
         )
     }
 
-    /// The same with chosen system calls, for tests.
+    /// The same with chosen system calls, for tests; and of a shard, by the names of directories
+    /// that lead to its own state from that of the mirror.
     package init(
         path: String,
         stateDirectory: String?,
         homeDirectory: String?,
         createsIfMissing: Bool,
+        shard: [String] = [],
         calls: SystemCalls
     ) throws(LocalError) {
         self.path = path
@@ -99,33 +107,41 @@ package final class MirrorDirectory: Sendable {
         device = rootStatus.identity.device
 
         let defaultName = RelativePath.stateDirectoryName
-        stateDirectoryPath = stateDirectory ?? path + "/" + defaultName
-        guard !stateDirectoryPath.utf8.contains(0) else {
-            throw .missingDirectory(path: displayText(stateDirectoryPath.utf8))
+        let topPath = stateDirectory ?? path + "/" + defaultName
+        guard !topPath.utf8.contains(0) else {
+            throw .missingDirectory(path: displayText(topPath.utf8))
         }
-        state = try PrivateDirectory.open(
+        stateDirectoryPath = ([topPath] + shard).joined(separator: "/")
+        top = try PrivateDirectory.open(
             at: stateDirectory == nil ? root.descriptor : SystemCalls.workingDirectory,
             PathBytes((stateDirectory ?? defaultName).utf8),
-            path: stateDirectoryPath,
+            path: topPath,
             createsIfMissing: createsIfMissing,
             calls: calls
         )
-        let stateStatus = try state.status()
+        let stateStatus = try top.status()
         let ordinary = try root.status(of: PathBytes(defaultName.utf8))
-        if ordinary?.isSameObject(as: stateStatus) != true, try state.isWithin(root) {
+        if ordinary?.isSameObject(as: stateStatus) != true, try top.isWithin(root) {
             throw .unsafeDirectory(
-                path: displayText(stateDirectoryPath.utf8),
+                path: displayText(topPath.utf8),
                 reason: "the state would be mirrored; choose a place outside the mirror"
             )
         }
-        if stateStatus.isSameMount(as: rootStatus) {
+        let places = Places(root: root, top: top, path: path, topPath: topPath, calls: calls)
+        state = try places.state(shard)
+        let isOnMountOfRoot = stateStatus.isSameMount(as: rootStatus)
+        let (topWork, refusal) =
+            try isOnMountOfRoot ? (top, nil) : places.topWork(createsIfMissing: createsIfMissing)
+        self.topWork = topWork
+        if shard.isEmpty || refusal != nil {
+            (work, workRefusal) = (topWork, refusal)
+        } else if isOnMountOfRoot {
             (work, workRefusal) = (state, nil)
         } else {
-            (work, workRefusal) = try Self.openWork(
-                root,
-                path: path + "/" + defaultName,
-                createsIfMissing: createsIfMissing,
-                calls: calls
+            (work, workRefusal) = try places.work(
+                shard,
+                topWork,
+                createsIfMissing: createsIfMissing
             )
         }
     }
@@ -138,6 +154,7 @@ package final class MirrorDirectory: Sendable {
         at path: String,
         stateDirectory: String?,
         homeDirectory: String?,
+        shard: [String] = [],
         calls: SystemCalls
     ) throws(LocalError) -> MirrorDirectory {
         do throws(LocalError) {
@@ -146,10 +163,13 @@ package final class MirrorDirectory: Sendable {
                 stateDirectory: stateDirectory,
                 homeDirectory: homeDirectory,
                 createsIfMissing: false,
+                shard: shard,
                 calls: calls
             )
         } catch {
-            guard case .missingDirectory = error, !path.isEmpty, !path.utf8.contains(0) else {
+            guard case .missingDirectory = error, !path.isEmpty, !path.utf8.contains(0),
+                shard.isEmpty
+            else {
                 throw error
             }
             return try MirrorDirectory(
@@ -180,8 +200,9 @@ package final class MirrorDirectory: Sendable {
         try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
         device = rootStatus.identity.device
         state = try scratch.makeDirectory("state")
+        top = state
         stateDirectoryPath = scratch.path + "/state"
-        (work, workRefusal) = (state, nil)
+        (work, topWork, workRefusal) = (state, state, nil)
     }
 
     /// Opens an ordinary directory to put single files into it, or to read them.
@@ -199,8 +220,8 @@ package final class MirrorDirectory: Sendable {
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         self.calls = root.calls
         device = try root.status().identity.device
-        state = root
-        (work, workRefusal) = (root, nil)
+        (state, top) = (root, root)
+        (work, topWork, workRefusal) = (root, root, nil)
         stateDirectoryPath = path
     }
 
@@ -301,7 +322,7 @@ extension MirrorDirectory {
         get throws(LocalError) {
             try opened.withLock { opened throws(LocalError) in
                 if let directory = opened.trash { return directory }
-                let directory = try privateDirectory("trash")
+                let directory = try privateDirectory("trash", in: topWork)
                 opened.trash = directory
                 return directory
             }
@@ -310,11 +331,12 @@ extension MirrorDirectory {
 
     func privateDirectory(
         _ name: StaticString,
+        in parent: OpenDirectory? = nil,
         createsIfMissing: Bool = true
     ) throws(LocalError) -> OpenDirectory {
         if let workRefusal { throw workRefusal }
         return try PrivateDirectory.open(
-            at: work.descriptor,
+            at: (parent ?? work).descriptor,
             PathBytes(name),
             path: stateDirectoryPath + "/" + name.description,
             createsIfMissing: createsIfMissing,

@@ -148,6 +148,18 @@ internal import CSQLite
         path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
     }
 
+    /// Runs `body` with another database beside this one, under the name `source`.
+    func attaching<Result>(
+        _ path: String,
+        _ body: () throws(ManifestError) -> Result
+    ) throws(ManifestError) -> Result {
+        _ = unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+        defer { _ = unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
+        try execute("ATTACH ? AS source", [.text(path)])
+        defer { _ = try? execute("DETACH source") }
+        return try body()
+    }
+
     private static func uri(_ path: String, _ parameter: String) -> String {
         var result = "file:"
         let digits = [UInt8]("0123456789ABCDEF".utf8)
@@ -198,8 +210,12 @@ extension Connection {
 
     /// Runs a statement of `Schema.swift` once; the values of every row.
     @discardableResult
-    func execute(_ text: String) throws(ManifestError) -> [[SQLValue]] {
+    func execute(
+        _ text: String,
+        _ values: [SQLValue] = []
+    ) throws(ManifestError) -> [[SQLValue]] {
         let statement = unsafe try PreparedStatement(text, on: handle, path: path)
+        try statement.bind(values)
         var rows: [[SQLValue]] = []
         while try statement.step() {
             rows.append((0..<statement.columnCount).map { statement.value(at: $0) })

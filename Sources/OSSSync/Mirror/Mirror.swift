@@ -227,6 +227,11 @@ public struct Mirror: Sendable {
         }
     }
 
+    /// Links a directory that belongs to a user's configuration, if it is not.
+    func linkIfConfigured() throws(SyncError) {
+        if sources != nil, !isLinked { try writeLink() }
+    }
+
     /// Refuses a time of which the bucket has nothing, unless the directory is of one already.
     private func checkPast(_ time: Int64) async throws(SyncError) {
         guard local.recordedTime() == nil else { return }

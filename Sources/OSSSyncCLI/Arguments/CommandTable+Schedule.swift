@@ -5,7 +5,8 @@ extension CommandTable {
     static let scheduledOptions: [Option] =
         ([.force, .restore] + runOptions + keepingOptions + propertyOptions).filter { option in
             ![
-                .dryRun, .savePlan, .rebind, .allowEmpty, .progress, .color, .json, .jsonInterval,
+                .dryRun, .savePlan, .shard, .round, .rebind, .allowEmpty, .progress, .color, .json,
+                .jsonInterval,
                 .quiet, .verbose, .stateDirectory, .help,
             ].contains(option)
         }

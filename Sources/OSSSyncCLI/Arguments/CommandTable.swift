@@ -6,6 +6,8 @@ enum CommandName: String, CaseIterable, Sendable {
     case sync
     case apply
     case watch
+    case shard
+    case finish
     case status
     case explain
     case ls
@@ -102,7 +104,8 @@ struct CommandSpecification: Sendable {
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
-        initialize, pull, push, sync, apply, watch, status, explain, list, get, put, presign,
+        initialize, pull, push, sync, apply, watch, shard, finish, status, explain, list, get, put,
+        presign,
         uploads, cancel, trash, restore, undo, verify, log, doctor, schedule, completions, help,
     ]
 
@@ -128,7 +131,7 @@ enum CommandTable {
         name: ArgumentSpecification.remoteName,
         isOptional: false
     )
-    private static let optionalRemote = ArgumentSpecification(
+    static let optionalRemote = ArgumentSpecification(
         name: ArgumentSpecification.remoteName,
         isOptional: true
     )
@@ -175,8 +178,9 @@ enum CommandTable {
     static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
     static let runOptions: [Option] =
         [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .onConflict, .checksum, .links,
-            .names, .noMetadata, .emptyDirectories, .noEmptyDirectories, .trashDays, .ifLocked,
+            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .shard, .round, .onConflict,
+            .checksum, .links, .names, .noMetadata, .emptyDirectories, .noEmptyDirectories,
+            .trashDays, .ifLocked,
             .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration, .filesFrom,
             .progress, .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
             .stateDirectory,

@@ -6,6 +6,10 @@ enum Option: String, CaseIterable, Sendable {
     case deleteExtra = "delete-extra"
     case maxDelete = "max-delete"
     case allowEmpty = "allow-empty"
+    case shard
+    case round
+    case count
+    case cuts
     case rebind
     case include
     case exclude

@@ -3,9 +3,8 @@ internal import OSSSync
 /// All options, in the order in which the help shows them.
 enum OptionTable {
     static let rows: [OptionSpecification] =
-        runRows + filterRows + historyRows + scheduleRows + objectRows + transferRows + limitRows
-        + outputRows
-        + connectionRows
+        runRows + filterRows + historyRows + shardRows + scheduleRows + objectRows
+        + transferRows + limitRows + outputRows + connectionRows
 
     private static let runRows: [OptionSpecification] = [
         OptionSpecification(

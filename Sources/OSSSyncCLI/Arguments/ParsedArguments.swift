@@ -107,6 +107,7 @@ enum UsageError: Error, Hashable {
     case badArgument(String, expected: String)
     case contradiction(String, String)
     case reversed(String, String)
+    case missingCompanion(String, needs: String)
     case missingChoice(String, command: CommandName)
     case notUnicode(position: Int)
     case configuration(path: String, line: Int, reason: String)
@@ -152,6 +153,7 @@ enum UsageError: Error, Hashable {
         case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
             "'\(first)' and '\(second)' cannot be used together"
+        case .missingCompanion(let name, let other): "'\(name)' needs '\(other)' as well"
         case .reversed(let least, let most): "\(least) is larger than \(most)"
         case .missingChoice(let names, let command):
             "\(names) is missing; see 'osssync help \(command.rawValue)'"

@@ -15,8 +15,26 @@ struct PathList: Sendable, Hashable {
 
     /// Reads a file, or standard input for "-".
     init(reading path: String) throws(UsageError) {
+        let option = "--files-from"
+        let content = try Self.content(of: path, option: option)
+        do throws(Problem) {
+            try self.init(content)
+        } catch {
+            throw UsageError.badValue(
+                option: option,
+                value: displayText(path),
+                expected: error.reason
+            )
+        }
+    }
+
+    /// All of a file that an option names, or of standard input for "-".
+    static func content(
+        of path: String,
+        option: String
+    ) throws(UsageError) -> [UInt8] {
         func refusal(_ reason: String) -> UsageError {
-            .badValue(option: "--files-from", value: displayText(path), expected: reason)
+            .badValue(option: option, value: displayText(path), expected: reason)
         }
         let isInput = path == "-"
         let file = isInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -34,11 +52,7 @@ struct PathList: Sendable, Hashable {
                 throw refusal("it is larger than 256 MiB")
             }
         }
-        do throws(Problem) {
-            try self.init(content)
-        } catch {
-            throw refusal(error.reason)
-        }
+        return content
     }
 
     struct Problem: Error, Hashable {

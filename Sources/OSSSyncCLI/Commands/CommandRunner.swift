@@ -33,6 +33,8 @@ enum CommandRunner {
         case .push: try await RunCommand(context: context, direction: .push).run()
         case .sync: try await RunCommand(context: context, direction: .sync).run()
         case .watch: try await WatchCommand(context: context).run()
+        case .shard: try await ShardCommand(context: context).run()
+        case .finish: try await FinishCommand(context: context).run()
         case .status: try await StatusCommand(context: context).run()
         case .explain: try await ExplainCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()

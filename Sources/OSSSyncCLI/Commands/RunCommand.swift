@@ -26,6 +26,7 @@ struct RunCommand: Sendable {
         options.paths = try context.limitedPaths()
         options.allowsMissingPaths = onEvent != nil
         options.plan = try context.planUse(direction, options.paths)
+        options.shard = try context.shardSelection(direction)
         notification?.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let record = try RunRecording(context, direction, options.paths)
@@ -51,7 +52,13 @@ struct RunCommand: Sendable {
         let mirror = try context.mirror()
         var options = options
         if let text = context.arguments.values[.backupDirectory] {
-            try set(backup: text, of: mirror, &options)
+            try Self.set(
+                backup: text,
+                direction,
+                of: mirror,
+                isTyped: context.typed.values[.backupDirectory] != nil,
+                &options
+            )
         }
         let reporter = context.reporter
         reporter.startTicking()
@@ -65,13 +72,15 @@ struct RunCommand: Sendable {
     }
 
     /// Sets where old versions go; a default of the directory may be for the other direction.
-    private func set(
+    static func set(
         backup text: String,
+        _ direction: SyncDirection,
         of mirror: Mirror,
+        isTyped: Bool = true,
         _ options: inout RunOptions
     ) throws {
-        if let problem = Self.problem(of: text, direction) {
-            guard context.typed.values[.backupDirectory] == nil else { throw problem }
+        if let problem = problem(of: text, direction) {
+            guard !isTyped else { throw problem }
         } else if MirrorArguments.isRemote(text) {
             options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
         } else {

@@ -8,6 +8,7 @@ struct StatusCommand: Sendable {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
         let mirror = try context.mirror()
+        if let shards = try mirror.shards() { return try writeShards(shards, mirror) }
         let details = StatusDetails(context)
         let report = try await mirror.status(
             options: options,

@@ -105,7 +105,16 @@ enum EventJSON {
     static func summary(_ summary: RunSummary, time: String) -> JSONLine {
         var line = line("summary", time: time)
         addCounts(of: summary, to: &line)
+        if let shards = summary.shards { add(shards, to: &line) }
         return line
+    }
+
+    private static func add(_ shards: ShardCounts, to line: inout JSONLine) {
+        line.add("shards", shards.count)
+        line.add("round", shards.round)
+        line.add("shards_complete", shards.complete)
+        line.add("shards_missing", shards.missing.map { String($0) })
+        line.add("deletions_waiting", shards.deletionsWaiting)
     }
 
     /// The counts of a summary, for `summary` and for the plans of `status`.

@@ -78,6 +78,18 @@ enum EventText {
     }
 
     /// The lines of a summary.
+    /// How far a round over shards has come.
+    private static func text(of shards: ShardCounts) -> String {
+        var text =
+            "round '\(shards.round)': \(shards.complete) of "
+            + countText(shards.count, "shard", "shards") + " done"
+        if shards.deletionsWaiting > 0 {
+            let count = countText(shards.deletionsWaiting, "deletion waits", "deletions wait")
+            text += ", \(count) for 'osssync finish'"
+        }
+        return text
+    }
+
     static func summary(
         _ summary: RunSummary,
         isDryRun: Bool,
@@ -109,6 +121,7 @@ enum EventText {
             "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
         ]
         if let limit = limit(summary.paths) { lines.append(limit) }
+        if let shards = summary.shards { lines.append(text(of: shards)) }
         let open = notDone(summary)
         if !open.isEmpty {
             lines.append(paint.failure("not done: " + open.joined(separator: ", ")))

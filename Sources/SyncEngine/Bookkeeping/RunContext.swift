@@ -43,6 +43,10 @@ struct RunContext: Sendable {
     let hasRows: Bool
     /// False if nothing can be written into the directory.
     let canFetch: Bool
+    /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.
+    let shard: ShardOutcome?
+    /// False beside runs of other shards, which have the trash in common.
+    let mayEmptyTrash: Bool
 
     var store: LimitedStore { transfer.store }
     var prefix: ObjectKey { transfer.prefix }

@@ -20,7 +20,11 @@ struct DirectoryPruner: Sendable {
         var failures: [(path: RelativePath, failure: ItemFailure)] = []
         for path in emptied {
             var next: RelativePath? = path
-            while let parent = next, context.paths.contains(parent.key) {
+            while let parent = next {
+                guard context.paths.contains(parent.key) else {
+                    context.shard?.addEmptied(parent)
+                    break
+                }
                 if !forgetting.contains(parent.key),
                     try await context.manifest.entry(parent.key) != nil
                 {

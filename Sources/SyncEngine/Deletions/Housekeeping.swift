@@ -24,7 +24,8 @@ struct Housekeeping: Sendable {
         try await context.manifest.forEachDownload(in: .all) { known.insert($0.partialName) }
         let directory = context.directory
         // What is in the trash need not be of the paths of a limited run.
-        let keepsTrash = context.options.trashDays > 0 || context.paths.isLimited
+        let keepsTrash =
+            context.options.trashDays > 0 || context.paths.isLimited || !context.mayEmptyTrash
         let kept = known
         warn(
             of: await context.disk.run {
@@ -40,7 +41,7 @@ struct Housekeeping: Sendable {
     func sweepTrash() async {
         let days = Int64(context.options.trashDays)
         // With no days the run has begun without trash, and what it has now is not from earlier.
-        guard days > 0, !context.paths.isLimited else { return }
+        guard days > 0, !context.paths.isLimited, context.mayEmptyTrash else { return }
         await context.clocks.wait()
         guard let now = context.clocks.earlier else { return }
         let limit = Timestamp(seconds: now.seconds - days * 86_400)

@@ -99,6 +99,9 @@ public struct RunOptions: Sendable, Hashable {
     public var plan: PlanUse?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
+    /// The shards of a cut mirror that the run is limited to; nil for all, and for a mirror that is
+    /// not cut.
+    public var shard: ShardSelection?
 
     /// True if files that are removed are kept.
     var keepsRemoved: Bool { trashDays > 0 || backupDirectory != nil }

@@ -251,6 +251,9 @@ public struct RunSummary: Sendable, Hashable {
         self.direction = direction
     }
 
+    /// What is known of the shards of a cut mirror; nil for one that is not cut.
+    public var shards: ShardCounts?
+
     /// Items of the directory that differ from the remote or are not in it, and were left so.
     public var keptLocal: Int { onlyLocal + localChanges + deletedThere }
 

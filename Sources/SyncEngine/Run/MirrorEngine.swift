@@ -34,6 +34,9 @@ package struct MirrorEngine: Sendable {
             )
         }
         try options.checkPlan(settings)
+        if let run = try shardedRun(direction, options, onEvent) {
+            return try await run.perform(with: options)
+        }
         let session: MirrorSession
         if let first = try await usableSession(options, onEvent) {
             session = first
@@ -93,7 +96,7 @@ extension MirrorEngine {
     private static let lockInterval = Duration.seconds(1)
 
     /// Opens the session, waiting for another run as long as the options say.
-    private func open(
+    func open(
         _ options: RunOptions,
         mayFetchRules: Bool,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void

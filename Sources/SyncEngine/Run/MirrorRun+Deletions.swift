@@ -61,6 +61,9 @@ extension MirrorRun {
             deletions: planned.local + planned.remote + parts.ledger.vanishedFiles
         )
         check.renames = renames.count
+        if let outcome = settings.shard?.outcome {
+            return try await leave(check, held, renames, to: outcome, parts, coverage)
+        }
         switch check.verdict {
         case .allowed:
             if let held { context.tracker.count { $0.deletionsHeldBack = held } }
@@ -68,14 +71,7 @@ extension MirrorRun {
             try await DeferredDownloads(executor: executor).run()
             try await RoomMaking(executor: executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
-            if options.deletesExtra, !paths.isLimited, options.plan == nil,
-                !session.isManifestRebuilt,
-                parts.ledger.failedItems == 0,
-                context.tracker.summary.skipped == 0 || options.allowsRebinding,
-                session.known.unmounted.isEmpty, filter.isLasting,
-                coverage.isListingProven, coverage.isScanProven,
-                try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
-            {
+            if try await mayConfirm(parts, coverage) {
                 try await RebuiltManifest.confirm(direction, filter, context.manifest)
             }
         case .refused(let refusal):
@@ -90,6 +86,19 @@ extension MirrorRun {
             )
             await RoomMaking(executor: executor).fail()
         }
+    }
+
+    /// True if what is extra on the side that a run writes to is all deleted, once it has deleted
+    /// what it has planned: a rebuilt manifest is as good as any other from then on.
+    func mayConfirm(_ parts: Parts, _ coverage: PlanCoverage) async throws -> Bool {
+        guard options.deletesExtra, !paths.isLimited, options.plan == nil,
+            !session.isManifestRebuilt,
+            parts.ledger.failedItems == 0,
+            parts.context.tracker.summary.skipped == 0 || options.allowsRebinding,
+            session.known.unmounted.isEmpty, filter.isLasting,
+            coverage.isListingProven, coverage.isScanProven
+        else { return false }
+        return try await RebuiltManifest.isUnconfirmed(direction, filter, parts.context.manifest)
     }
 
     /// Drops what is planned in a run that does not come to the ignore file, if the bucket's is not

@@ -45,7 +45,11 @@ struct MirrorRun: Sendable {
         self.session = session
         self.direction = direction
         self.options = options
-        paths = try RunPaths(options.paths, links: options.links)
+        if let shard = settings.shard {
+            paths = RunPaths(shard)
+        } else {
+            paths = try RunPaths(options.paths, links: options.links)
+        }
         self.session.known.limit(to: paths.ranges)
         self.onEvent = onEvent
         limiter = ConnectionLimiter(
@@ -73,7 +77,8 @@ struct MirrorRun: Sendable {
 
     func perform() async throws(SyncError) -> RunSummary {
         let isWhole = !paths.isLimited && options.plan == nil
-        return try await perform(countsAsSuccess: session.rulesProblem == nil && isWhole) {
+        let counts = session.rulesProblem == nil && isWhole && settings.shard == nil
+        return try await perform(countsAsSuccess: counts) {
             try await transferAndDelete($0)
         }
     }
@@ -148,6 +153,9 @@ struct MirrorRun: Sendable {
         let parts = parts(run, try await EarlierRows(session.manifest))
         attachSignal(parts)
         try await parts.context.uploads.forgetOthers()
+        if settings.shard?.isFinishing == true {
+            try await adoptDeletions(run)
+        }
         try await Housekeeping(context: parts.context).sweepBefore()
         return parts
     }
@@ -197,7 +205,9 @@ struct MirrorRun: Sendable {
             knowsDirectory: session.known.isSame,
             filter: filter,
             hasRows: earlier.hasEntries,
-            canFetch: session.known.writingRefusal == nil
+            canFetch: session.known.writingRefusal == nil,
+            shard: settings.shard?.outcome,
+            mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)

@@ -67,6 +67,7 @@ struct DirectoryCheck {
         var facts = try await facts()
         guard facts.isExpected || allowsRebinding else { throw missing }
         let marked = facts.marker?.number(of: state)
+        if settings.shard != nil { return try await runOfShard(facts) }
         let isSameNumber = !facts.isMarked || facts.number.accepts(marked)
         let isSame = facts.isSameRoot && facts.isExpected && isSameNumber
         let name = records ? try await record(&facts, isSame: isSame) : state
@@ -79,6 +80,27 @@ struct DirectoryCheck {
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: foreignNumber,
             state: name,
+            writingRefusal: facts.refusal
+        )
+    }
+
+    /// The marker of a cut mirror was made before: runs of shards, which are many at a time, only
+    /// read it.
+    private func runOfShard(_ facts: Facts) async throws -> Finding {
+        guard facts.isMarked else { throw missing }
+        let isSame = facts.isSameRoot
+        if records {
+            if !isSame, facts.recordedRoot != .unknown {
+                try await manifest.setSetting(Setting.root, RootIdentity.unknown.text)
+            }
+            await manifest.goOnUnnumbered()
+        }
+        return Finding(
+            isSame: isSame,
+            root: facts.root,
+            isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
+            foreignNumber: nil,
+            state: state,
             writingRefusal: facts.refusal
         )
     }

@@ -56,11 +56,19 @@ struct MirrorSession: Sendable {
                     let directory = try openDirectory(settings, makesIt: locks)
                     // To look only needs no lock, and keeps no run from beginning.
                     let lock =
-                        locks ? try directory.lock(unless: interruption, onWait: onWait) : nil
+                        locks
+                        ? try directory.lock(
+                            within: settings.shard?.whole,
+                            unless: interruption,
+                            onWait: onWait
+                        ) : nil
                     return (directory, lock, try directory.stateIsOnNetworkFileSystem())
                 }
             } onCancel: {
                 interruption.raise()
+            }
+            if settings.shard == nil, let cutting = try Cutting.read(in: directory) {
+                throw settings.isCut(cutting)
             }
             let opening = Opening(
                 settings: settings,
@@ -132,6 +140,18 @@ struct MirrorSession: Sendable {
                         + "if it was removed for good"
                 )
             }
+            if let rules = settings.shard?.rules {
+                return try await session(
+                    manifest,
+                    IgnoreRules(current: rules.ignored, held: rules.heldFilters),
+                    local: FileFilter(),
+                    known,
+                    isRebuilt: isRebuilt || remote.isRebound,
+                    cutOff,
+                    warnings: warnings(outcome, remote),
+                    state: finding.state
+                )
+            }
             let rules = try await IgnoreFile.rules(
                 in: directory,
                 manifest,
@@ -146,11 +166,33 @@ struct MirrorSession: Sendable {
                 settings.environment,
                 records: locks
             )
-            return MirrorSession(
+            return try await session(
+                manifest,
+                rules,
+                local: local,
+                known,
+                isRebuilt: isRebuilt || remote.isRebound,
+                cutOff,
+                warnings: warnings(outcome, remote),
+                state: finding.state
+            )
+        }
+
+        private func session(
+            _ manifest: ManifestStore,
+            _ rules: IgnoreRules,
+            local: FileFilter,
+            _ known: DirectoryIdentity,
+            isRebuilt: Bool,
+            _ cutOff: [String],
+            warnings: [String],
+            state: String
+        ) async throws -> MirrorSession {
+            MirrorSession(
                 directory: directory,
                 manifest: manifest,
                 lock: lock,
-                isManifestRebuilt: isRebuilt || remote.isRebound,
+                isManifestRebuilt: isRebuilt,
                 known: known,
                 // Without the shared rules, nothing may include more than the ignore file.
                 ignored: rules.problem == nil ? rules.current.followed(by: local) : rules.current,
@@ -158,8 +200,8 @@ struct MirrorSession: Sendable {
                 rulesProblem: rules.problem,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: cutOff,
-                warnings: warnings(outcome, remote),
-                state: finding.state
+                warnings: warnings,
+                state: state
             )
         }
 
@@ -293,6 +335,7 @@ struct MirrorSession: Sendable {
                 at: settings.directory,
                 stateDirectory: settings.stateDirectory,
                 homeDirectory: settings.homeDirectory,
+                shard: settings.shard?.folder ?? [],
                 calls: settings.systemCalls
             )
         }
@@ -301,7 +344,20 @@ struct MirrorSession: Sendable {
             stateDirectory: settings.stateDirectory,
             homeDirectory: settings.homeDirectory,
             createsIfMissing: true,
+            shard: settings.shard?.folder ?? [],
             calls: settings.systemCalls
+        )
+    }
+}
+
+extension MirrorSettings {
+    /// Why something that needs one manifest cannot be done.
+    func isCut(_ cutting: Cutting) -> SyncError {
+        SyncError(
+            code: .configuration,
+            message: "'\(displayText(directory.utf8))' is cut into \(cutting.count) shards, each "
+                + "with a manifest of its own, and this needs one for the whole; pull, push, "
+                + "finish, shard and status work on a cut mirror"
         )
     }
 }

@@ -57,6 +57,8 @@ package struct MirrorSettings: Sendable {
     /// The system's own; tests make them fail.
     package var systemCalls = SystemCalls.standard
     package var limits = RunLimits.standard
+    /// The part of a cut mirror that a session is of; nil for a mirror that is not cut.
+    var shard: Shard?
 
     package init(
         directory: String,

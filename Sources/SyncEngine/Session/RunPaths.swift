@@ -43,6 +43,11 @@ struct RunPaths: Sendable {
         ranges = paths.isEmpty ? .all : KeyRanges(places)
     }
 
+    /// All of a shard.
+    init(_ shard: Shard) {
+        (paths, ranges) = ([], KeyRanges([shard.range]))
+    }
+
     func contains(_ key: ObjectKey) -> Bool { ranges.contains(key) }
 }
 

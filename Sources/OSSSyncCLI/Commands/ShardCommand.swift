@@ -1,0 +1,174 @@
+internal import OSSSync
+
+/// `osssync shard`.
+struct ShardCommand: Sendable {
+    private static let largestCount = 1_000
+
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let arguments = context.arguments
+        var options = CutOptions()
+        options.isDryRun = arguments.has(.dryRun)
+        options.count = try arguments.given(
+            .count,
+            expected: "expected a number from 1 to \(Self.largestCount)",
+            parse: { parseCount($0, in: 1...Self.largestCount) }
+        )
+        if let file = arguments.values[.cuts] {
+            guard options.count == nil else { throw UsageError.contradiction("--cuts", "--count") }
+            options.bounds = try Self.bounds(in: file)
+        }
+        options.connectionLimit = try RunOptions(arguments).connectionLimit
+        let mirror = try context.mirror()
+        let isJSON = context.output.isJSON
+        let shards = try await mirror.cut(options) { message in
+            if isJSON {
+                context.say(EventJSON.warning(message, time: WallClock.text()))
+            } else {
+                context.complain(message)
+            }
+        }
+        for shard in shards {
+            if isJSON {
+                context.say(Self.line(shard))
+            } else if !context.output.isQuiet {
+                context.say(Self.text(shard))
+            }
+        }
+        if !isJSON, !context.output.isQuiet {
+            let count = countText(shards.count, "shard", "shards")
+            let path = displayText(mirror.directory)
+            context.say(
+                options.isDryRun
+                    ? "'\(path)' would be cut into \(count)" : "'\(path)' is cut into \(count)"
+            )
+        }
+        return .success
+    }
+
+    /// The keys of a file, one a line and percent-encoded.
+    private static func bounds(in file: String) throws(UsageError) -> [[UInt8]] {
+        func refusal(_ expected: String) -> UsageError {
+            .badValue(option: "--cuts", value: displayText(file), expected: expected)
+        }
+        let content = try PathList.content(of: file, option: "--cuts")
+        var bounds: [[UInt8]] = []
+        for (index, line) in content.split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        ).enumerated() where !line.isEmpty {
+            guard let key = KeyText.key(of: [UInt8](line)), !key.isEmpty else {
+                throw refusal("line \(index + 1) is not a percent-encoded key")
+            }
+            if let last = bounds.last, !last.lexicographicallyPrecedes(key) {
+                throw refusal("line \(index + 1) is not behind the line before it")
+            }
+            bounds.append(key)
+        }
+        return bounds
+    }
+
+    private static func text(_ shard: ShardReport) -> String {
+        var text = "\(shard.number): " + rangeText(shard.firstKey, shard.endKey)
+        if let objects = shard.objects, let bytes = shard.bytes {
+            text += ", " + countText(objects, "item", "items") + " (\(sizeText(bytes)))"
+        }
+        return text
+    }
+
+    /// `from 'a' to before 'b'`.
+    static func rangeText(_ first: [UInt8], _ end: [UInt8]?) -> String {
+        let from = first.isEmpty ? "from the beginning" : "from '\(KeyText.shown(first))'"
+        return from + (end.map { " to before '\(KeyText.shown($0))'" } ?? " to the end")
+    }
+
+    private static func line(_ shard: ShardReport) -> JSONLine {
+        var line = EventJSON.line("cut", time: WallClock.text())
+        line.add("shard", shard.number)
+        line.add("first_key", KeyText.encoded(shard.firstKey))
+        line.add("end_key", ifPresent: shard.endKey.map(KeyText.encoded))
+        if let objects = shard.objects, let bytes = shard.bytes {
+            line.add("objects", objects)
+            line.add("bytes", bytes)
+        }
+        return line
+    }
+}
+
+/// `osssync finish`: with the options that the round began with.
+struct FinishCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let mirror = try context.mirror()
+        let name = context.arguments.values[.round]
+        guard let round = try mirror.round(name) else {
+            throw SyncError(
+                code: .configuration,
+                message: name.map { "there is no round '\(displayText($0))'" }
+                    ?? "no round has begun; 'osssync pull DIR --shard K/M --round NAME' begins one"
+            )
+        }
+        guard case .run(var arguments)? = try? ArgumentParser.parse(round.command),
+            [.pull, .push, .sync].contains(arguments.command)
+        else {
+            throw SyncError(
+                code: .configuration,
+                message: "round '\(round.name)' was not begun by a task with --shard"
+            )
+        }
+        arguments.values.merge(context.typed.values) { $1 }
+        arguments.counts.merge(context.typed.counts) { $1 }
+        var options = try RunOptions(arguments)
+        if let text = arguments.values[.backupDirectory] {
+            try RunCommand.set(backup: text, round.direction, of: mirror, &options)
+        }
+        options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
+        let reporter = context.reporter
+        reporter.startTicking()
+        defer { reporter.finish() }
+        let summary = try await mirror.finish(
+            round: round.name,
+            round.direction,
+            options: options
+        ) { reporter.handle($0) }
+        return ExitCode(summary)
+    }
+}
+
+extension CommandContext {
+    /// The shards that a run is limited to; nil for all.
+    func shardSelection(_ direction: SyncDirection) throws -> ShardSelection? {
+        guard let text = arguments.values[.shard] else {
+            guard arguments.values[.round] == nil else {
+                throw UsageError.missingCompanion("--round", needs: "--shard K/M")
+            }
+            return nil
+        }
+        func refusal(_ expected: String) -> UsageError {
+            .badValue(option: "--shard", value: displayText(text), expected: expected)
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = parseCount(String(parts[1]), in: 1...1_000_000),
+            let task = parseCount(String(parts[0]), in: 0...(count - 1))
+        else {
+            throw refusal("expected K/M, such as 0/4 for the first of four tasks, K less than M")
+        }
+        guard let round = arguments.values[.round] else {
+            throw UsageError.missingCompanion("--shard", needs: "--round NAME")
+        }
+        for option in [Option.maxDelete, .rebind, .savePlan]
+        where typed.values[option] != nil || typed.has(option) {
+            throw UsageError.contradiction("--shard", "--" + option.rawValue)
+        }
+        let kept = CommandTable.plannedOptions.filter { ![.maxDelete, .allowEmpty].contains($0) }
+        let headers = arguments.headers.flatMap { ["--header", $0] }
+        return ShardSelection(
+            task: task,
+            of: count,
+            round: round,
+            command: [direction.rawValue] + arguments.words(of: kept) + headers
+        )
+    }
+}

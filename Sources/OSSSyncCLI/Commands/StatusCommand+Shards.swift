@@ -1,0 +1,48 @@
+internal import OSSSync
+
+/// `osssync status` of a mirror that is cut into shards.
+extension StatusCommand {
+    /// A line for each shard; exit status 1 with `--exit-code` while the newest round is not done.
+    func writeShards(_ shards: [ShardState], _ mirror: Mirror) throws -> ExitCode {
+        let round = try mirror.round(nil)
+        if context.output.isJSON {
+            for shard in shards { context.say(Self.line(shard)) }
+        } else {
+            context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
+            context.say("  cut into " + countText(shards.count, "shard", "shards"))
+            if let round {
+                let state = round.isFinished ? "finished" : "not finished"
+                context.say(
+                    "  newest round: '\(round.name)', \(round.direction.rawValue), \(state)"
+                )
+            }
+            for shard in shards { context.say("  " + Self.text(shard, round)) }
+        }
+        let isDone = round?.isFinished ?? false
+        return context.arguments.has(.exitCode) && !isDone ? .incomplete : .success
+    }
+
+    private static func text(_ shard: ShardState, _ newest: RoundReport?) -> String {
+        var text = "\(shard.number): " + ShardCommand.rangeText(shard.firstKey, shard.endKey)
+        guard let round = shard.round else { return text + ", not done" }
+        if let count = shard.recorded { text += ", " + countText(count, "item", "items") }
+        if round != newest?.name { return text + ", last done in round '\(round)'" }
+        text += shard.isComplete ? ", done" : ", done with problems; run it again"
+        if shard.deletionsWaiting > 0, newest?.isFinished == false {
+            text += ", " + countText(shard.deletionsWaiting, "deletion waits", "deletions wait")
+        }
+        return text
+    }
+
+    private static func line(_ shard: ShardState) -> JSONLine {
+        var line = EventJSON.line("shard", time: WallClock.text())
+        line.add("shard", shard.number)
+        line.add("first_key", KeyText.encoded(shard.firstKey))
+        line.add("end_key", ifPresent: shard.endKey.map(KeyText.encoded))
+        line.add("round", ifPresent: shard.round)
+        line.add("complete", shard.isComplete)
+        if let recorded = shard.recorded { line.add("recorded", recorded) }
+        line.add("deletions_waiting", shard.deletionsWaiting)
+        return line
+    }
+}

@@ -1,0 +1,151 @@
+internal import LocalStorage
+internal import ObjectTransfer
+package import SyncModel
+
+/// How a mirror is cut: the key ranges of its shards, which together are every key.
+///
+/// It is kept in one small file of the state. That file decides where the manifests are: without
+/// it, one for the whole mirror; with it, one for each shard beneath `shards/NAME`.
+package struct Cutting: Sendable, Hashable {
+    static let fileName = "cuts"
+    private static let heading = "osssync-cuts 1"
+    /// The directory of all cuttings.
+    static let folder = "shards"
+    package static let maximumCount = 1_000
+    private static let nameLength = 26
+    /// Of a shard, so that names sort as numbers do.
+    private static let digits = 4
+
+    /// A random name, which no other cutting of any mirror has.
+    package let name: String
+    /// The first key of every range but the first one, ascending.
+    package let bounds: [ObjectKey]
+
+    init(name: String, bounds: [ObjectKey]) {
+        self.name = name
+        self.bounds = bounds
+    }
+
+    static func randomName(_ environment: EngineEnvironment) -> String {
+        environment.randomName(nameLength)
+    }
+
+    package var count: Int { bounds.count + 1 }
+
+    /// In key order.
+    package var ranges: [KeyRange] {
+        zip([ObjectKey("")] + bounds, bounds.map { $0 } + [nil]).map {
+            KeyRange(from: $0, before: $1)
+        }
+    }
+
+    /// The number of each range, in key order: dealt in such an order that shards of consecutive
+    /// numbers, which run at the same time, lie far apart in the key space. A bucket is served by
+    /// ranges of keys, too.
+    package var numbers: [Int] {
+        let width = Int.bitWidth - max(0, count - 1).leadingZeroBitCount
+        let order = (0..<count).sorted { Self.reversed($0, width) < Self.reversed($1, width) }
+        var numbers = [Int](repeating: 0, count: count)
+        for (number, index) in order.enumerated() { numbers[index] = number }
+        return numbers
+    }
+
+    private static func reversed(_ value: Int, _ width: Int) -> Int {
+        (0..<width).reduce(0) { $0 << 1 | (value >> $1) & 1 }
+    }
+
+    /// The range of each shard, by its number.
+    package var rangesByNumber: [KeyRange] {
+        var found = ranges
+        for (index, number) in numbers.enumerated() { found[number] = ranges[index] }
+        return found
+    }
+
+    /// The number of the shard that a key is in.
+    func number(of key: ObjectKey) -> Int {
+        numbers[bounds.count { $0 <= key }]
+    }
+
+    /// The names of the directories that lead from the mirror's state to a shard's.
+    func folder(_ number: Int) -> [String] {
+        let text = String(number)
+        let zeros = String(repeating: "0", count: max(0, Self.digits - text.utf8.count))
+        return [Self.folder, name, zeros + text]
+    }
+}
+
+extension Cutting {
+    var content: [UInt8] {
+        var record = StateRecord(Self.heading)
+        record.add("cutting", name)
+        for bound in bounds { record.add("from", bound.bytes) }
+        return record.content
+    }
+
+    /// Nil if the mirror is not cut.
+    ///
+    /// - Throws: `localState` if the file was cut short or altered.
+    static func read(in directory: MirrorDirectory) throws(SyncError) -> Cutting? {
+        let content: [UInt8]?
+        do throws(LocalError) {
+            content = try directory.stateFile(fileName)
+        } catch {
+            throw SyncError(error)
+        }
+        guard let content else { return nil }
+        guard let record = StateRecord(heading, content: content),
+            let name = record.text("cutting"), !name.isEmpty
+        else { throw damaged(fileName) }
+        let bounds = record.all("from").map { ObjectKey($0) }
+        let isAscending = zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }
+        guard isAscending, bounds.first != "", bounds.count < maximumCount else {
+            throw damaged(fileName)
+        }
+        return Cutting(name: name, bounds: bounds)
+    }
+
+    /// Nil if the mirror is not cut, or if there is none.
+    static func read(_ settings: MirrorSettings) throws(SyncError) -> Cutting? {
+        guard let directory = try openIfThere(settings) else { return nil }
+        return try read(in: directory)
+    }
+
+    static func openIfThere(_ settings: MirrorSettings) throws(SyncError) -> MirrorDirectory? {
+        do throws(LocalError) {
+            return try MirrorDirectory(
+                path: settings.directory,
+                stateDirectory: settings.stateDirectory,
+                homeDirectory: settings.homeDirectory,
+                createsIfMissing: false,
+                calls: settings.systemCalls
+            )
+        } catch {
+            // Whatever else is wrong, the session says it.
+            return nil
+        }
+    }
+
+    static func damaged(_ file: String) -> SyncError {
+        SyncError(
+            code: .localState,
+            message: "'\(file)' in the state of the mirror is damaged: it was cut short or altered;"
+                + " nothing was changed. Bring it back from a backup of the state"
+        )
+    }
+}
+
+/// One part of a cut mirror, which a run is limited to.
+struct Shard: Sendable {
+    let number: Int
+    let range: KeyRange
+    /// The names that lead from the mirror's state to this one's.
+    let folder: [String]
+    /// What is skipped in all shards of this round.
+    let rules: RoundRules?
+    /// The lock of the mirror as a whole, if this process has it.
+    let whole: DirectoryLock?
+    /// What the run found, for the step that ends the round.
+    let outcome: ShardOutcome?
+    /// True for the run that carries out what an earlier one has planned to delete.
+    var isFinishing = false
+}

@@ -1,0 +1,244 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// One pass over all shards of a cut mirror, by any number of processes on any machines.
+///
+/// The first of them makes the round's record, which says what all do; the others do the same or
+/// nothing.
+struct Round: Sendable, Hashable {
+    private static let folder = "rounds"
+    private static let fileName = "begun"
+    private static let endName = "finished"
+    private static let heading = "osssync-round 1"
+    private static let endHeading = "osssync-finished 1"
+    private static let longestName = 64
+
+    let name: String
+    let cutting: String
+    /// Above those of all rounds before.
+    let ordinal: Int
+    let direction: SyncDirection
+    /// What the runs are to do: names of options with their values.
+    let options: [RoundOption]
+    let rules: RoundRules
+    /// The command line that the round began with; none for one that an app began.
+    let command: [String]
+
+    struct RoundOption: Sendable, Hashable {
+        let name: String
+        let value: String
+    }
+
+    private var content: [UInt8] {
+        var record = StateRecord(Self.heading)
+        record.add("round", name)
+        record.add("cutting", cutting)
+        record.add("ordinal", ordinal)
+        record.add("direction", direction.rawValue)
+        for option in options { record.add("option." + option.name, option.value) }
+        for word in command { record.add("word", word) }
+        rules.add(to: &record)
+        return record.content
+    }
+
+    private init?(content: [UInt8]) {
+        guard let record = StateRecord(Self.heading, content: content),
+            let name = record.text("round"), let cutting = record.text("cutting"),
+            let ordinal = record.number("ordinal"),
+            let direction = record.text("direction").flatMap({ SyncDirection(rawValue: $0) })
+        else { return nil }
+        (self.name, self.cutting, self.ordinal) = (name, cutting, ordinal)
+        self.direction = direction
+        let prefix = "option."
+        options = record.values.filter { $0.name.hasPrefix(prefix) }.map { name, value in
+            RoundOption(
+                name: String(name.dropFirst(prefix.count)),
+                value: String(decoding: value, as: UTF8.self)
+            )
+        }
+        rules = RoundRules(record)
+        command = record.all("word").map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private init(
+        _ name: String,
+        _ cutting: Cutting,
+        ordinal: Int,
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        _ rules: RoundRules
+    ) {
+        (self.name, self.cutting, self.ordinal) = (name, cutting.name, ordinal)
+        self.direction = direction
+        self.options = Self.described(options)
+        self.rules = rules
+        command = options.shard?.command ?? []
+    }
+
+    /// Those that change what is mirrored, and how; the others, such as the number of connections,
+    /// each process may have for itself.
+    private static func described(_ options: RunOptions) -> [RoundOption] {
+        let values: [(String, String)] = [
+            ("--delete", "\(options.deletesKnown)"),
+            ("--delete-extra", "\(options.deletesExtra)"),
+            ("--delete-excluded", "\(options.deletesExcluded)"),
+            ("--force", "\(options.replacesLocalChanges)"),
+            ("--on-conflict", "\(options.conflictPolicy)"),
+            ("--checksum", "\(options.comparesContent)"),
+            ("--trash-days", "\(options.trashDays)"),
+            ("--trash", "\(options.remoteTrash)"),
+            ("--backup-dir", options.backupDirectory ?? ""),
+            ("filters", String(decoding: options.filter.text, as: UTF8.self)),
+            ("--no-metadata", "\(!options.keepsFileMetadata)"),
+            ("--links", "\(options.links)"),
+            ("--names", "\(options.names)"),
+            ("--no-empty-directories", "\(!options.keepsEmptyDirectories)"),
+            ("--as-of", options.asOf.map { "\($0)" } ?? ""),
+            ("properties", "\(options.properties)"),
+        ]
+        return values.map { RoundOption(name: $0, value: $1) }
+    }
+}
+
+// MARK: - Names
+
+extension Round {
+    /// - Throws: `configuration` for what cannot be a round's name.
+    static func check(_ name: String) throws(SyncError) {
+        let isAllowed = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isAllowed, (1...longestName).contains(name.utf8.count), name != ".", name != ".."
+        else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(name.utf8))' cannot be the name of a round: use 1 to "
+                    + "\(longestName) of A-Z, a-z, 0-9, '.', '_' and '-', such as a date"
+            )
+        }
+    }
+}
+
+// MARK: - Beginning and end
+
+extension Round {
+    /// The round of the name, made by this call if there is none.
+    ///
+    /// - Throws: `configuration` if it does something else than is asked for now, if a newer one
+    ///   has begun, or if the mirror was cut anew since.
+    static func begin(
+        _ name: String,
+        _ cutting: Cutting,
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        in directory: MirrorDirectory
+    ) throws -> Round {
+        try check(name)
+        if let round = try read(name, in: directory) {
+            try round.require(cutting, direction, options, in: directory)
+            return round
+        }
+        let rules = try RoundRules(in: directory)
+        _ = try rules.ignored
+        let newest = try newest(in: directory)
+        let round = Round(
+            name,
+            cutting,
+            ordinal: (newest?.ordinal ?? 0) + 1,
+            direction,
+            options,
+            rules
+        )
+        guard let folder = try directory.stateFolder([Self.folder, name], makes: true) else {
+            throw Cutting.damaged(Self.folder)
+        }
+        try directory.synchronizeState()
+        if try folder.create(fileName, round.content) { return round }
+        // Another process was faster.
+        guard let other = try read(name, in: directory) else { throw Cutting.damaged(path(name)) }
+        try other.require(cutting, direction, options, in: directory)
+        return other
+    }
+
+    /// The round of the name; nil if it has not begun.
+    static func read(_ name: String, in directory: MirrorDirectory) throws -> Round? {
+        guard let folder = try directory.stateFolder([Self.folder, name], makes: false),
+            let content = try folder.read(fileName)
+        else { return nil }
+        guard let round = Round(content: content), round.name == name else {
+            throw Cutting.damaged(path(name))
+        }
+        return round
+    }
+
+    /// The one that began last; nil if none has.
+    static func newest(in directory: MirrorDirectory) throws -> Round? {
+        guard let folder = try directory.stateFolder([Self.folder], makes: false) else {
+            return nil
+        }
+        var newest: Round?
+        for name in try folder.names() {
+            guard let round = try read(name, in: directory) else { continue }
+            if round.ordinal > newest?.ordinal ?? 0 { newest = round }
+        }
+        return newest
+    }
+
+    private static func path(_ name: String) -> String { "\(folder)/\(name)/\(fileName)" }
+
+    /// Checks that it is of this cutting, and the last one.
+    func requireCurrent(_ cutting: Cutting, in directory: MirrorDirectory) throws {
+        guard self.cutting == cutting.name else {
+            throw refusal("the mirror was cut anew since it began")
+        }
+        if let newest = try Self.newest(in: directory), newest.ordinal > ordinal {
+            throw refusal("round '\(newest.name)' has begun since")
+        }
+    }
+
+    func require(
+        _ cutting: Cutting,
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        in directory: MirrorDirectory
+    ) throws {
+        try requireCurrent(cutting, in: directory)
+        guard self.direction == direction else {
+            throw refusal("it is a \(self.direction.rawValue)")
+        }
+        for (found, asked) in zip(self.options, Self.described(options)) where found != asked {
+            throw refusal(
+                "\(found.name) was '\(displayText(found.value.utf8))' when it began and is "
+                    + "'\(displayText(asked.value.utf8))' now"
+            )
+        }
+    }
+
+    func refusal(_ reason: String) -> SyncError {
+        SyncError(
+            code: .configuration,
+            message: "round '\(name)': \(reason); nothing was changed. Begin another round: "
+                + "another NAME with --round"
+        )
+    }
+
+    /// Notes that all of it is done.
+    func end(_ sums: [(name: String, value: Int)], in directory: MirrorDirectory) throws {
+        var record = StateRecord(Self.endHeading)
+        record.add("round", name)
+        for (name, value) in sums { record.add(name, value) }
+        let folder = try directory.stateFolder([Self.folder, name], makes: true)
+        try folder?.write(Self.endName, record.content)
+    }
+
+    func hasEnded(in directory: MirrorDirectory) throws -> Bool {
+        try directory.stateFolder([Self.folder, name], makes: false)?.read(Self.endName) != nil
+    }
+}

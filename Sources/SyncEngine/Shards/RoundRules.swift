@@ -1,0 +1,57 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What every shard of a round skips: the ignore file and this machine's own one as they were when
+/// the round began, and the accepted rules that hold back what the ignore file no longer hides.
+///
+/// The row that tells whether a download wrote the ignore file is in one shard's manifest only. So
+/// a round takes every change of it for a download's: what it hides less than before is not sent
+/// until a run that holds the whole mirror has accepted it.
+struct RoundRules: Sendable, Hashable {
+    var current: [UInt8]?
+    var local: [UInt8]?
+    var held: [[UInt8]] = []
+
+    init() {}
+
+    /// Reads them; records nothing.
+    init(in directory: MirrorDirectory) throws {
+        let text = try IgnoreFile.text(in: directory)
+        current = text
+        local = try directory.stateFile(LocalRules.fileName)
+        if let accepted = try AcceptedRules(in: directory) {
+            let shown = text ?? []
+            held = try accepted.following(shown).texts.filter { $0 != shown }
+        }
+    }
+
+    func add(to record: inout StateRecord) {
+        if let current { record.add("ignore", current) }
+        if let local { record.add("local", local) }
+        for text in held { record.add("held", text) }
+    }
+
+    init(_ record: StateRecord) {
+        (current, local) = (record.bytes("ignore"), record.bytes("local"))
+        held = record.all("held")
+    }
+
+    var ignored: FileFilter {
+        get throws(FileFilter.InvalidPattern) {
+            let own = try FileFilter(
+                ignoreFile: local ?? [],
+                named: ".osssync/\(LocalRules.fileName)"
+            )
+            return try FileFilter(ignoreFile: current ?? []).followed(by: own)
+        }
+    }
+
+    var heldFilters: [FileFilter] {
+        get throws(FileFilter.InvalidPattern) {
+            try held.map { text throws(FileFilter.InvalidPattern) in
+                try FileFilter(ignoreFile: text)
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import SyncModel
+
+extension RunSummary {
+    /// Adds what a run of another shard did.
+    mutating func add(_ other: RunSummary) {
+        transferred += other.transferred
+        bytes = bytes.addingClamped(other.bytes)
+        bytesResumed = bytesResumed.addingClamped(other.bytesResumed)
+        deleted += other.deleted
+        renamed += other.renamed
+        adopted += other.adopted
+        unchanged += other.unchanged
+        conflicts += other.conflicts
+        failed += other.failed
+        skipped += other.skipped
+        vanished += other.vanished
+        localChanges += other.localChanges
+        damaged += other.damaged
+        onlyLocal += other.onlyLocal
+        notMirrored += other.notMirrored
+        onlyRemote += other.onlyRemote
+        deletedHere += other.deletedHere
+        deletedThere += other.deletedThere
+        excluded += other.excluded
+        notInPlan += other.notInPlan
+        directoryChanged = directoryChanged || other.directoryChanged
+        requests += other.requests
+        retries += other.retries
+        throttled += other.throttled
+        deletionsHeldBack = deletionsHeldBack ?? other.deletionsHeldBack
+        stopped = stopped ?? other.stopped
+        reachedLimit = reachedLimit ?? other.reachedLimit
+        interrupted += other.interrupted
+        notTried += other.notTried
+        bytesLeft = bytesLeft.addingClamped(other.bytesLeft)
+        bytesKept = bytesKept.addingClamped(other.bytesKept)
+        isPlanComplete = isPlanComplete && other.isPlanComplete
+    }
+}

@@ -1,0 +1,71 @@
+public import SyncModel
+
+/// Which shards of a cut mirror a run does, and in which round.
+public struct ShardSelection: Sendable, Hashable {
+    /// Which of the tasks this is, from 0.
+    public let task: Int
+    /// How many tasks there are: this one does the shards `task`, `task + taskCount`, …
+    public let taskCount: Int
+    /// The name of the pass over all shards that the run is part of.
+    public let round: String
+    /// What the round is recorded with, for whoever ends it.
+    public let command: [String]
+
+    /// - Parameters:
+    ///   - task: From 0, less than `taskCount`.
+    ///   - taskCount: How many tasks there are.
+    ///   - round: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_` and `-`.
+    ///   - command: Recorded with the round if this run begins it, and otherwise unused.
+    public init(task: Int, of taskCount: Int, round: String, command: [String] = []) {
+        self.task = task
+        self.taskCount = taskCount
+        self.round = round
+        self.command = command
+    }
+
+    func numbers(among count: Int) -> [Int] {
+        [Int](stride(from: task, to: count, by: taskCount))
+    }
+}
+
+/// How far a round over the shards of a cut mirror has come.
+public struct ShardCounts: Sendable, Hashable {
+    /// All shards of the mirror; of a task, its own.
+    public let count: Int
+    /// Those with nothing left to do in the round.
+    public internal(set) var complete: Int
+    /// The numbers of those without a result in the round.
+    public internal(set) var missing: [Int]
+    /// The name of the round.
+    public let round: String
+    /// Deletions that wait for the end of the round.
+    public internal(set) var deletionsWaiting = 0
+}
+
+/// A round over the shards of a cut mirror, as it began.
+public struct RoundReport: Sendable, Hashable {
+    public let name: String
+    public let direction: SyncDirection
+    /// What it was recorded with.
+    public let command: [String]
+    /// True once it was finished.
+    public let isFinished: Bool
+}
+
+/// A shard of a cut mirror, and what its last run came to.
+public struct ShardState: Sendable, Hashable {
+    public let number: Int
+    /// Its first key; empty for the first shard in key order.
+    public let firstKey: [UInt8]
+    /// The first key behind it; nil for the last shard in key order.
+    public let endKey: [UInt8]?
+    /// The round of the last run that came to its end; nil if there is none since the last one
+    /// began.
+    public let round: String?
+    /// True if that round has nothing left to do in this shard.
+    public let isComplete: Bool
+    /// What its manifest recorded when that run began; nil without one.
+    public let recorded: Int?
+    /// Deletions that wait for the end of the round.
+    public let deletionsWaiting: Int
+}

@@ -1,0 +1,257 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// A run over shards of a cut mirror: some of them, as one of many tasks, or all of them and then
+/// the step that proves them and deletes.
+///
+/// A task never deletes. What it would delete stays planned in its shards' manifests until
+/// `finish` has a result of this round from every shard and one guard over their sums allows it.
+final class ShardedRun: Sendable {
+    let settings: MirrorSettings
+    let cutting: Cutting
+    let direction: SyncDirection
+    let options: RunOptions
+    let directory: MirrorDirectory
+    private let onEvent: @Sendable (SyncEvent) -> Void
+    private let state: Mutex<State>
+    private let started: Duration
+
+    private struct State {
+        var summary: RunSummary
+        var warnings: Set<String> = []
+        /// What went before the shard that is under way.
+        var progress: RunProgress?
+    }
+
+    init(
+        _ settings: MirrorSettings,
+        _ cutting: Cutting,
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        in directory: MirrorDirectory,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) {
+        self.settings = settings
+        self.cutting = cutting
+        self.direction = direction
+        self.options = options
+        self.directory = directory
+        self.onEvent = onEvent
+        state = Mutex(State(summary: RunSummary(direction: direction)))
+        started = settings.environment.monotonic()
+    }
+
+    var summary: RunSummary { state.withLock { $0.summary } }
+
+    func count(_ body: (inout RunSummary) -> Void) {
+        state.withLock { body(&$0.summary) }
+    }
+
+    func emit(_ event: SyncEvent) { onEvent(event) }
+
+    /// Runs `body`, and says at its begin and end what a plain run says.
+    func perform(
+        _ body: () async throws -> Void
+    ) async throws(SyncError) -> RunSummary {
+        onEvent(
+            .started(
+                direction: direction,
+                directory: displayText(settings.directory.utf8),
+                remote: settings.displayRemote
+            )
+        )
+        var failure: SyncError?
+        do {
+            try await body()
+        } catch {
+            failure = SyncError(any: error)
+        }
+        count { summary in
+            let time = settings.environment.monotonic() - started
+            summary.seconds = time.inSeconds
+            if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
+        }
+        let summary = summary
+        onEvent(.finished(summary))
+        if let failure { throw failure }
+        return summary
+    }
+
+    /// Events of one shard's run as those of the whole.
+    func forward(_ event: SyncEvent) {
+        switch event {
+        case .started: return
+        case .finished(let summary):
+            count { $0.add(summary) }
+        case .warning(let message):
+            let isNew = state.withLock { $0.warnings.insert(message).inserted }
+            if isNew { onEvent(event) }
+        case .item, .progress, .excluded, .retry: onEvent(event)
+        }
+    }
+
+    /// Does shards of a round; those that it is done with already are passed over.
+    ///
+    /// - Throws: What ended a shard's run. A shard that another process works on is left to that,
+    ///   and said at the end.
+    func run(_ numbers: [Int], _ round: Round, whole: DirectoryLock?) async throws {
+        var busy: SyncError?
+        for number in numbers {
+            try Task.checkCancellation()
+            if let result = try ShardResult.read(cutting.folder(number), in: directory),
+                result.round == round.name, result.cutting == cutting.name, result.isComplete
+            {
+                continue
+            }
+            do throws(SyncError) {
+                try await run(number, round, whole: whole)
+            } catch {
+                guard error.code == .locked, whole == nil else { throw error }
+                busy = busy ?? error
+            }
+            if summary.reachedLimit != nil { return }
+        }
+        if let busy { throw busy }
+    }
+
+    private func run(
+        _ number: Int,
+        _ round: Round,
+        whole: DirectoryLock?
+    ) async throws(SyncError) {
+        let outcome = ShardOutcome()
+        let shard = shard(number, round, whole: whole, outcome)
+        do {
+            let (run, folder) = try await open(shard, options(left: options))
+            // Its lock is held until the result is written.
+            defer { withExtendedLifetime(run) {} }
+            // From here on the last result is no longer true.
+            try folder.remove(ShardResult.fileName)
+            // Another may have begun while this one waited for the lock.
+            try round.requireCurrent(cutting, in: directory)
+            let split = try await splitName(at: shard.range.lower)
+            let summary = try await run.perform()
+            guard summary.stopped == nil, let found = outcome.found else { return }
+            if let split { report(split) }
+            let waiting = found.waiting
+            let result = ShardResult(
+                round: round.name,
+                cutting: cutting.name,
+                check: check(found.check, split),
+                problems: max(0, summary.failed + summary.conflicts + summary.skipped - waiting)
+                    + summary.damaged + (summary.deletionsHeldBack == nil ? 0 : 1)
+                    + (split == nil ? 0 : 1),
+                waiting: waiting,
+                mayConfirm: found.mayConfirm,
+                transferred: summary.transferred,
+                bytes: summary.bytes
+            )
+            try folder.write(ShardResult.fileName, result.content)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    func shard(
+        _ number: Int,
+        _ round: Round,
+        whole: DirectoryLock?,
+        _ outcome: ShardOutcome
+    ) -> Shard {
+        Shard(
+            number: number,
+            range: cutting.rangesByNumber[number],
+            folder: cutting.folder(number),
+            rules: round.rules,
+            whole: whole,
+            outcome: outcome
+        )
+    }
+
+    /// A run of a shard with its lock taken, and the directory of the shard's files.
+    func open(_ shard: Shard, _ options: RunOptions) async throws -> (MirrorRun, StateFolder) {
+        guard let folder = try directory.stateFolder(shard.folder, makes: false) else {
+            throw Cutting.damaged(shard.folder.joined(separator: "/"))
+        }
+        var settings = settings
+        settings.shard = shard
+        let session = try await MirrorEngine(settings: settings).open(
+            options,
+            mayFetchRules: false,
+            onEvent
+        )
+        if direction != .push { try session.requireWritable(settings) }
+        if let path = options.backupDirectory {
+            do throws(LocalError) {
+                try session.directory.keepOldVersions(in: path)
+            } catch {
+                throw SyncError(code: .configuration, message: error.message, underlying: error)
+            }
+        }
+        var run = try MirrorRun(
+            settings: settings,
+            session: session,
+            direction: direction,
+            options: options,
+            onEvent: { [self] event in forward(event) }
+        )
+        try await run.acceptMounts()
+        return (run, folder)
+    }
+
+    /// Limits of a run hold for all of its shards together.
+    private func options(left options: RunOptions) -> RunOptions {
+        var options = options
+        let used = summary
+        if let most = options.maximumTransfer {
+            options.maximumTransfer = max(1, most - used.bytes)
+        }
+        if let most = options.maximumDuration {
+            let passed = settings.environment.monotonic() - started
+            options.maximumDuration = max(.milliseconds(1), most - passed)
+        }
+        return options
+    }
+}
+
+// MARK: - A name that lies on both sides of a cut
+
+extension ShardedRun {
+    /// A file, or an object, whose name is that of a directory on the other side of the cut; nil if
+    /// there is none.
+    ///
+    /// None of the two shards sees both, so neither can say which of them is to stay.
+    private func splitName(at bound: ObjectKey) async throws -> ObjectKey? {
+        for key in bound.possibleFiles {
+            if try await SplitCheck(settings, directory).isFile(key) { return key }
+        }
+        return nil
+    }
+
+    private func report(_ key: ObjectKey) {
+        count { $0.failed += 1 }
+        emit(
+            .warning(
+                message: "'\(key.display)' is a file or an object, and the mirror is cut beneath "
+                    + "that name: nothing is deleted until it is cut anew with 'osssync shard'"
+            )
+        )
+    }
+
+    private func check(_ check: DeletionGuard, _ split: ObjectKey?) -> DeletionGuard {
+        var check = check
+        if split != nil { check.failedItems += 1 }
+        return check
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
