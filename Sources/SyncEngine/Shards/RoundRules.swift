@@ -5,9 +5,8 @@ internal import SyncModel
 /// What every shard of a round skips: the ignore file and this machine's own one as they were when
 /// the round began, and the accepted rules that hold back what the ignore file no longer hides.
 ///
-/// The row that tells whether a download wrote the ignore file is in one shard's manifest only. So
-/// a round takes every change of it for a download's: what it hides less than before is not sent
-/// until a run that holds the whole mirror has accepted it.
+/// The row that tells whether a download wrote the ignore file is in one shard's manifest only:
+/// whoever begins a round reads that first, and accepts what the user has changed.
 struct RoundRules: Sendable, Hashable {
     var current: [UInt8]?
     var local: [UInt8]?

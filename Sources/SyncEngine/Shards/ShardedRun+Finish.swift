@@ -241,6 +241,9 @@ extension ShardedRun {
         }
         let round: Round
         do {
+            if try Round.read(selection.round, in: directory) == nil {
+                try await acceptRules(nil)
+            }
             round = try Round.begin(selection.round, cutting, direction, options, in: directory)
         } catch {
             throw SyncError(any: error)
@@ -249,6 +252,8 @@ extension ShardedRun {
             try await perform(selection.numbers(among: cutting.count), round)
         }
     }
+
+    private static let rulesTimeout = Duration.seconds(30)
 
     /// The shards of one task.
     private func perform(_ numbers: [Int], _ round: Round) async throws {
@@ -290,7 +295,7 @@ extension ShardedRun {
 
     /// Accepts what the user has changed in the ignore file: the row that tells it from what a
     /// download brought is in one shard's manifest.
-    func acceptRules(_ whole: DirectoryLock) async throws {
+    func acceptRules(_ whole: DirectoryLock?) async throws {
         let number = cutting.number(of: IgnoreFile.key)
         var settings = settings
         settings.shard = Shard(
@@ -301,11 +306,15 @@ extension ShardedRun {
             whole: whole,
             outcome: nil
         )
-        let session = try await MirrorSession.open(
-            settings,
-            locks: true,
-            allowsRebinding: options.allowsRebinding
-        )
+        var options = options
+        // Another task may be doing the same.
+        if whole == nil { options.lockTimeout = Self.rulesTimeout }
+        let session = try await MirrorEngine(settings: settings).open(
+            options,
+            mayFetchRules: false
+        ) { [self] event in
+            emit(event)
+        }
         try await session.manifest.checkpointAndClose()
         withExtendedLifetime(session) {}
     }

@@ -1,0 +1,148 @@
+import ObjectTransfer
+import SyncModel
+import SyncPlanner
+import SyncTestSupport
+import Testing
+
+@testable import SyncEngine
+
+/// What a cut mirror is made of, without files.
+@Suite("Shards")
+struct ShardTests {
+    private static func randomKey(_ generator: inout SeededGenerator) -> ObjectKey {
+        let bytes: [UInt8] = [0x20, 0x21, 0x2D, 0x2F, 0x30, 0x61, 0x62, 0xC3, 0xFF]
+        let count = Int.random(in: 1...6, using: &generator)
+        return ObjectKey((0..<count).map { _ in bytes.randomElement(using: &generator)! })
+    }
+
+    private static func cutting(_ generator: inout SeededGenerator) -> Cutting {
+        let count = Int.random(in: 0...20, using: &generator)
+        let bounds = Set((0..<count).map { _ in randomKey(&generator) }).sorted()
+        return Cutting(name: "c", bounds: bounds)
+    }
+
+    @Test("Every key is in just one shard, which its number names", arguments: 0..<200)
+    func tiles(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let cutting = Self.cutting(&generator)
+        #expect(cutting.numbers.sorted() == [Int](0..<cutting.count))
+        for _ in 0..<100 {
+            let key = Self.randomKey(&generator)
+            let owners = cutting.rangesByNumber.indices.filter {
+                cutting.rangesByNumber[$0].contains(key)
+            }
+            #expect(owners == [cutting.number(of: key)])
+        }
+    }
+
+    @Test("Shards with numbers next to each other lie far apart")
+    func farApart() {
+        let bounds = (1..<64).map { ObjectKey([UInt8($0)]) }
+        let numbers = Cutting(name: "c", bounds: bounds).numbers
+        for (one, other) in zip(numbers, numbers.dropFirst()) {
+            #expect(abs(one - other) > 8)
+        }
+    }
+
+    @Test("A record is read as it was written, and not after any change of a byte")
+    func recordIsWhole() {
+        var record = StateRecord("osssync-test 1")
+        record.add("key", [0x00, 0x0A, 0x25, 0x20, 0xFF, 0x2F])
+        record.add("empty", "")
+        record.add("number", 12)
+        record.add("flag", true)
+        let content = record.content
+        #expect(StateRecord("osssync-test 1", content: content) == record)
+        #expect(StateRecord("osssync-test 2", content: content) == nil)
+        for index in content.indices {
+            for bit in 0..<8 {
+                var other = content
+                other[index] ^= 1 << bit
+                #expect(StateRecord("osssync-test 1", content: other) == nil)
+            }
+            #expect(StateRecord("osssync-test 1", content: [UInt8](content[..<index])) == nil)
+        }
+        #expect(StateRecord("osssync-test 1", content: content + content) == nil)
+    }
+
+    @Test("A result says what the guard of its shard was")
+    func resultIsWhole() throws {
+        var check = DeletionGuard(
+            direction: .push,
+            deletions: 1,
+            rows: 2,
+            listedObjects: 3,
+            walkedEntries: 4,
+            isListingProven: true,
+            isScanProven: false,
+            failedItems: 5,
+            skippedItems: 6,
+            vanishedItems: 7,
+            isSameDirectory: true,
+            isManifestRebuilt: true,
+            allowsEmpty: false,
+            limit: .percent(0)
+        )
+        check.leftOutNames = 8
+        let result = ShardResult(
+            round: "r",
+            cutting: "c",
+            check: check,
+            problems: 9,
+            waiting: 10,
+            mayConfirm: true,
+            transferred: 11,
+            bytes: 12
+        )
+        #expect(ShardResult(content: result.content) == result)
+        let sum = DeletionGuard.sum(
+            of: [check, check],
+            .push,
+            allowsEmpty: true,
+            limit: .count(3)
+        )
+        #expect(sum.deletions == 2 && sum.rows == 4 && sum.listedObjects == 6)
+        #expect(sum.walkedEntries == 8 && sum.failedItems == 10 && sum.skippedItems == 12)
+        #expect(sum.vanishedItems == 14 && sum.leftOutNames == 16)
+        #expect(!sum.isScanProven && sum.isListingProven && sum.isManifestRebuilt)
+    }
+
+    @Test("A sample that was thinned has the exact sums and cuts evenly")
+    func sampleIsEven() async throws {
+        var sample = KeySample(limit: 64)
+        let keys = (0..<20_000).map { ObjectKey("f\(100_000 + $0)") }
+        for key in keys { sample.add(key, size: 1_000) }
+        #expect(sample.points.count <= 64 && sample.points.count > 16)
+        for point in sample.points {
+            #expect(keys[point.objects] == point.key)
+            #expect(point.bytes == Int64(point.objects) * 1_000)
+        }
+        let bounds = try await sample.bounds(count: 4) { _ in false }
+        #expect(bounds.count == 3)
+        for (index, point) in bounds.enumerated() {
+            #expect(abs(point.objects - (index + 1) * 5_000) < 1_500)
+        }
+        let others = try await sample.bounds(count: 4) { $0 == bounds[0].key }
+        #expect(others.first.map { $0.key > bounds[0].key } == true)
+    }
+
+    @Test("Names that a cut would part from their directories are found")
+    func possibleFiles() {
+        #expect(ObjectKey("a/b").possibleFiles == ["a"])
+        #expect(ObjectKey("2024-01/x.y").possibleFiles == ["2024", "2024-01", "2024-01/x"])
+        #expect(ObjectKey("abc").possibleFiles == [])
+    }
+
+    @Test(
+        "A round's name is one that every file system takes",
+        arguments: [
+            ("2026-01-31", true), ("a.b_C-9", true), ("", false), (".", false), ("..", false),
+            ("a/b", false), ("a b", false), ("ä", false),
+            (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
+        ]
+    )
+    func roundName(name: String, isAllowed: Bool) {
+        let isTaken = (try? Round.check(name)) != nil
+        #expect(isTaken == isAllowed)
+    }
+}
