@@ -7,16 +7,10 @@ extension ManifestStore {
     /// Behind every key.
     private static let endOfKeys = [UInt8](repeating: 0xFF, count: 2_048)
 
-    /// Tables with a row or more for a key, parents before what refers to them.
-    private static let tablesWithKeys = [
-        "entry", "comparison", "download", "download_range", "download_seal", "upload",
-        "upload_part",
-    ]
-
     /// Adds what another manifest, which is closed, has of the keys of a range; with
     /// `takesSettings`, also its settings, but for those that are here already.
     ///
-    /// - Parameter directory: Of the other one.
+    /// The other one is in `directory`.
     package func takeRows(
         of range: KeyRange,
         from directory: String,
@@ -29,19 +23,9 @@ extension ManifestStore {
         try withConnection { connection throws(ManifestError) in
             try connection.attaching(path) { () throws(ManifestError) in
                 try connection.transaction { () throws(ManifestError) in
-                    for table in Self.tablesWithKeys {
-                        try connection.execute(
-                            "INSERT INTO \(table) SELECT * FROM source.\(table) "
-                                + "WHERE key >= ? AND key < ?",
-                            bounds
-                        )
-                    }
+                    for copy in RowCopy.ofKeys { try connection.execute(copy, bounds) }
                     guard takesSettings else { return }
-                    for table in ["setting", "run"] {
-                        try connection.execute(
-                            "INSERT OR IGNORE INTO \(table) SELECT * FROM source.\(table)"
-                        )
-                    }
+                    for copy in RowCopy.ofMirror { try connection.execute(copy) }
                 }
             }
         }

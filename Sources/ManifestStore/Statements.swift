@@ -302,3 +302,23 @@ enum Query: String, CaseIterable, Sendable {
         FROM run_item WHERE run_id = ? AND item_number > ? ORDER BY item_number LIMIT ?
         """
 }
+
+/// What brings rows from another manifest, which is there under the name `source`.
+enum RowCopy {
+    /// With a range of keys, parents before what refers to them.
+    static let ofKeys = [
+        "INSERT INTO entry SELECT * FROM source.entry WHERE key >= ? AND key < ?",
+        "INSERT INTO comparison SELECT * FROM source.comparison WHERE key >= ? AND key < ?",
+        "INSERT INTO download SELECT * FROM source.download WHERE key >= ? AND key < ?",
+        "INSERT INTO download_range SELECT * FROM source.download_range WHERE key >= ? AND key < ?",
+        "INSERT INTO download_seal SELECT * FROM source.download_seal WHERE key >= ? AND key < ?",
+        "INSERT INTO upload SELECT * FROM source.upload WHERE key >= ? AND key < ?",
+        "INSERT INTO upload_part SELECT * FROM source.upload_part WHERE key >= ? AND key < ?",
+    ]
+
+    /// What is not here already.
+    static let ofMirror = [
+        "INSERT OR IGNORE INTO setting SELECT * FROM source.setting",
+        "INSERT OR IGNORE INTO run SELECT * FROM source.run",
+    ]
+}

@@ -116,7 +116,7 @@ struct ArgumentParserTests {
         ),
         (
             ["ls", "-n", "oss://b"],
-            "'-n' is not an option of ls, only of pull, push, sync, trash, restore, undo"
+            "'-n' is not an option of ls, only of pull, push, sync, shard, trash, restore, undo"
         ),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),
@@ -214,7 +214,9 @@ struct ArgumentParserTests {
         let left = Set(ofRuns).subtracting(CommandTable.plannedOptions)
             .subtracting(CommandTable.connectionOptions)
         // Refused with --save-plan, or --files-from, whose paths the plan has.
-        let refused: Set<Option> = [.asOf, .rebind, .restore, .savePlan, .dryRun, .filesFrom]
+        let refused: Set<Option> = [
+            .asOf, .rebind, .restore, .savePlan, .dryRun, .filesFrom, .shard, .round,
+        ]
         #expect(
             left.subtracting(refused) == [
                 .ifLocked, .jobs, .bandwidthLimit, .maximumTransfer, .maximumDuration, .progress,

@@ -2,7 +2,8 @@ import Testing
 
 /// The folders of SyncEngine: each uses only itself and those before it.
 private let rooms = [
-    "Events", "Session", "Bookkeeping", "Plan", "Publish", "Items", "Deletions", "Run", "Watch",
+    "Events", "Session", "Bookkeeping", "Plan", "Publish", "Items", "Deletions", "Run", "Shards",
+    "Watch",
 ]
 
 /// The types of one target, and who uses whom.

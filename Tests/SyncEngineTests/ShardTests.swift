@@ -12,7 +12,9 @@ struct ShardTests {
     private static func randomKey(_ generator: inout SeededGenerator) -> ObjectKey {
         let bytes: [UInt8] = [0x20, 0x21, 0x2D, 0x2F, 0x30, 0x61, 0x62, 0xC3, 0xFF]
         let count = Int.random(in: 1...6, using: &generator)
-        return ObjectKey((0..<count).map { _ in bytes.randomElement(using: &generator)! })
+        return ObjectKey(
+            (0..<count).map { _ in bytes[Int.random(in: 0..<bytes.count, using: &generator)] }
+        )
     }
 
     private static func cutting(_ generator: inout SeededGenerator) -> Cutting {

@@ -147,7 +147,7 @@ extension MirrorDirectory {
     /// Takes the lock for one run.
     ///
     /// - Parameters:
-    ///   - whole: Of a shard's directory, the lock of the mirror as a whole, if this process has it.
+    ///   - whole: The lock of the mirror that the directory is a shard of, if this process has it.
     ///   - interruption: Ends waiting.
     ///   - onWait: Called where it has to be seen whether a holder on another machine lives.
     /// - Returns: The lock, held as long as it lives.

@@ -77,7 +77,6 @@ enum EventText {
         "\(retry.cause): try \(retry.attempt) of \(retry.limit) in \(elapsedText(seconds))"
     }
 
-    /// The lines of a summary.
     /// How far a round over shards has come.
     private static func text(of shards: ShardCounts) -> String {
         var text =
@@ -90,6 +89,7 @@ enum EventText {
         return text
     }
 
+    /// The lines of a summary.
     static func summary(
         _ summary: RunSummary,
         isDryRun: Bool,

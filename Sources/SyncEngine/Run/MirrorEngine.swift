@@ -1,8 +1,8 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
-package import ObjectTransfer
-package import SyncModel
+internal import ObjectTransfer
+internal import SyncModel
 internal import SyncPlanner
 
 /// Mirrors one directory and one remote.
@@ -13,14 +13,8 @@ package struct MirrorEngine: Sendable {
         self.settings = settings
     }
 
-    /// Makes one side what the other is.
-    ///
-    /// Cancelling the task ends the run and keeps what the next run needs to resume.
-    ///
-    /// - Returns: What was done, also where items failed.
-    /// - Throws: Why the run could not be done or ended early; the last event is the summary of
-    ///   what was done until then.
-    package func run(
+    /// The run of a mirror that is not cut.
+    func runWhole(
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
@@ -34,14 +28,11 @@ package struct MirrorEngine: Sendable {
             )
         }
         try options.checkPlan(settings)
-        if let run = try shardedRun(direction, options, onEvent) {
-            return try await run.perform(with: options)
-        }
         let session: MirrorSession
         if let first = try await usableSession(options, onEvent) {
             session = first
         } else {
-            session = try await open(options, mayFetchRules: false, onEvent)
+            session = try await MirrorSession.open(settings, options, mayFetchRules: false, onEvent)
         }
         if direction != .push {
             try session.requireWritable(settings)
@@ -91,42 +82,6 @@ extension MirrorRun {
 }
 
 extension MirrorEngine {
-    /// How often a directory that another run holds is tried again; not every file system can wait
-    /// for a lock, and none for two at once.
-    private static let lockInterval = Duration.seconds(1)
-
-    /// Opens the session, waiting for another run as long as the options say.
-    func open(
-        _ options: RunOptions,
-        mayFetchRules: Bool,
-        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> MirrorSession {
-        let start = settings.environment.monotonic()
-        var isWaiting = false
-        while true {
-            do throws(SyncError) {
-                return try await MirrorSession.open(
-                    settings,
-                    locks: !options.isDryRun,
-                    allowsRebinding: options.allowsRebinding,
-                    mayFetchRules: mayFetchRules,
-                    onWait: { onEvent(.warning(message: $0)) }
-                )
-            } catch {
-                let waited = settings.environment.monotonic() - start
-                let left = options.lockTimeout.map { $0 - waited } ?? Self.lockInterval
-                guard error.code == .locked, left > .zero else { throw error }
-                if !isWaiting { onEvent(.warning(message: "waiting: \(error.message)")) }
-                isWaiting = true
-                do {
-                    try await settings.environment.sleep(min(left, Self.lockInterval))
-                } catch {
-                    throw SyncError(any: error)
-                }
-            }
-        }
-    }
-
     /// Nil if the bucket's ignore file had to be fetched first, because the one that it gave
     /// before cannot be used; nothing else was done then.
     private func usableSession(
@@ -135,7 +90,12 @@ extension MirrorEngine {
     ) async throws(SyncError) -> MirrorSession? {
         let isInside = try RunPaths(options.paths, links: .skip).contains(IgnoreFile.key)
         let mayFetch = !options.isDryRun && isInside
-        let session = try await open(options, mayFetchRules: mayFetch, onEvent)
+        let session = try await MirrorSession.open(
+            settings,
+            options,
+            mayFetchRules: mayFetch,
+            onEvent
+        )
         guard session.rulesProblem != nil else { return session }
         var fetching = RunOptions.standard
         fetching.connectionLimit = options.connectionLimit

@@ -24,6 +24,16 @@ enum IgnoreFile {
 
     static var key: ObjectKey { ObjectKey(name) }
 
+    /// Why nothing can be done while the file itself is a mount that is missing.
+    static var notMounted: SyncError {
+        SyncError(
+            code: .refused,
+            message: "'\(name)' was a mount point in the last run and is not mounted now; "
+                + "nothing was transferred. Mount it, or run with --rebind if it was removed for "
+                + "good"
+        )
+    }
+
     /// The rules of the file, and those that were accepted before; none if there is no such file.
     ///
     /// - Throws: If it is there and cannot be read or understood: a run without it could upload

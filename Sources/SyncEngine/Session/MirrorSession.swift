@@ -68,7 +68,7 @@ struct MirrorSession: Sendable {
                 interruption.raise()
             }
             if settings.shard == nil, let cutting = try Cutting.read(in: directory) {
-                throw settings.isCut(cutting)
+                throw cutting.refusal(for: settings.directory)
             }
             let opening = Opening(
                 settings: settings,
@@ -133,12 +133,7 @@ struct MirrorSession: Sendable {
             let isKnown = known.isSame && !isRebuilt && !remote.isRebound
             let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
             if !allowsRebinding, known.unmounted.contains(IgnoreFile.key.bytes) {
-                throw SyncError(
-                    code: .refused,
-                    message: "'\(IgnoreFile.name)' was a mount point in the last run and is not "
-                        + "mounted now; nothing was transferred. Mount it, or run with --rebind "
-                        + "if it was removed for good"
-                )
+                throw IgnoreFile.notMounted
             }
             if let rules = settings.shard?.rules {
                 return try await session(
@@ -346,18 +341,6 @@ struct MirrorSession: Sendable {
             createsIfMissing: true,
             shard: settings.shard?.folder ?? [],
             calls: settings.systemCalls
-        )
-    }
-}
-
-extension MirrorSettings {
-    /// Why something that needs one manifest cannot be done.
-    func isCut(_ cutting: Cutting) -> SyncError {
-        SyncError(
-            code: .configuration,
-            message: "'\(displayText(directory.utf8))' is cut into \(cutting.count) shards, each "
-                + "with a manifest of its own, and this needs one for the whole; pull, push, "
-                + "finish, shard and status work on a cut mirror"
         )
     }
 }

@@ -4,32 +4,6 @@ internal import ObjectStorage
 package import ObjectTransfer
 internal import SyncModel
 
-/// How a mirror is to be cut.
-public struct CutOptions: Sendable, Hashable {
-    /// How many shards; nil for one for a million objects or a terabyte.
-    public var count: Int?
-    /// The first key of every shard but the first, ascending; nil to choose them.
-    public var bounds: [[UInt8]]?
-    /// Only says where it would be cut.
-    public var isDryRun = false
-    public var connectionLimit = RunOptions.standard.connectionLimit
-
-    public init() {}
-}
-
-/// A shard of a mirror that was cut.
-public struct ShardReport: Sendable, Hashable {
-    public let number: Int
-    /// Its first key; empty for the first shard in key order.
-    public let firstKey: [UInt8]
-    /// The first key behind it; nil for the last shard in key order.
-    public let endKey: [UInt8]?
-    /// What it held when the mirror was cut; nil if the places were given.
-    public let objects: Int?
-    /// Of those objects.
-    public let bytes: Int64?
-}
-
 extension MirrorEngine {
     /// Cuts a mirror into shards, each with a manifest of its own; one that is cut is cut anew.
     ///

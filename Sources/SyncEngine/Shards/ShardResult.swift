@@ -2,29 +2,6 @@ internal import LocalStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
-internal import Synchronization
-
-/// What a run of a shard leaves in memory for its result.
-final class ShardOutcome: Sendable {
-    struct Found: Sendable {
-        var check: DeletionGuard
-        /// Downloads that wait for deletions.
-        var waiting: Int
-        /// True if a completed deletion of extra items would confirm a rebuilt manifest.
-        var mayConfirm: Bool
-    }
-
-    private let state = Mutex<(found: Found?, emptied: Set<RelativePath>)>((nil, []))
-
-    var found: Found? { state.withLock { $0.found } }
-
-    func note(_ found: Found) { state.withLock { $0.found = found } }
-
-    /// Directories of other shards that deletions in this one have perhaps left empty.
-    var emptied: Set<RelativePath> { state.withLock { $0.emptied } }
-
-    func addEmptied(_ path: RelativePath) { state.withLock { _ = $0.emptied.insert(path) } }
-}
 
 /// What a run of a shard came to, in a file beside the shard's manifest: what `finish` judges.
 ///

@@ -179,7 +179,8 @@ final class ShardedRun: Sendable {
         }
         var settings = settings
         settings.shard = shard
-        let session = try await MirrorEngine(settings: settings).open(
+        let session = try await MirrorSession.open(
+            settings,
             options,
             mayFetchRules: false,
             onEvent

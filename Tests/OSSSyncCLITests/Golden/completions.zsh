@@ -39,6 +39,8 @@ _osssync() {
         'sync:transfer changes in both directions'
         'apply:carry out a plan that --save-plan saved'
         'watch:push what changes in the directory, as it changes'
+        'shard:cut a mirror into shards that many machines can run'
+        'finish:end a round over all shards\: prove that it is whole, and delete'
         'status:show what pull, push and sync would do, and interrupted transfers'
         'explain:show what is known of one path, and what each direction would do with it'
         'ls:list objects'
@@ -123,6 +125,8 @@ _osssync() {
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
                 '*--as-of[download a versioned bucket as it was at TIME, into an empty directory or one with the same --as-of]:value: ' \
+                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
+                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
@@ -191,6 +195,8 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
+                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
                 '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[the access control list of objects that are written, such as private]:value: ' \
@@ -264,6 +270,8 @@ _osssync() {
                 '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
                 '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
                 '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
+                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
                 '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[the access control list of objects that are written, such as private]:value: ' \
@@ -388,6 +396,69 @@ _osssync() {
                 '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to do that\: always]:value:(always failure)' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:place:_osssync_place'
+            ;;
+        shard)
+            _arguments -s \
+                '*--dry-run[only show where the mirror would be cut]' \
+                '*-n[only show where the mirror would be cut]' \
+                '*--count[cut into N shards, 1 to 1000]:value: ' \
+                '*--cuts[cut at the keys in FILE, one a line and percent-encoded, ascending\: each begins a shard]:file:_files' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--json[write one JSON object a line to stdout]' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
+                '*--profile[use this profile]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
+                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:place:_osssync_place'
+            ;;
+        finish)
+            _arguments -s \
+                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
+                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--round[the round to end]:value: ' \
+                '*--jobs[run at most N requests at once]:value: ' \
+                '*-j[run at most N requests at once]:value: ' \
+                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
+                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
+                '*--json[write one JSON object a line to stdout]' \
+                '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
                 '*--profile[use this profile]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -902,7 +973,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync apply watch status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync apply watch shard finish status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

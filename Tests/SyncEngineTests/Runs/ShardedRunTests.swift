@@ -14,7 +14,7 @@ extension EngineRuns {
         private static let folders = ["a", "a!b", "b", "b/c", "b/c-d", "ä", "x y", "z/1/2"]
 
         private static func randomName(_ generator: inout SeededGenerator) -> String {
-            let folder = folders.randomElement(using: &generator)!
+            let folder = folders[Int.random(in: 0..<folders.count, using: &generator)]
             return "\(folder)/f\(Int.random(in: 0..<40, using: &generator))"
         }
 

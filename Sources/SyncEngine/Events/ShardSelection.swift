@@ -4,7 +4,7 @@ public import SyncModel
 public struct ShardSelection: Sendable, Hashable {
     /// Which of the tasks this is, from 0.
     public let task: Int
-    /// How many tasks there are: this one does the shards `task`, `task + taskCount`, …
+    /// How many tasks there are; this one does every such shard from `task` on.
     public let taskCount: Int
     /// The name of the pass over all shards that the run is part of.
     public let round: String
@@ -44,7 +44,9 @@ public struct ShardCounts: Sendable, Hashable {
 
 /// A round over the shards of a cut mirror, as it began.
 public struct RoundReport: Sendable, Hashable {
+    /// 1 to 64 letters, digits, dots, underscores and hyphens.
     public let name: String
+    /// What all its runs are.
     public let direction: SyncDirection
     /// What it was recorded with.
     public let command: [String]
@@ -54,6 +56,7 @@ public struct RoundReport: Sendable, Hashable {
 
 /// A shard of a cut mirror, and what its last run came to.
 public struct ShardState: Sendable, Hashable {
+    /// From 0.
     public let number: Int
     /// Its first key; empty for the first shard in key order.
     public let firstKey: [UInt8]

@@ -39,9 +39,10 @@ package struct Cutting: Sendable, Hashable {
         }
     }
 
-    /// The number of each range, in key order: dealt in such an order that shards of consecutive
-    /// numbers, which run at the same time, lie far apart in the key space. A bucket is served by
-    /// ranges of keys, too.
+    /// The number of each range, in key order.
+    ///
+    /// They are dealt in such an order that shards of consecutive numbers, which run at the same
+    /// time, lie far apart in the key space: a bucket is served by ranges of keys, too.
     package var numbers: [Int] {
         let width = Int.bitWidth - max(0, count - 1).leadingZeroBitCount
         let order = (0..<count).sorted { Self.reversed($0, width) < Self.reversed($1, width) }
@@ -104,25 +105,14 @@ extension Cutting {
         return Cutting(name: name, bounds: bounds)
     }
 
-    /// Nil if the mirror is not cut, or if there is none.
-    static func read(_ settings: MirrorSettings) throws(SyncError) -> Cutting? {
-        guard let directory = try openIfThere(settings) else { return nil }
-        return try read(in: directory)
-    }
-
-    static func openIfThere(_ settings: MirrorSettings) throws(SyncError) -> MirrorDirectory? {
-        do throws(LocalError) {
-            return try MirrorDirectory(
-                path: settings.directory,
-                stateDirectory: settings.stateDirectory,
-                homeDirectory: settings.homeDirectory,
-                createsIfMissing: false,
-                calls: settings.systemCalls
-            )
-        } catch {
-            // Whatever else is wrong, the session says it.
-            return nil
-        }
+    /// Why something that needs one manifest cannot be done.
+    func refusal(for directory: String) -> SyncError {
+        SyncError(
+            code: .configuration,
+            message: "'\(displayText(directory.utf8))' is cut into \(count) shards, each "
+                + "with a manifest of its own, and this needs one for the whole; pull, push, "
+                + "finish, shard and status work on a cut mirror"
+        )
     }
 
     static func damaged(_ file: String) -> SyncError {
@@ -132,20 +122,4 @@ extension Cutting {
                 + " nothing was changed. Bring it back from a backup of the state"
         )
     }
-}
-
-/// One part of a cut mirror, which a run is limited to.
-struct Shard: Sendable {
-    let number: Int
-    let range: KeyRange
-    /// The names that lead from the mirror's state to this one's.
-    let folder: [String]
-    /// What is skipped in all shards of this round.
-    let rules: RoundRules?
-    /// The lock of the mirror as a whole, if this process has it.
-    let whole: DirectoryLock?
-    /// What the run found, for the step that ends the round.
-    let outcome: ShardOutcome?
-    /// True for the run that carries out what an earlier one has planned to delete.
-    var isFinishing = false
 }

@@ -1,0 +1,67 @@
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+
+/// How a run ends.
+extension MirrorRun {
+    /// What the checkpoints of this direction hold, within the run's paths.
+    func bytesKept() async throws -> Int64 {
+        var bytes: Int64 = 0
+        func add(_ transfer: InterruptedTransfer) {
+            bytes = bytes.addingClamped(transfer.bytesFinished)
+        }
+        if direction != .push {
+            try await session.manifest.forEachDownload(in: paths.ranges) {
+                add(InterruptedTransfer($0))
+            }
+        }
+        if direction != .pull {
+            try await session.manifest.forEachUpload(in: paths.ranges) {
+                add(InterruptedTransfer($0))
+            }
+        }
+        return bytes
+    }
+
+    /// Records the run; the failure it ends with, which may be the record's own.
+    func close(
+        _ parts: Parts,
+        _ summary: RunSummary,
+        _ failure: SyncError?,
+        countsAsSuccess: Bool
+    ) async -> SyncError? {
+        let outcome: RunOutcome =
+            switch failure?.code {
+            case nil: summary.isComplete ? .complete : .incomplete
+            case .cancelled?: .cancelled
+            case .refused?: .refused
+            default: .failed
+            }
+        let record = RunRecord(
+            outcome: outcome,
+            seconds: summary.seconds,
+            counts: RunCounts(summary),
+            message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
+        )
+        do {
+            try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
+            let isRecorded = failure == nil && summary.stopped == nil && summary.failed == 0
+            try await parts.context.uploads.end(
+                isRecorded: isRecorded,
+                settlesAll: isRecorded && direction != .pull && summary.isInStep
+                    && summary.notMirrored == 0
+                    && parts.context.filter.isEmpty && !paths.isLimited
+            )
+            try await session.manifest.endNumber()
+            if outcome == .complete, countsAsSuccess {
+                let now = settings.environment.now()
+                try await LastSuccess.record(direction, now, in: session.manifest)
+            }
+            try await session.manifest.finishRun(parts.context.run, record)
+            try await session.manifest.checkpointAndClose()
+            return failure
+        } catch {
+            return failure ?? SyncError(any: error)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import ObjectTransfer
+
+extension MirrorSession {
+    /// How often a directory that another run holds is tried again; not every file system can wait
+    /// for a lock, and none for two at once.
+    private static let lockInterval = Duration.seconds(1)
+
+    /// Opens the session, waiting for another run as long as the options say.
+    static func open(
+        _ settings: MirrorSettings,
+        _ options: RunOptions,
+        mayFetchRules: Bool,
+        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> MirrorSession {
+        let start = settings.environment.monotonic()
+        var isWaiting = false
+        while true {
+            do throws(SyncError) {
+                return try await open(
+                    settings,
+                    locks: !options.isDryRun,
+                    allowsRebinding: options.allowsRebinding,
+                    mayFetchRules: mayFetchRules,
+                    onWait: { onEvent(.warning(message: $0)) }
+                )
+            } catch {
+                let waited = settings.environment.monotonic() - start
+                let left = options.lockTimeout.map { $0 - waited } ?? Self.lockInterval
+                guard error.code == .locked, left > .zero else { throw error }
+                if !isWaiting { onEvent(.warning(message: "waiting: \(error.message)")) }
+                isWaiting = true
+                do {
+                    try await settings.environment.sleep(min(left, Self.lockInterval))
+                } catch {
+                    throw SyncError(any: error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import LocalStorage
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// One part of a cut mirror, which a run is limited to.
+struct Shard: Sendable {
+    let number: Int
+    let range: KeyRange
+    /// The names that lead from the mirror's state to this one's.
+    let folder: [String]
+    /// What is skipped in all shards of this round.
+    let rules: RoundRules?
+    /// The lock of the mirror as a whole, if this process has it.
+    let whole: DirectoryLock?
+    /// What the run found, for the step that ends the round.
+    let outcome: ShardOutcome?
+    /// True for the run that carries out what an earlier one has planned to delete.
+    var isFinishing = false
+}
+
+/// What a run of a shard leaves in memory for its result.
+final class ShardOutcome: Sendable {
+    struct Found: Sendable {
+        var check: DeletionGuard
+        /// Downloads that wait for deletions.
+        var waiting: Int
+        /// True if a completed deletion of extra items would confirm a rebuilt manifest.
+        var mayConfirm: Bool
+    }
+
+    private let state = Mutex<(found: Found?, emptied: Set<RelativePath>)>((nil, []))
+
+    var found: Found? { state.withLock { $0.found } }
+
+    func note(_ found: Found) { state.withLock { $0.found = found } }
+
+    /// Directories of other shards that deletions in this one have perhaps left empty.
+    var emptied: Set<RelativePath> { state.withLock { $0.emptied } }
+
+    func addEmptied(_ path: RelativePath) { state.withLock { _ = $0.emptied.insert(path) } }
+}

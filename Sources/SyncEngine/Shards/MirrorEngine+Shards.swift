@@ -1,0 +1,145 @@
+internal import LocalStorage
+package import ObjectTransfer
+package import SyncModel
+internal import SyncPlanner
+
+extension MirrorEngine {
+    /// Makes one side what the other is.
+    ///
+    /// Cancelling the task ends the run and keeps what the next run needs to resume.
+    ///
+    /// - Returns: What was done, also where items failed.
+    /// - Throws: Why the run could not be done or ended early; the last event is the summary of
+    ///   what was done until then.
+    package func run(
+        _ direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> RunSummary {
+        if let run = try shardedRun(direction, options, onEvent) {
+            return try await run.perform(with: options)
+        }
+        return try await runWhole(direction, options: options, onEvent: onEvent)
+    }
+
+    /// The run over shards that the options ask for; nil if the mirror is not cut.
+    func shardedRun(
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        _ onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) throws(SyncError) -> ShardedRun? {
+        guard let directory = settings.openedMirror(),
+            let cutting = try Cutting.read(in: directory)
+        else {
+            guard options.shard == nil else { throw isNotCut }
+            return nil
+        }
+        let unsupported: String? =
+            if !options.paths.isEmpty { "PATHs" } else if options.plan != nil {
+                "a saved plan"
+            } else if options.shard != nil, options.allowsRebinding { "--rebind" } else { nil }
+        if let unsupported {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(settings.directory.utf8))' is cut into \(cutting.count) "
+                    + "shards, and \(unsupported) cannot be used with "
+                    + (options.shard == nil ? "a cut mirror" : "--shard; run once without it")
+            )
+        }
+        return ShardedRun(settings, cutting, direction, options, in: directory, onEvent: onEvent)
+    }
+
+    fileprivate var isNotCut: SyncError {
+        SyncError(
+            code: .configuration,
+            message: "'\(displayText(settings.directory.utf8))' is not cut into shards; "
+                + "'osssync shard DIR REMOTE' cuts it"
+        )
+    }
+
+    /// Ends a round: deletes what the runs of all shards have planned, if all of them have ended
+    /// and nothing speaks against it.
+    ///
+    /// The options are those of the round's runs, but for the limits of deletions and the number of
+    /// connections. While a run of a shard lives, it ends with an error of code `locked`.
+    package func finish(
+        round name: String,
+        _ direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> RunSummary {
+        try Round.check(name)
+        guard let run = try shardedRun(direction, options, onEvent) else { throw isNotCut }
+        return try await run.perform {
+            let lock = try await run.lockWhole()
+            defer { withExtendedLifetime(lock) {} }
+            guard let round = try Round.read(name, in: run.directory) else {
+                throw SyncError(
+                    code: .configuration,
+                    message: "there is no round '\(name)': no task with this --round has begun"
+                )
+            }
+            try round.require(run.cutting, direction, options, in: run.directory)
+            try await run.acceptRules(lock)
+            try await run.finish(round, lock)
+        }
+    }
+
+    /// The round of the name, or the newest; nil if there is none.
+    package func round(_ name: String?) throws(SyncError) -> RoundReport? {
+        do {
+            guard let directory = settings.openedMirror() else { return nil }
+            if let name { try Round.check(name) }
+            let round =
+                try name.map { try Round.read($0, in: directory) }
+                ?? Round.newest(in: directory)
+            return try round.map {
+                RoundReport(
+                    name: $0.name,
+                    direction: $0.direction,
+                    command: $0.command,
+                    isFinished: try $0.hasEnded(in: directory)
+                )
+            }
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// The shards in key order; nil if the mirror is not cut.
+    package func shards() throws(SyncError) -> [ShardState]? {
+        guard let directory = settings.openedMirror(),
+            let cutting = try Cutting.read(in: directory)
+        else { return nil }
+        var states: [ShardState] = []
+        for (range, number) in zip(cutting.ranges, cutting.numbers) {
+            let result = try ShardResult.read(cutting.folder(number), in: directory)
+            states.append(
+                ShardState(
+                    number: number,
+                    firstKey: range.lower.bytes,
+                    endKey: range.upper?.bytes,
+                    round: result?.round,
+                    isComplete: result?.isComplete ?? false,
+                    recorded: result?.check.rows,
+                    deletionsWaiting: result?.check.deletions ?? 0
+                )
+            )
+        }
+        return states
+    }
+}
+
+extension MirrorSettings {
+    /// The directory, if it is a mirror.
+    fileprivate func openedMirror() -> MirrorDirectory? {
+        // Whatever is wrong with it, the session says it.
+        try? MirrorDirectory(
+            path: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: homeDirectory,
+            createsIfMissing: false,
+            calls: systemCalls
+        )
+    }
+}

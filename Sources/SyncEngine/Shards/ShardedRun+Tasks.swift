@@ -1,0 +1,155 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension ShardedRun {
+    /// One task, or all shards and then the end of the round.
+    func perform(with options: RunOptions) async throws(SyncError) -> RunSummary {
+        if options.isDryRun { return try await perform { [self] in try await preview() } }
+        guard let selection = options.shard else {
+            return try await perform { [self] in try await performAll() }
+        }
+        let round: Round
+        do {
+            if try Round.read(selection.round, in: directory) == nil {
+                try await acceptRules(nil)
+            }
+            round = try Round.begin(selection.round, cutting, direction, options, in: directory)
+        } catch {
+            throw SyncError(any: error)
+        }
+        return try await perform { [self] in
+            try await perform(selection.numbers(among: cutting.count), round)
+        }
+    }
+
+    private static let rulesTimeout = Duration.seconds(30)
+
+    /// The shards of one task.
+    private func perform(_ numbers: [Int], _ round: Round) async throws {
+        if numbers.isEmpty {
+            emit(
+                .warning(
+                    message: "there are only \(cutting.count) shards, so this task has none"
+                )
+            )
+        }
+        defer {
+            let found = try? results(round)
+            let own = numbers.map { found?[$0] }
+            count { summary in
+                summary.shards = ShardCounts(
+                    count: numbers.count,
+                    complete: own.count { $0?.isComplete == true },
+                    missing: zip(numbers, own).filter { $1 == nil }.map { $0.0 },
+                    round: round.name,
+                    deletionsWaiting: own.reduce(0) { $0 + ($1?.check.deletions ?? 0) }
+                )
+            }
+        }
+        try await run(numbers, round, whole: nil)
+    }
+
+    /// All shards in turn, in a round of their own.
+    private func performAll() async throws {
+        let lock = try await lockWhole()
+        defer { withExtendedLifetime(lock) {} }
+        try await acceptRules(lock)
+        let newest = try Round.newest(in: directory)
+        let name = "run-\((newest?.ordinal ?? 0) + 1)"
+        let round = try Round.begin(name, cutting, direction, options, in: directory)
+        try await run((0..<cutting.count).map { $0 }, round, whole: lock)
+        guard summary.reachedLimit == nil else { return }
+        try await finish(round, lock)
+    }
+
+    /// Accepts what the user has changed in the ignore file: the row that tells it from what a
+    /// download brought is in one shard's manifest.
+    func acceptRules(_ whole: DirectoryLock?) async throws {
+        let number = cutting.number(of: IgnoreFile.key)
+        var settings = settings
+        settings.shard = Shard(
+            number: number,
+            range: cutting.rangesByNumber[number],
+            folder: cutting.folder(number),
+            rules: nil,
+            whole: whole,
+            outcome: nil
+        )
+        var options = options
+        // Another task may be doing the same.
+        if whole == nil { options.lockTimeout = Self.rulesTimeout }
+        let session = try await MirrorSession.open(
+            settings,
+            options,
+            mayFetchRules: false
+        ) { [self] event in
+            emit(event)
+        }
+        try await session.manifest.checkpointAndClose()
+        withExtendedLifetime(session) {}
+    }
+
+    /// Takes the mirror as a whole, once no run of a shard lives.
+    func lockWhole() async throws -> DirectoryLock {
+        let threads = settings.environment.threads
+        let queue = BlockingQueue(label: "osssync.open", width: 1, threads: threads)
+        let interruption = Interruption()
+        let folders = (0..<cutting.count).map { cutting.folder($0) }
+        let directory = directory
+        let emit: @Sendable (String) -> Void = { [self] message in
+            self.emit(.warning(message: message))
+        }
+        return try await withTaskCancellationHandler {
+            try await queue.run { () throws(LocalError) -> DirectoryLock in
+                let lock = try directory.lock(unless: interruption, onWait: emit)
+                try directory.requireIdle(
+                    shards: folders,
+                    lock,
+                    unless: interruption,
+                    onWait: emit
+                )
+                return lock
+            }
+        } onCancel: {
+            interruption.raise()
+        }
+    }
+
+    /// What each shard's run would do.
+    private func preview() async throws {
+        let rules = try RoundRules(in: directory)
+        let numbers = options.shard?.numbers(among: cutting.count)
+        for number in numbers ?? cutting.numbers {
+            var settings = settings
+            settings.shard = Shard(
+                number: number,
+                range: cutting.rangesByNumber[number],
+                folder: cutting.folder(number),
+                rules: rules,
+                whole: nil,
+                outcome: nil
+            )
+            try await preview(settings)
+        }
+    }
+
+    private func preview(_ settings: MirrorSettings) async throws {
+        let session = try await MirrorSession.open(
+            settings,
+            locks: false,
+            allowsRebinding: options.allowsRebinding
+        )
+        var run = try MirrorRun(
+            settings: settings,
+            session: session,
+            direction: direction,
+            options: options,
+            onEvent: { [self] event in forward(event) }
+        )
+        try await run.acceptMounts()
+        _ = try await run.preview()
+    }
+}
