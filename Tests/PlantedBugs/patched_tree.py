@@ -22,7 +22,8 @@ class BadPatch(Exception):
 
 
 def patches():
-    return sorted(name for name in os.listdir(PATCHES) if name.endswith(".patch"))
+    names = [name for name in os.listdir(PATCHES) if name.endswith(".patch")]
+    return sorted(names, key=lambda name: int(name.split("-")[0]))
 
 
 def files():

@@ -7,10 +7,13 @@ struct PlantedBugTests {
 
     private func patches() throws -> [RepositoryFile] {
         try Repository.files(below: Self.folder + "/patches") { $0.hasSuffix(".patch") }
+            .sorted { (number(of: $0) ?? 0) < (number(of: $1) ?? 0) }
     }
 
     private func number(of patch: RepositoryFile) -> Int? {
-        patch.path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
+        patch.path.split(separator: "/").last.flatMap { name in
+            name.split(separator: "-").first.flatMap { Int($0) }
+        }
     }
 
     private func rows() throws -> [Substring] {

@@ -40,7 +40,10 @@ extension MirrorRun {
         confirms: Bool,
         emptied: Set<RelativePath>
     ) async throws(SyncError) -> RunSummary {
-        try await perform(countsAsSuccess: false) { parts in
+        guard session.known.isSame, !session.isManifestRebuilt else {
+            throw SyncError(code: .refused, message: DeletionRefusal.directoryChanged.message)
+        }
+        return try await perform(countsAsSuccess: false) { parts in
             let watch = try await DirectoryWatch(parts.context)
             try await deletePlanned(parts, [:], watch)
             let pruner = DirectoryPruner(context: parts.context)
