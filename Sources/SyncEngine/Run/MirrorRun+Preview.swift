@@ -41,7 +41,12 @@ extension MirrorRun {
             let deletions = parts.context.tracker.summary.deleted - held
             var check = try await deletionGuard(parts, coverage, rows: rows, deletions: deletions)
             check.renames = preview.renames
-            if case .refused(let found) = check.verdict { refusal = found }
+            if let outcome = settings.shard?.outcome {
+                // All shards together are judged.
+                outcome.note(ShardOutcome.Found(check: check, waiting: 0, mayConfirm: false))
+            } else if case .refused(let found) = check.verdict {
+                refusal = found
+            }
             let message = refusal?.message ?? Self.heldBack(held, beneath: names)
             let renames = preview.renames
             parts.context.tracker.count { summary in

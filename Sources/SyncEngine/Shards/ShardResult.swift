@@ -145,6 +145,7 @@ extension DeletionGuard {
             limit: limit
         )
         sum.leftOutNames = total(\.leftOutNames)
+        sum.renames = total(\.renames)
         return sum
     }
 }

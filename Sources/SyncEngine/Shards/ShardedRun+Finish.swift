@@ -67,7 +67,7 @@ extension ShardedRun {
         adviseCutting(results)
     }
 
-    private func holdBack(_ message: String) {
+    func holdBack(_ message: String) {
         count { $0.deletionsHeldBack = message }
     }
 

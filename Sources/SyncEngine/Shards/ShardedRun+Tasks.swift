@@ -122,7 +122,9 @@ extension ShardedRun {
     private func preview() async throws {
         let rules = try RoundRules(in: directory)
         let numbers = options.shard?.numbers(among: cutting.count)
+        var checks: [DeletionGuard] = []
         for number in numbers ?? cutting.numbers {
+            let outcome = ShardOutcome()
             var settings = settings
             settings.shard = Shard(
                 number: number,
@@ -130,10 +132,21 @@ extension ShardedRun {
                 folder: cutting.folder(number),
                 rules: rules,
                 whole: nil,
-                outcome: nil
+                outcome: outcome
             )
             try await preview(settings)
+            if let found = outcome.found { checks.append(found.check) }
         }
+        guard options.shard == nil else { return }
+        let check = DeletionGuard.sum(
+            of: checks,
+            direction,
+            allowsEmpty: options.allowsEmpty,
+            limit: options.deletionLimit
+        )
+        guard case .refused(let refusal) = check.verdict else { return }
+        holdBack(refusal.message)
+        if refusal.isSafetyRefusal { throw SyncError(code: .refused, message: refusal.message) }
     }
 
     private func preview(_ settings: MirrorSettings) async throws {

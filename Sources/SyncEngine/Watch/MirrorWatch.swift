@@ -46,6 +46,9 @@ package struct MirrorWatch: Sendable {
 
     /// Continues until a push throws or the task is cancelled.
     package func run() async throws {
+        if let directory = try? settings.open(), let cutting = try Cutting.read(in: directory) {
+            throw cutting.refusal(for: settings.directory)
+        }
         do {
             try await pushAll()
         } catch let error as CancellationError {
