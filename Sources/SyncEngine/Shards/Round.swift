@@ -93,7 +93,7 @@ struct Round: Sendable, Hashable {
             ("--no-metadata", "\(!options.keepsFileMetadata)"),
             ("--links", "\(options.links)"),
             ("--names", "\(options.names)"),
-            ("--no-empty-directories", "\(!options.keepsEmptyDirectories)"),
+            ("--no-empty-dirs", "\(!options.keepsEmptyDirectories)"),
             ("--as-of", options.asOf.map { "\($0)" } ?? ""),
             ("properties", "\(options.properties)"),
         ]

@@ -1,0 +1,221 @@
+"""Runs examples/slurm with real Slurm: what a user gets who follows docs/scale.md."""
+
+import filecmp
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from cluster import Cluster, wait_until
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SUBMIT = os.path.join(ROOT, "examples/slurm/submit")
+FILES = 2_000
+LARGE = 96 << 20
+
+
+class Test:
+    def __init__(self, programs, folder):
+        self.programs, self.folder = programs, folder
+        self.passed = self.failed = 0
+        self.environment = {
+            "PATH": programs + ":" + os.environ["PATH"], "HOME": os.path.join(folder, "home"),
+            "OSS_REGION": "cn-test", "OSS_ACCESS_KEY_ID": "id", "OSS_ACCESS_KEY_SECRET": "secret"}
+        for name in ("home", "server", "source", "mirror"):
+            os.makedirs(self.at(name))
+        with open(self.at("credentials"), "w") as file:
+            file.write("[default]\naccess-key-id = id\naccess-key-secret = secret\n")
+        os.chmod(self.at("credentials"), 0o600)
+        self.server = subprocess.Popen(
+            [os.path.join(programs, "osssync-server"), "--root", self.at("server"), "--bucket",
+             "bucket", "--credentials", self.at("credentials"), "--region", "cn-test"],
+            stdout=subprocess.PIPE, text=True)
+        self.environment["OSS_ENDPOINT"] = json.loads(self.server.stdout.readline())["url"]
+        self.cluster = None
+
+    def at(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def check(self, what, condition):
+        if condition:
+            self.passed += 1
+        else:
+            self.failed += 1
+        print("%s: %s" % ("ok" if condition else "FAILED", what), flush=True)
+
+    def osssync(self, *words):
+        return subprocess.run(
+            [os.path.join(self.programs, "osssync"), *words], env=self.environment, text=True,
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def push(self):
+        return self.osssync("push", "-q", "--delete", "source", "oss://bucket/m")
+
+    def submit(self, round, tasks=4, options="--delete"):
+        words = [SUBMIT, self.at("mirror"), str(tasks), "3", round]
+        environment = dict(
+            self.environment, SLURM_CONF=self.cluster.conf, OPTIONS=options,
+            SBATCH_OPTIONS="--output=%s/%%A_%%a.out" % self.at("log"))
+        done = subprocess.run(words, env=environment, text=True, cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise AssertionError(done.stdout)
+
+    def output(self):
+        return "\n".join(open(self.at("log", name), errors="replace").read()
+                         for name in sorted(os.listdir(self.at("log"))))
+
+    def finished(self, round):
+        return os.path.exists(self.at("mirror/.osssync/rounds", round, "finished"))
+
+    def is_same(self):
+        def files(name):
+            found = {}
+            for path, folders, names in os.walk(self.at(name)):
+                folders[:] = [each for each in folders if each != ".osssync"]
+                for each in names:
+                    whole = os.path.join(path, each)
+                    found[os.path.relpath(whole, self.at(name))] = whole
+            return found
+        source, mirror = files("source"), files("mirror")
+        return source.keys() == mirror.keys() and all(
+            filecmp.cmp(source[name], mirror[name], shallow=False) for name in source)
+
+    def status(self):
+        lines = self.osssync("status", "--json", "mirror").stdout.splitlines()
+        return [json.loads(line) for line in lines if '"event":"shard"' in line]
+
+    # The cases, in order.
+
+    def make_files(self):
+        folders = ["a", "a!b", "a/ü", "b c", "b-c/d e", "x/y/z", "ß"]
+        for index in range(FILES):
+            folder = self.at("source", folders[index % len(folders)])
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, "f%05d.%d" % (index * 7919 % 99991, index % 3)),
+                      "wb") as file:
+                file.write(b"%d" % index * (index % 300))
+        with open(self.at("source/a/large"), "wb") as file:
+            file.write(os.urandom(LARGE))
+
+    def first_round(self):
+        self.make_files()
+        self.check("the source is pushed", self.push().returncode == 0)
+        cut = self.osssync("shard", "-q", "--count", "16", "mirror", "oss://bucket/m")
+        self.check("the mirror is cut", cut.returncode == 0)
+        self.submit("one")
+        self.cluster.wait_for_all()
+        self.check("the round is finished", self.finished("one"))
+        self.check("the mirror has all files", self.is_same())
+
+    def deletions(self):
+        shutil.rmtree(self.at("source/a!b"))
+        with open(self.at("source/new"), "w") as file:
+            file.write("new")
+        self.push()
+        self.submit("two")
+        self.cluster.wait_for_all()
+        self.check("the next round deletes", self.is_same() and self.finished("two"))
+        self.submit("two")
+        self.cluster.wait_for_all()
+        self.check("an array that is submitted again does nothing", self.is_same())
+
+    def older_round(self):
+        before = len(os.listdir(self.at("log")))
+        self.submit("one")
+        self.cluster.wait_for_all()
+        self.check("a task of an older round is refused, and not queued again",
+                   "round 'two' has begun" in self.output()
+                   and len(os.listdir(self.at("log"))) == before + 5)
+
+    def killed_node(self):
+        os.remove(self.at("source/a/large"))
+        with open(self.at("source/a/large2"), "wb") as file:
+            file.write(os.urandom(LARGE))
+        self.push()
+        # So slow that the node dies in the midst of the file.
+        self.submit("three", options="--delete --bwlimit 8M")
+        partial = wait_until(self.partial, "an unfinished download")
+        process, node = wait_until(lambda: self.holder(partial), "the node that has it")
+        self.cluster.kill_node(node, [process])
+        self.cluster.wait_for_all(240)
+        resumed = re.findall(r"transferred \((.*resumed)\)", self.output())
+        self.check("what the dead node had of the file is not fetched again", resumed)
+        print("   " + "; ".join(resumed), flush=True)
+        self.check("another node does what the dead one had", self.is_same())
+        self.check("the round is finished", self.finished("three"))
+        self.cluster.start_node(node)
+        self.cluster.ask("scontrol", "update", "NodeName=" + node, "State=RESUME")
+
+    def partial(self):
+        for path, _, names in os.walk(self.at("mirror/.osssync/shards")):
+            for name in names:
+                whole = os.path.join(path, name)
+                if path.endswith("/partial") and os.stat(whole).st_blocks * 512 > 8 << 20:
+                    return whole
+        return None
+
+    def holder(self, partial):
+        """The process that has the file open, and the node that Slurm has started it on."""
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                folder = "/proc/%s/fd" % name
+                links = [os.readlink(os.path.join(folder, each)) for each in os.listdir(folder)]
+                if partial not in links:
+                    continue
+                words = open("/proc/%s/environ" % name).read().split("\0")
+                node = [each for each in words if each.startswith("SLURMD_NODENAME=")]
+                return int(name), node[0].split("=")[1]
+            except (OSError, IndexError):
+                continue
+        return None
+
+    def missing_shard(self):
+        shutil.rmtree(self.at("source/x"))
+        self.push()
+        for task in range(3):
+            self.osssync("pull", "-q", "--delete", "--shard", "%d/4" % task, "--round", "four",
+                         "mirror")
+        early = self.osssync("finish", "--round", "four", "mirror")
+        self.check("an end without every shard deletes nothing",
+                   early.returncode == 1 and os.path.isdir(self.at("mirror/x")))
+        self.submit("four")
+        self.cluster.wait_for_all()
+        self.check("what is left is done by the array", self.is_same())
+        self.check("each shard is done", all(each["complete"] for each in self.status()))
+
+    def run(self):
+        os.makedirs(self.at("log"))
+        self.cluster = Cluster(self.at("slurm"))
+        try:
+            self.cluster.start()
+            for case in (self.first_round, self.deletions, self.older_round, self.killed_node,
+                         self.missing_shard):
+                began = time.monotonic()
+                case()
+                print("   %.1f s" % (time.monotonic() - began), flush=True)
+        except AssertionError as error:
+            self.check(str(error), False)
+            print(self.output()[-4000:])
+        finally:
+            self.cluster.stop()
+            self.server.terminate()
+            self.server.wait()
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="osssync-slurm.")
+    test = Test(sys.argv[1], folder)
+    try:
+        test.run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("%d passed, %d failed" % (test.passed, test.failed))
+    sys.exit(1 if test.failed else 0)
+
+
+main()
