@@ -92,6 +92,7 @@ soak:
 	@OSSSYNC_KILLS=1000 swift test --filter KilledTransferTests
 	@OSSSYNC_RACES=1000 swift test --filter TransferManagerOrderTests
 	@Tests/Peers/run
+	@Tests/Slurm/run
 	@Tests/Sanitizers/run
 	@Tests/Portable/run
 

@@ -23,8 +23,8 @@ struct ShardTests {
         return Cutting(name: "c", bounds: bounds)
     }
 
-    @Test("Every key is in just one shard, which its number names", arguments: 0..<200)
-    func tiles(seed: Int) {
+    @Test(arguments: 0..<200)
+    func `every key is in just one shard, which its number names`(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         let cutting = Self.cutting(&generator)
         #expect(cutting.numbers.sorted() == [Int](0..<cutting.count))
@@ -37,8 +37,7 @@ struct ShardTests {
         }
     }
 
-    @Test("Shards with numbers next to each other lie far apart")
-    func farApart() {
+    @Test func `shards with numbers next to each other lie far apart`() {
         let bounds = (1..<64).map { ObjectKey([UInt8($0)]) }
         let numbers = Cutting(name: "c", bounds: bounds).numbers
         for (one, other) in zip(numbers, numbers.dropFirst()) {
@@ -46,8 +45,7 @@ struct ShardTests {
         }
     }
 
-    @Test("A record is read as it was written, and not after any change of a byte")
-    func recordIsWhole() {
+    @Test func `a record is read as it was written, and not after any change of a byte`() {
         var record = StateRecord("osssync-test 1")
         record.add("key", [0x00, 0x0A, 0x25, 0x20, 0xFF, 0x2F])
         record.add("empty", "")
@@ -67,8 +65,7 @@ struct ShardTests {
         #expect(StateRecord("osssync-test 1", content: content + content) == nil)
     }
 
-    @Test("A result says what the guard of its shard was")
-    func resultIsWhole() throws {
+    @Test func `a result says what the guard of its shard was`() throws {
         var check = DeletionGuard(
             direction: .push,
             deletions: 1,
@@ -109,8 +106,7 @@ struct ShardTests {
         #expect(!sum.isScanProven && sum.isListingProven && sum.isManifestRebuilt)
     }
 
-    @Test("A sample that was thinned has the exact sums and cuts evenly")
-    func sampleIsEven() async throws {
+    @Test func `a sample that was thinned has the exact sums and cuts evenly`() async throws {
         var sample = KeySample(limit: 64)
         let keys = (0..<20_000).map { ObjectKey("f\(100_000 + $0)") }
         for key in keys { sample.add(key, size: 1_000) }
@@ -128,22 +124,18 @@ struct ShardTests {
         #expect(others.first.map { $0.key > bounds[0].key } == true)
     }
 
-    @Test("Names that a cut would part from their directories are found")
-    func possibleFiles() {
+    @Test func `names that a cut would part from their directories are found`() {
         #expect(ObjectKey("a/b").possibleFiles == ["a"])
         #expect(ObjectKey("2024-01/x.y").possibleFiles == ["2024", "2024-01", "2024-01/x"])
         #expect(ObjectKey("abc").possibleFiles == [])
     }
 
-    @Test(
-        "A round's name is one that every file system takes",
-        arguments: [
-            ("2026-01-31", true), ("a.b_C-9", true), ("", false), (".", false), ("..", false),
-            ("a/b", false), ("a b", false), ("ä", false),
-            (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
-        ]
-    )
-    func roundName(name: String, isAllowed: Bool) {
+    @Test(arguments: [
+        ("2026-01-31", true), ("a.b_C-9", true), ("", false), (".", false), ("..", false),
+        ("a/b", false), ("a b", false), ("ä", false),
+        (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
+    ])
+    func `a round's name is one that every file system takes`(name: String, isAllowed: Bool) {
         let isTaken = (try? Round.check(name)) != nil
         #expect(isTaken == isAllowed)
     }

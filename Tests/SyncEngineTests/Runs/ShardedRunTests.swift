@@ -82,8 +82,8 @@ extension EngineRuns {
             options.deletionLimit = .percent(100)
         }
 
-        @Test("Tasks and the end of their round do what one plain run does", arguments: 0..<6)
-        func sameAsPlain(seed: Int) async throws {
+        @Test(arguments: 0..<6)
+        func `tasks and the end of their round do what one plain run does`(seed: Int) async throws {
             var generator = SeededGenerator(seed: UInt64(seed))
             let fixture = try MirrorFixture()
             try Self.change(fixture, "source", &generator)
@@ -144,8 +144,7 @@ extension EngineRuns {
             return names
         }
 
-        @Test("Pushes of shards leave the bucket as one push does")
-        func push() async throws {
+        @Test func `pushes of shards leave the bucket as one push does`() async throws {
             var generator = SeededGenerator(seed: 11)
             let fixture = try MirrorFixture()
             try Self.change(fixture, "cut", &generator)
@@ -183,9 +182,12 @@ extension EngineRuns {
             return fixture
         }
 
-        @Test("A task deletes nothing, nor does an end without a result of every shard")
-        func missingResult() async throws {
+        @Test func `a task deletes nothing, nor does an end without a result of every shard`()
+            async throws
+        {
             let fixture = try await Self.lessened()
+            // The results of another round do not count.
+            _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "zero", Self.deletes)
             for number in 0..<3 {
                 let summary = try await Self.task(
                     fixture,
@@ -209,8 +211,7 @@ extension EngineRuns {
             #expect(again.deleted == 0 && again.isComplete)
         }
 
-        @Test("The limit of deletions is of all shards together")
-        func sumIsGuarded() async throws {
+        @Test func `the limit of deletions is of all shards together`() async throws {
             let fixture = try await Self.lessened()
             for index in 1..<6 { try await fixture.deleteObject("f\(index)") }
             func limited(_ options: inout RunOptions) {
@@ -232,8 +233,24 @@ extension EngineRuns {
             #expect(end.deleted == 7)
         }
 
-        @Test("A shard that is done in a round costs nothing in it")
-        func passedOver() async throws {
+        @Test func `a directory goes that lies in one shard and was emptied in another`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            for name in ["a", "d/e/3", "d/e/4"] {
+                try await fixture.put(name, MirrorFixture.ramp(10, 1))
+            }
+            try await fixture.run("cut", .pull)
+            var options = CutOptions()
+            options.bounds = [[UInt8]("d/e/3".utf8)]
+            _ = try await fixture.engine("cut").cut(options) { _ in }
+            for name in ["d/e/3", "d/e/4"] { try await fixture.deleteObject(name) }
+            _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
+            let end = try await Self.finish(fixture, "cut", .pull, "one", Self.deletes)
+            #expect(end.deleted == 2 && !fixture.exists("cut/d"))
+        }
+
+        @Test func `a shard that is done in a round costs nothing in it`() async throws {
             let fixture = try await Self.lessened()
             _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
             let requests = fixture.server.requestLog.count
@@ -242,8 +259,9 @@ extension EngineRuns {
             #expect(again.shards?.complete == 4 && again.shards?.deletionsWaiting == 2)
         }
 
-        @Test("Tasks of another kind, an older round and another cutting are refused")
-        func refusals() async throws {
+        @Test func `tasks of another kind, an older round and another cutting are refused`()
+            async throws
+        {
             let fixture = try await Self.lessened()
             func refused(
                 _ part: String,
@@ -272,8 +290,9 @@ extension EngineRuns {
             #expect(other?.message.contains("not cut") == true)
         }
 
-        @Test("What needs one manifest is refused on a cut mirror, and nothing is made anew")
-        func needsOneManifest() async throws {
+        @Test func `what needs one manifest is refused on a cut mirror, and nothing is made anew`()
+            async throws
+        {
             let fixture = try await Self.lessened()
             let engine = try fixture.engine("cut")
             let error = await #expect(throws: SyncError.self) {
@@ -294,8 +313,9 @@ extension EngineRuns {
             #expect(gone?.code == .localState)
         }
 
-        @Test("A name that comes to lie on both sides of a cut holds deletions back")
-        func splitName() async throws {
+        @Test func `a name that comes to lie on both sides of a cut holds deletions back`()
+            async throws
+        {
             let fixture = try MirrorFixture()
             for name in ["a/1", "a/2", "b/1", "b/2"] {
                 try await fixture.put(name, MirrorFixture.ramp(10, 1))
@@ -321,8 +341,9 @@ extension EngineRuns {
             #expect(fixture.exists("cut/a/1"))
         }
 
-        @Test("What a download makes the ignore file hide less is not sent by a task")
-        func rulesOfTheBucket() async throws {
+        @Test func `what a download makes the ignore file hide less is not sent by a task`()
+            async throws
+        {
             let fixture = try MirrorFixture()
             try fixture.write("cut/.osssyncignore", Data("*.key\n".utf8))
             try fixture.write("cut/a.key", Data("secret".utf8))
