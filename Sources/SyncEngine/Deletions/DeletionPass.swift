@@ -25,6 +25,8 @@ struct DeletionPass: Sendable {
     let watch: DirectoryWatch
     /// Files that get other names instead, by the keys that they have now.
     let renames: [ObjectKey: LocalRenames.Proven]
+    /// True if an earlier pass of the same plan may have been killed: what is gone was deleted.
+    var isRepeated = false
 
     private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
 
@@ -284,7 +286,9 @@ struct DeletionPass: Sendable {
             if deletion.key == IgnoreFile.key {
                 try await IgnoreFile.noteRemoval(in: context.manifest)
             }
+            let isRepeated = isRepeated
             let isRemoved = try await context.disk.run { () throws(LocalError) in
+                if isRepeated, try directory.identity(of: path) == .absent { return true }
                 guard let identity = deletion.identity else {
                     return try directory.removeDirectoryIfEmpty(path)
                 }

@@ -161,7 +161,8 @@ extension MirrorRun {
     func deletePlanned(
         _ parts: Parts,
         _ renames: [ObjectKey: LocalRenames.Proven],
-        _ watch: DirectoryWatch
+        _ watch: DirectoryWatch,
+        isRepeated: Bool = false
     ) async throws {
         let context = parts.context
         do {
@@ -169,7 +170,8 @@ extension MirrorRun {
                 context: context,
                 executor: parts.executor,
                 watch: watch,
-                renames: renames
+                renames: renames,
+                isRepeated: isRepeated
             ).run()
         } catch let error as SyncError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }

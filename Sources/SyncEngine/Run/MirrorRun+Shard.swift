@@ -45,7 +45,7 @@ extension MirrorRun {
         }
         return try await perform(countsAsSuccess: false) { parts in
             let watch = try await DirectoryWatch(parts.context)
-            try await deletePlanned(parts, [:], watch)
+            try await deletePlanned(parts, [:], watch, isRepeated: true)
             let pruner = DirectoryPruner(context: parts.context)
             for (path, failure) in try await pruner.prune(emptied, forgetting: []) {
                 parts.executor.fail(.deleteLocal, path.key, size: 0, failure)

@@ -115,11 +115,14 @@ extension Cutting {
         )
     }
 
-    static func damaged(_ file: String) -> SyncError {
+    static func damaged(
+        _ file: String,
+        mend: String = "Bring it back from a backup of the state"
+    ) -> SyncError {
         SyncError(
             code: .localState,
             message: "'\(file)' in the state of the mirror is damaged: it was cut short or altered;"
-                + " nothing was changed. Bring it back from a backup of the state"
+                + " nothing was changed. \(mend)"
         )
     }
 }

@@ -111,7 +111,10 @@ extension ShardResult {
         }
         guard let content else { return nil }
         guard let result = ShardResult(content: content) else {
-            throw Cutting.damaged((folder + [fileName]).joined(separator: "/"))
+            throw Cutting.damaged(
+                (folder + [fileName]).joined(separator: "/"),
+                mend: "Remove it, and do the shard again"
+            )
         }
         return result
     }

@@ -32,7 +32,8 @@ extension ShardedRun {
         if numbers.isEmpty {
             emit(
                 .warning(
-                    message: "there are only \(cutting.count) shards, so this task has none"
+                    message: "this task has no shard: there are more tasks than shards, of which "
+                        + "there are \(cutting.count)"
                 )
             )
         }

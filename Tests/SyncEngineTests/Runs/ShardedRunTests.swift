@@ -250,6 +250,16 @@ extension EngineRuns {
             #expect(end.deleted == 2 && !fixture.exists("cut/d"))
         }
 
+        @Test func `what a killed end has deleted is no surprise to the next one`() async throws {
+            let fixture = try await Self.lessened()
+            _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
+            try fixture.remove("cut/f0")
+            let end = try await Self.finish(fixture, "cut", .pull, "one", Self.deletes)
+            #expect(end.isComplete && end.skipped == 0 && end.deleted == 2)
+            let next = try await fixture.run("cut", .pull, EventLog(), Self.deletes)
+            #expect(next.isInStep && next.unchanged == 6)
+        }
+
         @Test func `a shard that is done in a round costs nothing in it`() async throws {
             let fixture = try await Self.lessened()
             _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
