@@ -47,12 +47,35 @@ struct JSONLineTests {
         return (value as? [Any] ?? []).reduce(into: []) { $0.formUnion(fields(of: $1)) }
     }
 
-    /// Events that need a mishap.
-    private static let rare: Set<String> = ["retry", "warning", "skipped", "watching"]
+    /// Events that need a mishap, or a mirror that is cut.
+    private static let rare: Set<String> = [
+        "retry", "warning", "skipped", "watching", "cut", "shard",
+    ]
     private static let refusal = """
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},
           "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
         """
+
+    @Test func `of a cut mirror are objects with documented fields`() throws {
+        let documented = try Self.documented()
+        let workplace = try Workplace()
+        let source = try workplace.makeDirectory("source")
+        for index in 0..<4 { try source.write("f\(index)", ramp(1_000, seed: index)) }
+        let shared = try workplace.makeDirectory("shared").path
+        var seen: Set<String> = []
+        for line in [
+            ["push", source.path, workplace.remote],
+            ["shard", "--count", "2", shared, workplace.remote],
+            ["pull", "--shard", "0/1", "--round", "one", shared], ["finish", shared],
+            ["status", shared],
+        ] {
+            let result = try workplace.start(line + ["--json"]).finish()
+            #expect(result.status == 0, "\(line): \(result.diagnostics)")
+            try Self.expect(result, documented)
+            seen.formUnion(result.events.compactMap { $0["event"] as? String })
+        }
+        #expect(seen.isSuperset(of: ["cut", "shard", "summary"]))
+    }
 
     @Test func `of every command are objects with documented fields`() throws {
         let documented = try Self.documented()
