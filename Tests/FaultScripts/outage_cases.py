@@ -34,7 +34,8 @@ def _(place):
     result = place.in_step(place.pull("--retry-wait", "0.4"))
     equal(place.tree(), tree, "the tree")
     outages = [line for line in result.all("retry") if line["outage"]]
-    expect(1 <= len(outages) <= 7, f"tries for all: {outages}")
+    # Each request that is under way when it leaves finds that out by itself.
+    expect(1 <= len(outages) <= 16, f"tries for all: {outages}")
     expect(result.count("retries") < 40, f"each request tried for itself: {result}")
 
 
