@@ -34,17 +34,9 @@ package struct MirrorEngine: Sendable {
         } else {
             session = try await MirrorSession.open(settings, options, mayFetchRules: false, onEvent)
         }
-        if direction != .push {
-            try session.requireWritable(settings)
-        } else if settings.stateDirectory != nil {
+        try session.requirePlaces(settings, direction, options)
+        if direction == .push, settings.stateDirectory != nil {
             await session.manifest.goOnUnnumbered()
-        }
-        if let path = options.backupDirectory, !options.isDryRun {
-            do throws(LocalError) {
-                try session.directory.keepOldVersions(in: path)
-            } catch {
-                throw SyncError(code: .configuration, message: error.message, underlying: error)
-            }
         }
         var run = try MirrorRun(
             settings: settings,

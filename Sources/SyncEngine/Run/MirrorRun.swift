@@ -273,8 +273,14 @@ struct MirrorRun: Sendable {
     }
 
     func seconds(since start: Duration) -> Double {
-        let duration = settings.environment.monotonic() - start
-        let (seconds, attoseconds) = duration.components
+        (settings.environment.monotonic() - start).inSeconds
+    }
+}
+
+extension Duration {
+    /// As the summaries have it.
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

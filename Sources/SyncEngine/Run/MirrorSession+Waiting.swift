@@ -1,4 +1,6 @@
+internal import LocalStorage
 internal import ObjectTransfer
+internal import SyncModel
 
 extension MirrorSession {
     /// How often a directory that another run holds is tried again; not every file system can wait
@@ -35,6 +37,21 @@ extension MirrorSession {
                     throw SyncError(any: error)
                 }
             }
+        }
+    }
+
+    /// Checks that the places which a run writes to can be written, and opens that of old versions.
+    func requirePlaces(
+        _ settings: MirrorSettings,
+        _ direction: SyncDirection,
+        _ options: RunOptions
+    ) throws(SyncError) {
+        if direction != .push { try requireWritable(settings) }
+        guard let path = options.backupDirectory, !options.isDryRun else { return }
+        do throws(LocalError) {
+            try directory.keepOldVersions(in: path)
+        } catch {
+            throw SyncError(code: .configuration, message: error.message, underlying: error)
         }
     }
 }

@@ -21,6 +21,11 @@ struct ShardResult: Sendable, Hashable {
     let transferred: Int
     let bytes: Int64
 
+    /// True if the run was in this round, of the same cutting and direction.
+    func isOf(_ round: Round) -> Bool {
+        self.round == round.name && cutting == round.cutting && check.direction == round.direction
+    }
+
     /// True if another run in the same round would have nothing to do.
     var isComplete: Bool {
         problems == 0 && check.isListingProven && check.isScanProven && check.isSameDirectory

@@ -10,10 +10,7 @@ extension ShardedRun {
     func results(_ round: Round) throws -> [ShardResult?] {
         try (0..<cutting.count).map { number in
             let result = try ShardResult.read(cutting.folder(number), in: directory)
-            guard let result, result.round == round.name, result.cutting == cutting.name,
-                result.check.direction == round.direction
-            else { return nil }
-            return result
+            return result.flatMap { $0.isOf(round) ? $0 : nil }
         }
     }
 
@@ -80,13 +77,12 @@ extension ShardedRun {
         var emptied: Set<RelativePath> = []
         for number in cutting.numbers.reversed() {
             try Task.checkCancellation()
-            let range = cutting.rangesByNumber[number]
-            let own = emptied.filter { range.contains($0.key) }
+            let own = emptied.filter { ranges[number].contains($0.key) }
             emptied.subtract(own)
             let result = results[number]
             guard result.check.deletions > 0 || !own.isEmpty || result.mayConfirm else { continue }
             let outcome = ShardOutcome()
-            var shard = shard(number, round, whole: whole, outcome)
+            var shard = shard(number, round.rules, whole: whole, outcome)
             shard.isFinishing = true
             let (run, _) = try await open(shard, options)
             _ = try await run.finishShard(confirms: result.mayConfirm, emptied: own)

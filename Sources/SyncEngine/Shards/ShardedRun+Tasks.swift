@@ -71,14 +71,7 @@ extension ShardedRun {
     func acceptRules(_ whole: DirectoryLock?) async throws {
         let number = cutting.number(of: IgnoreFile.key)
         var settings = settings
-        settings.shard = Shard(
-            number: number,
-            range: cutting.rangesByNumber[number],
-            folder: cutting.folder(number),
-            rules: nil,
-            whole: whole,
-            outcome: nil
-        )
+        settings.shard = shard(number, nil, whole: whole, nil)
         var options = options
         // Another task may be doing the same.
         if whole == nil { options.lockTimeout = Self.rulesTimeout }
@@ -127,14 +120,7 @@ extension ShardedRun {
         for number in numbers ?? cutting.numbers {
             let outcome = ShardOutcome()
             var settings = settings
-            settings.shard = Shard(
-                number: number,
-                range: cutting.rangesByNumber[number],
-                folder: cutting.folder(number),
-                rules: rules,
-                whole: nil,
-                outcome: outcome
-            )
+            settings.shard = shard(number, rules, whole: nil, outcome)
             try await preview(settings)
             if let found = outcome.found { checks.append(found.check) }
         }
@@ -156,14 +142,6 @@ extension ShardedRun {
             locks: false,
             allowsRebinding: options.allowsRebinding
         )
-        var run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: direction,
-            options: options,
-            onEvent: { [self] event in forward(event) }
-        )
-        try await run.acceptMounts()
-        _ = try await run.preview()
+        _ = try await run(settings, session, options).preview()
     }
 }

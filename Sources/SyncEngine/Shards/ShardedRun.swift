@@ -13,6 +13,8 @@ internal import Synchronization
 final class ShardedRun: Sendable {
     let settings: MirrorSettings
     let cutting: Cutting
+    /// Of each shard, by its number.
+    let ranges: [KeyRange]
     let direction: SyncDirection
     let options: RunOptions
     let directory: MirrorDirectory
@@ -23,8 +25,6 @@ final class ShardedRun: Sendable {
     private struct State {
         var summary: RunSummary
         var warnings: Set<String> = []
-        /// What went before the shard that is under way.
-        var progress: RunProgress?
     }
 
     init(
@@ -37,6 +37,7 @@ final class ShardedRun: Sendable {
     ) {
         self.settings = settings
         self.cutting = cutting
+        ranges = cutting.rangesByNumber
         self.direction = direction
         self.options = options
         self.directory = directory
@@ -71,8 +72,7 @@ final class ShardedRun: Sendable {
             failure = SyncError(any: error)
         }
         count { summary in
-            let time = settings.environment.monotonic() - started
-            summary.seconds = time.inSeconds
+            summary.seconds = (settings.environment.monotonic() - started).inSeconds
             if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
         }
         let summary = summary
@@ -103,7 +103,7 @@ final class ShardedRun: Sendable {
         for number in numbers {
             try Task.checkCancellation()
             if let result = try ShardResult.read(cutting.folder(number), in: directory),
-                result.round == round.name, result.cutting == cutting.name, result.isComplete
+                result.isOf(round), result.isComplete
             {
                 continue
             }
@@ -124,7 +124,7 @@ final class ShardedRun: Sendable {
         whole: DirectoryLock?
     ) async throws(SyncError) {
         let outcome = ShardOutcome()
-        let shard = shard(number, round, whole: whole, outcome)
+        let shard = shard(number, round.rules, whole: whole, outcome)
         do {
             let (run, folder) = try await open(shard, options(left: options))
             // Its lock is held until the result is written.
@@ -158,15 +158,15 @@ final class ShardedRun: Sendable {
 
     func shard(
         _ number: Int,
-        _ round: Round,
+        _ rules: RoundRules?,
         whole: DirectoryLock?,
-        _ outcome: ShardOutcome
+        _ outcome: ShardOutcome?
     ) -> Shard {
         Shard(
             number: number,
-            range: cutting.rangesByNumber[number],
+            range: ranges[number],
             folder: cutting.folder(number),
-            rules: round.rules,
+            rules: rules,
             whole: whole,
             outcome: outcome
         )
@@ -185,14 +185,16 @@ final class ShardedRun: Sendable {
             mayFetchRules: false,
             onEvent
         )
-        if direction != .push { try session.requireWritable(settings) }
-        if let path = options.backupDirectory {
-            do throws(LocalError) {
-                try session.directory.keepOldVersions(in: path)
-            } catch {
-                throw SyncError(code: .configuration, message: error.message, underlying: error)
-            }
-        }
+        try session.requirePlaces(settings, direction, options)
+        return (try await run(settings, session, options), folder)
+    }
+
+    /// A run of the shard that the settings name, whose events are those of the whole.
+    func run(
+        _ settings: MirrorSettings,
+        _ session: MirrorSession,
+        _ options: RunOptions
+    ) async throws -> MirrorRun {
         var run = try MirrorRun(
             settings: settings,
             session: session,
@@ -201,7 +203,7 @@ final class ShardedRun: Sendable {
             onEvent: { [self] event in forward(event) }
         )
         try await run.acceptMounts()
-        return (run, folder)
+        return run
     }
 
     /// Limits of a run hold for all of its shards together.
@@ -247,12 +249,5 @@ extension ShardedRun {
         var check = check
         if split != nil { check.failedItems += 1 }
         return check
-    }
-}
-
-extension Duration {
-    fileprivate var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }
