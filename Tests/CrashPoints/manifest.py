@@ -7,17 +7,6 @@ import sqlite3
 from workplace import Violation
 
 
-def rows(path):
-    """The rows of all entries of a closed manifest: `key: (size, etag, inode, modified)`."""
-    if os.path.exists(path + "-wal"):
-        raise Violation("the manifest was not closed")
-    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
-    try:
-        return entries(connection)
-    finally:
-        connection.close()
-
-
 def entries(connection):
     connection.text_factory = bytes
     if connection.execute("PRAGMA quick_check").fetchall() != [(b"ok",)]:
@@ -29,9 +18,19 @@ def entries(connection):
             for key, size, etag, inode, seconds, nanoseconds in found}
 
 
-def recovered_rows(path, scratch):
-    """The same of a manifest that nobody closed; None if there is none."""
-    return recovered(path, scratch, entries) if os.path.exists(path) else None
+def recovered_rows(paths, scratch):
+    """The rows of manifests that nobody closed; none of those that are not there."""
+    return joined(recovered(path, scratch, entries) for path in paths if os.path.exists(path))
+
+
+def joined(parts):
+    """All of them: no key is in two manifests."""
+    found = {}
+    for part in parts:
+        if found.keys() & part.keys():
+            raise Violation(f"two manifests have the same keys: {sorted(found.keys() & part.keys())}")
+        found.update(part)
+    return found
 
 
 def recovered(path, scratch, look):
@@ -68,14 +67,21 @@ def check_rows(found, place, bucket):
             raise Violation(f"the row of '{key}' has another inode than the file")
 
 
-def check_closed(path, place, bucket):
+def check_closed(paths, place, bucket):
     """The same after a run that is in step and was not disturbed, and nothing is open."""
-    check_rows(rows(path), place, bucket)
+    check_rows(joined(closed(path) for path in paths), place, bucket)
+
+
+def closed(path):
+    """The rows of all entries: `key: (size, etag, inode, modified)`."""
+    if os.path.exists(path + "-wal"):
+        raise Violation("the manifest was not closed")
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     try:
         for table in ("download", "download_range", "upload", "upload_part", "planned_deletion"):
             count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             if count:
                 raise Violation(f"{count} rows are left in {table}")
+        return entries(connection)
     finally:
         connection.close()

@@ -20,8 +20,11 @@ class Scenario:
     changes_bucket: bool = False
     # Bytes that a kill may cost: 4 MiB for each stream of a pull, a part for each of a push.
     waste: int = 2 * 4 * MIB
-    # The command that goes on after the fault, if it is another.
+    # The commands that go on after the fault, if they are others.
     repair: list = None
+    # Commands before each run: what they note of a file's status would not outlive the snapshot,
+    # whose second names change it. There are no power cuts then.
+    begin: list = ()
     # A run that met a conflict says so with its exit status.
     has_conflicts: bool = False
     # The manifest is unreadable at first.
@@ -33,16 +36,22 @@ class Scenario:
                  "STATE": os.path.join(place.outer, "state")}
         return [names.get(word, word) for word in arguments or self.arguments]
 
-    def repair_command(self, place):
-        return self.command(place, self.repair or self.arguments)
+    def begin_commands(self, place):
+        return [self.command(place, words) for words in self.begin]
+
+    def repair_commands(self, place):
+        return [self.command(place, words) for words in self.repair or [self.arguments]]
 
     @property
     def is_run(self):
         """False for a command that brings nothing in step by itself."""
         return self.repair is None
 
+    def state_folder(self, place):
+        return os.path.join(place.outer, self.state)
+
     def manifest(self, place):
-        return os.path.join(place.outer, self.state, "manifest.db")
+        return os.path.join(self.state_folder(place), "manifest.db")
 
 
 SMALL = {"a.txt": content("a1", 700), "b/c.bin": content("c1", 5_000), "b/empty": b"",
@@ -265,6 +274,52 @@ def renaming_push(stage):
     return stage.ends_as_mirror(0)
 
 
+# MARK: Shards
+
+def cut_anew(stage):
+    """Another cut of a mirror in the midst of a download, and with news in the bucket."""
+    stage.seed(SMALL)
+    stage.pull()
+    stage.ok(["shard", stage.place.mirror, "--count", "2"])
+    stage.seed(LARGE)
+    interrupt(stage, ["pull", stage.place.mirror, *PARTS], "bytes_sent", 9 * MIB)
+    stage.seed({"b/new": content("n", 6_000)})
+    return stage.ends_as_bucket()
+
+
+def shards_pull(stage):
+    """Every range has something to fetch and to delete, and a directory ends beyond a cut."""
+    stage.seed({**SMALL, **MORE})
+    stage.pull()
+    stage.ok(["shard", stage.place.mirror, "--count", "4"])
+    stage.seed({"a.txt": NEWER["a.txt"], "f.txt": None, "b/d/e": None, "b/d/g": None,
+                "h/i/j": None, "h/zero": None, "i/new": content("n", 6_000)})
+    return stage.ends_as_bucket(len(NEWER["a.txt"]) + 6_000)
+
+
+def ended_round(stage):
+    """All tasks of a round have ended; what is left is its end."""
+    world = shards_pull(stage)
+    world.needed = 0
+    world.precious = [MORE["f.txt"], SMALL["b/d/e"]]
+    return world
+
+
+def shards_push(stage):
+    files = {path: data for path, data in {**SMALL, **MORE}.items() if not path.endswith("/")}
+    pushed(stage, files)
+    stage.ok(["shard", stage.place.mirror, "--count", "4"])
+    stage.edit({"f.txt": None, "b/d/e": None, "h/i/j": None, "a.txt": NEWER["a.txt"],
+                "i/new": content("n", 6_000)})
+    return stage.ends_as_mirror(len(NEWER["a.txt"]) + 6_000)
+
+
+def ended_push_round(stage):
+    world = shards_push(stage)
+    world.needed = 0
+    return world
+
+
 ALL = [
     Scenario("first-pull", ["pull", "DIR", "REMOTE"], first_pull),
     Scenario("small-pull", ["pull", "DIR"], small_pull),
@@ -299,9 +354,21 @@ ALL = [
     Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),
     Scenario("renaming-push", ["push", "DIR", "--delete"], renaming_push, True),
     Scenario("cancelled-pull", ["cancel", "DIR"], resumed_pull,
-             repair=["pull", "DIR", *PARTS]),
+             repair=[["pull", "DIR", *PARTS]]),
     Scenario("cancelled-push", ["cancel", "DIR"], resumed_push, True,
-             repair=["push", "DIR", *SMALL_PARTS]),
+             repair=[["push", "DIR", *SMALL_PARTS]]),
+    Scenario("cut", ["shard", "DIR", "--count", "3"], resumed_pull,
+             repair=[["pull", "DIR", *PARTS]]),
+    Scenario("cut-anew", ["shard", "DIR", "--count", "3"], cut_anew,
+             repair=[["shard", "DIR", "--count", "3"], ["pull", "DIR", *PARTS]]),
+    Scenario("task", ["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"], shards_pull,
+             repair=[["pull", "DIR", "--delete"]]),
+    Scenario("shards-pull", ["pull", "DIR", "--delete"], shards_pull),
+    Scenario("shards-push", ["push", "DIR", "--delete"], shards_push, True),
+    Scenario("finish", ["finish", "DIR", "--round", "r"], ended_round,
+             begin=[["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"]]),
+    Scenario("finish-push", ["finish", "DIR", "--round", "r"], ended_push_round, True,
+             begin=[["push", "DIR", "--shard", "0/1", "--round", "r", "--delete"]]),
 ]
 
 

@@ -8,6 +8,7 @@ import shutil
 import crash_states
 import manifest
 import migration
+import shards
 from stage import Stage
 from trees import STATE, Snapshot, check_end, check_instant, read_tree, trash_of
 from workplace import Violation, Workplace
@@ -16,7 +17,9 @@ CONTENT = {"GetObject", "PutObject", "UploadPart", "CompleteMultipartUpload", "C
            "UploadPartCopy", "DeleteObject", "DeleteMultipleObjects", "InitiateMultipartUpload",
            "AbortMultipartUpload"}
 # What stays in the state directory between runs.
-KEPT = {"config", "identity", "lock", "manifest.db", "marker", "partial", "trash"}
+KEPT = {"config", "cuts", "identity", "lock", "manifest.db", "marker", "partial", "rounds", "shards",
+        "trash"}
+KEPT_OF_SHARDS = {"identity", "lock", "manifest.db", "partial", "result"}
 KILLED = -9
 OTHER_BOOT = "ffffffff-0000-4000-8000-000000000002"
 
@@ -61,7 +64,7 @@ class Trial:
         self.check_success(run)
         self.counts = place.counts()
         if not self.scenario.is_run:
-            self.check_success(place.run(self.scenario.repair_command(place)))
+            self.repair()
         self.baseline = self.moved(place.server.requests())
         if self.world.needed is not None and self.baseline != self.world.needed:
             raise Violation(f"{self.baseline} bytes moved instead of {self.world.needed}")
@@ -75,8 +78,11 @@ class Trial:
         self.snapshot.restore()
         if self.scenario.changes_bucket:
             self.snapshot.restore_bucket()
-        else:
-            self.place.server.forget_requests()
+        for command in self.scenario.begin_commands(self.place):
+            run = self.place.run(command)
+            if run.code != 0:
+                raise Violation(f"the run before did not succeed: {run}")
+        self.place.server.forget_requests()
 
     def moved(self, log):
         """Bytes of content that went over the wire."""
@@ -96,7 +102,7 @@ class Trial:
         if run.code != 0 or not run.events:
             return False
         if "in_step" not in summary:
-            return run.events[-1]["event"] == "cancelled"
+            return run.events[-1]["event"] in ("cancelled", "cut")
         # An empty directory that a kill left, and that this run fills, is only local to its plan:
         # there the trees tell whether both sides are equal.
         differences = ("only_remote", "local_changes", "damaged", "deleted_here", "deleted_there")
@@ -120,11 +126,11 @@ class Trial:
         """No run takes a sound manifest for a damaged one, or forgets what an older one says."""
         place, scenario = self.place, self.scenario
         path = scenario.manifest(place)
-        folder = os.path.dirname(path)
-        if not scenario.is_damaged and os.path.isdir(folder):
-            aside = [name for name in os.listdir(folder) if name.startswith("manifest.corrupt-")]
-            if aside:
-                raise Violation(f"a sound manifest was set aside: {aside}")
+        if not scenario.is_damaged:
+            for folder, _, names in os.walk(os.path.dirname(path)):
+                aside = [name for name in names if name.startswith("manifest.corrupt-")]
+                if aside:
+                    raise Violation(f"a sound manifest was set aside: {aside} in {folder}")
         older = self.world.older
         self.version = older and older.check_kept(
             path, place.path("recovered"), self.world, keeps_checkpoints)
@@ -161,7 +167,7 @@ class Trial:
         if is_disturbed:
             manifest.check_rows(self.rows(), place, bucket)
         else:
-            manifest.check_closed(self.scenario.manifest(place), place, bucket)
+            manifest.check_closed(self.manifests, place, bucket)
         if place.server.uploads():
             raise Violation(f"multipart uploads are left: {place.server.uploads()}")
         self.check_manifest_kept()
@@ -173,15 +179,32 @@ class Trial:
 
     def litter(self):
         """What is in the state directories and belongs to no finished run."""
+        state = self.scenario.state_folder(self.place)
+        places = {os.path.join(self.place.mirror, STATE): KEPT, state: KEPT}
+        cutting = shards.cutting(state)
         found = []
-        for folder in {os.path.join(self.place.mirror, STATE),
-                       os.path.dirname(self.scenario.manifest(self.place))}:
+        if cutting:
+            others = set(os.listdir(os.path.join(state, "shards"))) - {cutting}
+            found += [f"shards/{name}" for name in others]
+            for path in shards.manifests(state, cutting):
+                places[os.path.dirname(path)] = KEPT_OF_SHARDS
+        for folder, kept in places.items():
             for name in os.listdir(folder) if os.path.isdir(folder) else []:
                 if name == "partial":
                     found += os.listdir(os.path.join(folder, name))
-                elif name not in KEPT and not name.startswith("manifest.corrupt-"):
+                elif name not in kept and not name.startswith("manifest.corrupt-"):
                     found.append(name)
         return found
+
+    @property
+    def manifests(self):
+        return shards.manifests_of(self.scenario.state_folder(self.place))
+
+    def repair(self):
+        for command in self.scenario.repair_commands(self.place):
+            run = self.place.run(command)
+            self.check_success(run)
+        return run
 
     def check_quiet(self):
         """One more run moves nothing."""
@@ -189,11 +212,9 @@ class Trial:
         # What an earlier run had under way may be logged late, but not twice.
         for is_last in (False, True):
             place.server.forget_requests()
-            run = place.run(self.scenario.repair_command(place))
-            self.check_success(run)
-            summary = run.summary
+            run = self.repair()
             moved = [name for name in ("transferred", "bytes", "deleted", "renamed", "adopted")
-                     if summary.get(name) != 0]
+                     if run.summary.get(name, 0) != 0]
             requests = [request["operation"] for request in place.server.requests()
                         if request["operation"] in CONTENT]
             if moved or requests and is_last:
@@ -204,8 +225,7 @@ class Trial:
     def check_repaired(self, waste=None, ends_quiet=True):
         """The same command again mends everything, at a bounded price."""
         place = self.place
-        run = place.run(self.scenario.repair_command(place))
-        self.check_success(run)
+        self.repair()
         again = self.moved(place.server.requests()) - self.baseline
         self.check_finished()
         if waste is not None:
@@ -290,6 +310,9 @@ class Trial:
         if is_manifest and fired[0] == "open":
             # Of a file that it could not make SQLite keeps no reason.
             words += ["unable to open database file", "disk I/O error", "cannot be written"]
+        if is_manifest:
+            # Where it keeps a rollback journal, a file that it cannot look at counts as moved away.
+            words.append("readonly database")
         if word and not any(part in run.messages for part in words):
             raise Violation(f"{where}: the message says nothing of it: {run}")
 
@@ -327,8 +350,7 @@ class Trial:
         self.check_claims()
         place.set_boot(OTHER_BOOT)
         try:
-            run = place.run(self.scenario.repair_command(place))
-            self.check_success(run)
+            self.repair()
             self.check_finished()
             if ends_quiet:
                 self.check_quiet()
@@ -340,7 +362,7 @@ class Trial:
         """The rows of a manifest that is perhaps not closed; none of one that is not there yet."""
         place, scenario = self.place, self.scenario
         try:
-            return manifest.recovered_rows(scenario.manifest(place), place.path("recovered")) or {}
+            return manifest.recovered_rows(self.manifests, place.path("recovered"))
         except Violation:
             if scenario.is_damaged:
                 return {}

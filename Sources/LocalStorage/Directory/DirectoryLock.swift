@@ -106,12 +106,15 @@ package final class DirectoryLock: Sendable {
             guard error.isWithoutLocks else { throw error }
             (isFree, needsLease) = (true, true)
         }
-        guard isFree else {
-            let text = try file.read(at: 0, length: Self.maximumTextLength)
-            let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
-            throw .lockHeld(by: line.isEmpty ? "another process" : line)
-        }
+        guard isFree else { throw .lockHeld(by: try holder(in: file)) }
         return file
+    }
+
+    /// The process and host that a lock's file names.
+    fileprivate static func holder(in file: OpenFile) throws(LocalError) -> String {
+        let text = try file.read(at: 0, length: Self.maximumTextLength)
+        let line = displayText(text.prefix { $0 != UInt8(ascii: "\n") })
+        return line.isEmpty ? "another process" : line
     }
 
     /// Finds out that nobody holds the lease of a state directory; one of a dead holder is taken
@@ -186,6 +189,27 @@ extension MirrorDirectory {
             guard let folder = try stateFolder(shard, makes: false) else { continue }
             try DirectoryLock.requireFree(folder.directory, unless: interruption, onWait)
         }
+    }
+
+    /// The process and host that hold a shard of the mirror; nil if nobody does.
+    package func holder(ofShard folder: [String]) throws(LocalError) -> String? {
+        guard let folder = try stateFolder(folder, makes: false) else { return nil }
+        let descriptor: Int32
+        do throws(LocalError) {
+            descriptor = try calls.open(
+                at: folder.directory.descriptor,
+                PathBytes("lock"),
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return nil
+        }
+        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        defer { SystemCalls.unlock(file.descriptor) }
+        guard (try? calls.lockShared(descriptor)) == false else { return nil }
+        return try DirectoryLock.holder(in: file)
     }
 
     /// False if the file system of the state has no locks of ranges, such as SQLite takes.

@@ -34,6 +34,29 @@ extension MirrorDirectory {
         }
     }
 
+    /// True if a mirror was made in the directory of this path; false if there is no directory.
+    ///
+    /// Nothing is made or changed.
+    package static func hasMarker(at path: String, calls: SystemCalls) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let root = try openRoot(path, createsIfMissing: false, calls: calls)
+            let holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
+            let flags = SystemCalls.readingFlags
+            let descriptor = try calls.open(
+                at: holder.descriptor,
+                PathBytes(markerName),
+                flags: flags,
+                mode: 0
+            )
+            return try OpenFile(adopting: descriptor, name: "marker", calls: calls)
+                .status().kind == .file
+        } catch {
+            if case .missingDirectory = error { return false }
+            guard error.errno == ENOENT else { throw error }
+            return false
+        }
+    }
+
     /// Puts a marker in place of any before, durably; the first time that a manifest asks for it
     /// with the directories that lead to it.
     ///

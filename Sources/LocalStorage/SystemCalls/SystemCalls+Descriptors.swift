@@ -240,6 +240,17 @@ extension SystemCalls {
         in directory: Int32,
         _ body: (_ name: UnsafeBufferPointer<UInt8>, _ type: EntryType) -> Void
     ) throws(LocalError) {
+        try unsafe readNames(in: directory) { name, type in
+            unsafe body(name, type)
+            return true
+        }
+    }
+
+    /// The same for as long as `isMore` says so of each.
+    func readNames(
+        in directory: Int32,
+        while isMore: (_ name: UnsafeBufferPointer<UInt8>, _ type: EntryType) -> Bool
+    ) throws(LocalError) {
         // A descriptor of its own: the stream closes it and moves its position.
         let descriptor = try open(
             at: directory,
@@ -276,7 +287,9 @@ extension SystemCalls {
             let isDot = unsafe name[0] == UInt8(ascii: ".")
             if isDot, length == 1 { continue }
             if isDot, length == 2, unsafe name[1] == UInt8(ascii: ".") { continue }
-            unsafe body(UnsafeBufferPointer(start: name, count: length), type)
+            guard unsafe isMore(UnsafeBufferPointer(start: name, count: length), type) else {
+                return
+            }
         }
     }
 

@@ -2,6 +2,15 @@ public import SyncEngine
 public import SyncModel
 
 extension Mirror {
+    /// Asks whether a directory is a mirror, before a task of an array opens it: where its disk is
+    /// not mounted, nothing is to be written into the mount point.
+    ///
+    /// - Parameter directory: Its path.
+    /// - Throws: `SyncError` of code `refused` if nothing was mirrored into the directory yet.
+    public static func requireMirror(in directory: String) throws(SyncError) {
+        try MirrorEngine.requireMirror(in: directory)
+    }
+
     /// Cuts the mirror into shards, each a range of keys with a manifest of its own, so that many
     /// processes on many machines can each do some of them; one that is cut is cut anew.
     ///

@@ -34,9 +34,9 @@ struct RunCommand: Sendable {
             let code = ExitCode(try await run(options, record, notification))
             if case .save(let path, _)? = options.plan { say(saved: path) }
             return (await record.finish(code), false)
-        } catch let error as SyncError where error.code == .locked && skipsIfLocked {
+        } catch let error as SyncError where error.code == .locked && context.skipsIfLocked {
             record.note(skipped: error)
-            say(skipped: error)
+            context.say(skipped: error, direction)
             return (.success, true)
         } catch {
             _ = await record.finish(ExitCode(ending: error), error)
@@ -49,6 +49,7 @@ struct RunCommand: Sendable {
         _ record: RunRecording,
         _ notification: RunNotification?
     ) async throws -> RunSummary {
+        if options.shard != nil { try Mirror.requireMirror(in: context.directory()) }
         let mirror = try context.mirror()
         var options = options
         if let text = context.arguments.values[.backupDirectory] {
@@ -112,19 +113,23 @@ struct RunCommand: Sendable {
             context.say("the plan is saved in '\(file)'; 'osssync apply FILE' carries it out")
         }
     }
+}
 
-    private var skipsIfLocked: Bool {
-        context.arguments.values[.ifLocked].flatMap(LockChoice.init) == .skip
+extension CommandContext {
+    /// True if `--if-locked skip` was given.
+    var skipsIfLocked: Bool {
+        arguments.values[.ifLocked].flatMap(LockChoice.init) == .skip
     }
 
-    private func say(skipped error: SyncError) {
-        if context.output.isJSON {
+    /// Says that another run has the directory, and this one was skipped.
+    func say(skipped error: SyncError, _ direction: SyncDirection) {
+        if output.isJSON {
             var line = EventJSON.line("skipped", time: WallClock.text())
             line.add("direction", direction.rawValue)
             line.add("message", error.message)
-            context.say(line)
-        } else if !context.output.isQuiet {
-            context.complain(EventText.skipped(direction, error))
+            say(line)
+        } else if !output.isQuiet {
+            complain(EventText.skipped(direction, error))
         }
     }
 }

@@ -128,12 +128,18 @@ struct FinishCommand: Sendable {
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }
-        let summary = try await mirror.finish(
-            round: round.name,
-            round.direction,
-            options: options
-        ) { reporter.handle($0) }
-        return ExitCode(summary)
+        do {
+            let summary = try await mirror.finish(
+                round: round.name,
+                round.direction,
+                options: options
+            ) { reporter.handle($0) }
+            return ExitCode(summary)
+        } catch {
+            guard error.code == .locked, context.skipsIfLocked else { throw error }
+            context.say(skipped: error, round.direction)
+            return .success
+        }
     }
 }
 

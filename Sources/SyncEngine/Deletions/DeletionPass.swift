@@ -44,6 +44,8 @@ struct DeletionPass: Sendable {
             try await context.manifest.makeDurable()
             guard try await deleteFiles() else { return }
         }
+        // The end of a round that could not do all of it does the rest when it is repeated.
+        if isRepeated, !context.tracker.summary.isWithoutProblems { return }
         try await context.manifest.clearPlannedDeletions(run: context.run)
     }
 

@@ -21,10 +21,7 @@ struct DirectoryPruner: Sendable {
         for path in emptied {
             var next: RelativePath? = path
             while let parent = next {
-                guard context.paths.contains(parent.key) else {
-                    context.shard?.addEmptied(parent)
-                    break
-                }
+                guard context.paths.contains(parent.key) else { break }
                 if !forgetting.contains(parent.key),
                     try await context.manifest.entry(parent.key) != nil
                 {

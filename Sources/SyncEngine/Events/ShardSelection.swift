@@ -40,6 +40,9 @@ public struct ShardCounts: Sendable, Hashable {
     public let round: String
     /// Deletions that wait for the end of the round.
     public internal(set) var deletionsWaiting = 0
+
+    /// True if no shard has anything left to do but the deletions.
+    var isDone: Bool { complete == count }
 }
 
 /// A round over the shards of a cut mirror, as it began.

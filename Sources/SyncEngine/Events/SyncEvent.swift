@@ -271,7 +271,8 @@ public struct RunSummary: Sendable, Hashable {
     public var isWithoutProblems: Bool {
         (stopped == nil || reachedLimit != nil) && failed == 0 && conflicts == 0 && skipped == 0
             && damaged == 0
-            && deletionsHeldBack == nil && (direction == .pull || vanished == 0)
+            && deletionsHeldBack == nil && (shards?.isDone ?? true || reachedLimit != nil)
+            && (direction == .pull || vanished == 0)
     }
 
     /// True if both sides are equal now, but for what the filters leave out; of a limited run, what

@@ -176,7 +176,9 @@ extension MirrorRun {
         } catch let error as SyncError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }
             // The refusal is what counts; the next run drops a plan that is left.
-            try? await context.manifest.clearPlannedDeletions(run: context.run)
+            if !isRepeated {
+                try? await context.manifest.clearPlannedDeletions(run: context.run)
+            }
             throw error
         }
     }

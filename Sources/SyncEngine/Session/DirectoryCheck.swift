@@ -87,9 +87,16 @@ struct DirectoryCheck {
     /// The marker of a cut mirror was made before: runs of shards, which are many at a time, only
     /// read it.
     private func runOfShard(_ facts: Facts) async throws -> Finding {
-        guard facts.isMarked else { throw missing }
+        // A new manifest, in the place of one that was lost or damaged, knows of no marker yet.
+        let isNew = facts.recordedName == nil && facts.recordedRoot == nil
+        guard facts.isMarked || isNew, let marker = facts.marker else { throw missing }
         let isSame = facts.isSameRoot
         if records {
+            if isNew {
+                try await manifest.setSettings([
+                    (Setting.marker, marker.name), (Setting.root, facts.root.text),
+                ])
+            }
             if !isSame, facts.recordedRoot != .unknown {
                 try await manifest.setSetting(Setting.root, RootIdentity.unknown.text)
             }

@@ -29,14 +29,9 @@ final class ShardOutcome: Sendable {
         var mayConfirm: Bool
     }
 
-    private let state = Mutex<(found: Found?, emptied: Set<RelativePath>)>((nil, []))
+    private let state = Mutex<Found?>(nil)
 
-    var found: Found? { state.withLock { $0.found } }
+    var found: Found? { state.withLock { $0 } }
 
-    func note(_ found: Found) { state.withLock { $0.found = found } }
-
-    /// Directories of other shards that deletions in this one have perhaps left empty.
-    var emptied: Set<RelativePath> { state.withLock { $0.emptied } }
-
-    func addEmptied(_ path: RelativePath) { state.withLock { _ = $0.emptied.insert(path) } }
+    func note(_ found: Found) { state.withLock { $0 = found } }
 }

@@ -111,7 +111,15 @@ struct MirrorCutter: Sendable {
             (sums, total) = (points, (sample.objects, sample.bytes))
         }
         let cutting = Cutting(name: Cutting.randomName(settings.environment), bounds: bounds)
-        if !options.isDryRun { try await carryOut(cutting, sources) }
+        if !options.isDryRun {
+            do {
+                try await carryOut(cutting, sources)
+            } catch {
+                // On a full disk its manifests would leave no room for a run.
+                if try Cutting.read(in: directory) != cutting { removeUnfinished(cutting) }
+                throw error
+            }
+        }
         return reports(cutting, sums, total)
     }
 
@@ -341,6 +349,13 @@ extension MirrorCutter {
             joined.append((name, texts.joined(separator: separator)))
         }
         return joined
+    }
+
+    private func removeUnfinished(_ cutting: Cutting) {
+        guard let folder = try? directory.stateFolder([Cutting.folder], makes: false) else {
+            return
+        }
+        try? directory.removeFolder(cutting.name, in: folder)
     }
 
     /// What is left of the old state takes only room: a failure is said and nothing more.

@@ -4,6 +4,26 @@ package import SyncModel
 internal import SyncPlanner
 
 extension MirrorEngine {
+    /// What a task of an array asks before all else: on a machine where the directory's disk is not
+    /// mounted, nothing is to be written into the mount point.
+    ///
+    /// - Throws: `refused` if there is no mirror in the directory.
+    package static func requireMirror(in directory: String) throws(SyncError) {
+        let hasMarker: Bool
+        do throws(LocalError) {
+            hasMarker = try MirrorDirectory.hasMarker(at: directory, calls: .standard)
+        } catch {
+            throw SyncError(error)
+        }
+        guard !hasMarker else { return }
+        throw SyncError(
+            code: .refused,
+            message: "'\(displayText(directory.utf8))' is no mirror: its marker is missing. Is its "
+                + "disk mounted? If nothing was mirrored there yet, 'osssync shard DIR REMOTE' "
+                + "makes a cut mirror"
+        )
+    }
+
     /// Makes one side what the other is.
     ///
     /// Cancelling the task ends the run and keeps what the next run needs to resume.
@@ -73,6 +93,7 @@ extension MirrorEngine {
         return try await run.perform {
             let lock = try await run.lockWhole()
             defer { withExtendedLifetime(lock) {} }
+            run.begin()
             guard let round = try Round.read(name, in: run.directory) else {
                 throw SyncError(
                     code: .configuration,
@@ -112,8 +133,17 @@ extension MirrorEngine {
             let cutting = try Cutting.read(in: directory)
         else { return nil }
         var states: [ShardState] = []
+        var ended: [String: Bool] = [:]
+        func hasEnded(_ name: String) throws(SyncError) -> Bool {
+            if let known = ended[name] { return known }
+            let isEnded = try Round.hasEnded(name, in: directory)
+            ended[name] = isEnded
+            return isEnded
+        }
         for (range, number) in zip(cutting.ranges, cutting.numbers) {
             let result = try ShardResult.read(cutting.folder(number), in: directory)
+            // What was refused until the round ended is no longer planned.
+            let isOver = try result.map { result throws(SyncError) in try hasEnded(result.round) }
             states.append(
                 ShardState(
                     number: number,
@@ -122,7 +152,7 @@ extension MirrorEngine {
                     round: result?.round,
                     isComplete: result?.isComplete ?? false,
                     recorded: result?.check.rows,
-                    deletionsWaiting: result?.check.deletions ?? 0
+                    deletionsWaiting: isOver == false ? result?.check.deletions ?? 0 : 0
                 )
             )
         }

@@ -95,9 +95,23 @@ struct Round: Sendable, Hashable {
             ("--names", "\(options.names)"),
             ("--no-empty-dirs", "\(!options.keepsEmptyDirectories)"),
             ("--as-of", options.asOf.map { "\($0)" } ?? ""),
-            ("properties", "\(options.properties)"),
+            ("properties", described(options.properties)),
         ]
         return values.map { RoundOption(name: $0, value: $1) }
+    }
+
+    /// The same text in every process, for which dictionaries have no order.
+    private static func described(_ properties: ObjectProperties) -> String {
+        var values: [(String, String?)] = [
+            ("Content-Type", properties.contentType), ("class", properties.storageClass),
+            ("encryption", properties.encryption.map { "\($0)" }),
+            ("acl", properties.accessControl),
+        ]
+        values += properties.contentHeaders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        values += properties.sortedMetadata.map { ("metadata \($0.name)", $0.value) }
+        values += properties.sortedTags.map { ("tag \($0.name)", $0.value) }
+        return values.compactMap { name, value in value.map { "\(name)=\($0)" } }
+            .joined(separator: ", ")
     }
 }
 
@@ -238,7 +252,15 @@ extension Round {
         try folder?.write(Self.endName, record.content)
     }
 
-    func hasEnded(in directory: MirrorDirectory) throws -> Bool {
-        try directory.stateFolder([Self.folder, name], makes: false)?.read(Self.endName) != nil
+    func hasEnded(in directory: MirrorDirectory) throws(SyncError) -> Bool {
+        try Self.hasEnded(name, in: directory)
+    }
+
+    static func hasEnded(_ name: String, in directory: MirrorDirectory) throws(SyncError) -> Bool {
+        do throws(LocalError) {
+            return try directory.stateFolder([folder, name], makes: false)?.read(endName) != nil
+        } catch {
+            throw SyncError(error)
+        }
     }
 }

@@ -9,9 +9,13 @@ extension ShardedRun {
     /// The results of all shards in this round; nil in the place of one that has none.
     func results(_ round: Round) throws -> [ShardResult?] {
         try (0..<cutting.count).map { number in
-            let result = try ShardResult.read(cutting.folder(number), in: directory)
-            return result.flatMap { $0.isOf(round) ? $0 : nil }
+            try result(number, round)
         }
+    }
+
+    func result(_ number: Int, _ round: Round) throws(SyncError) -> ShardResult? {
+        let result = try ShardResult.read(cutting.folder(number), in: directory)
+        return result.flatMap { $0.isOf(round) ? $0 : nil }
     }
 
     /// Deletes what all shards have planned, if each has a result of this round and nothing in
@@ -37,6 +41,7 @@ extension ShardedRun {
             )
         }
         let results = found.compactMap { $0 }
+        reportUndone(results)
         let check = DeletionGuard.sum(
             of: results.map(\.check),
             round.direction,
@@ -52,7 +57,7 @@ extension ShardedRun {
             }
         case .allowed:
             try await delete(results, round, whole)
-            guard summary.failed == 0 else { return }
+            guard summary.isWithoutProblems else { return }
             try round.end(
                 [
                     ("shards", cutting.count), ("deletions", check.deletions),
@@ -62,6 +67,22 @@ extension ShardedRun {
             )
         }
         adviseCutting(results)
+    }
+
+    /// Says which tasks could not do all of their items.
+    private func reportUndone(_ results: [ShardResult]) {
+        let undone = results.indices.filter { !results[$0].isComplete }
+        // A run over all shards has said of each item what it is.
+        guard !undone.isEmpty, summary.failed + summary.conflicts + summary.skipped == 0 else {
+            return
+        }
+        emit(
+            .warning(
+                message: "not all is done in \(undone.count == 1 ? "shard" : "shards") "
+                    + "\(Self.listed(undone)): items failed, were skipped or are in conflict. "
+                    + "Run its task again, and then finish"
+            )
+        )
     }
 
     func holdBack(_ message: String) {
@@ -74,20 +95,21 @@ extension ShardedRun {
         _ round: Round,
         _ whole: DirectoryLock
     ) async throws {
-        var emptied: Set<RelativePath> = []
+        let parted =
+            round.direction == .push
+            ? nil : try PartedDirectories(cutting, options, in: directory)
+        if results.contains(where: { $0.check.deletions > 0 }) { try parted?.note() }
         for number in cutting.numbers.reversed() {
             try Task.checkCancellation()
-            let own = emptied.filter { ranges[number].contains($0.key) }
-            emptied.subtract(own)
+            let own = try parted?.emptied(in: ranges[number]) ?? []
             let result = results[number]
             guard result.check.deletions > 0 || !own.isEmpty || result.mayConfirm else { continue }
-            let outcome = ShardOutcome()
-            var shard = shard(number, round.rules, whole: whole, outcome)
+            var shard = shard(number, round.rules, whole: whole, ShardOutcome())
             shard.isFinishing = true
             let (run, _) = try await open(shard, options)
             _ = try await run.finishShard(confirms: result.mayConfirm, emptied: own)
-            emptied.formUnion(outcome.emptied)
         }
+        if summary.isWithoutProblems { try parted?.forget() }
     }
 
     /// Says when some shards have come to be much larger than others: an array ends with its

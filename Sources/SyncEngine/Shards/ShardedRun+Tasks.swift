@@ -13,9 +13,7 @@ extension ShardedRun {
         }
         let round: Round
         do {
-            if try Round.read(selection.round, in: directory) == nil {
-                try await acceptRules(nil)
-            }
+            try await acceptRules(of: selection.round)
             round = try Round.begin(selection.round, cutting, direction, options, in: directory)
         } catch {
             throw SyncError(any: error)
@@ -27,9 +25,25 @@ extension ShardedRun {
 
     private static let rulesTimeout = Duration.seconds(30)
 
+    /// The same by one of many tasks that begin at once: the first to do it begins the round, and
+    /// then works on the shard that the others wait for.
+    private func acceptRules(of round: String) async throws {
+        let end = settings.environment.monotonic() + Self.rulesTimeout
+        while try Round.read(round, in: directory) == nil {
+            do {
+                return try await acceptRules(nil)
+            } catch let error as SyncError
+                where error.code == .locked && settings.environment.monotonic() < end
+            {
+                continue
+            }
+        }
+    }
+
     /// The shards of one task.
     private func perform(_ numbers: [Int], _ round: Round) async throws {
         if numbers.isEmpty {
+            begin()
             emit(
                 .warning(
                     message: "this task has no shard: there are more tasks than shards, of which "
@@ -38,15 +52,16 @@ extension ShardedRun {
             )
         }
         defer {
-            let found = try? results(round)
-            let own = numbers.map { found?[$0] }
+            let own = numbers.map { number in try? result(number, round) }
+            let isOver = (try? Round.hasEnded(round.name, in: directory)) == true
             count { summary in
                 summary.shards = ShardCounts(
                     count: numbers.count,
                     complete: own.count { $0?.isComplete == true },
                     missing: zip(numbers, own).filter { $1 == nil }.map { $0.0 },
                     round: round.name,
-                    deletionsWaiting: own.reduce(0) { $0 + ($1?.check.deletions ?? 0) }
+                    deletionsWaiting: isOver
+                        ? 0 : own.reduce(0) { $0 + ($1?.check.deletions ?? 0) }
                 )
             }
         }
@@ -57,10 +72,12 @@ extension ShardedRun {
     private func performAll() async throws {
         let lock = try await lockWhole()
         defer { withExtendedLifetime(lock) {} }
+        begin()
         try await acceptRules(lock)
-        let newest = try Round.newest(in: directory)
-        let name = "run-\((newest?.ordinal ?? 0) + 1)"
-        let round = try Round.begin(name, cutting, direction, options, in: directory)
+        var ordinal = (try Round.newest(in: directory)?.ordinal ?? 0) + 1
+        // A user may have named a round so.
+        while try Round.read("run-\(ordinal)", in: directory) != nil { ordinal += 1 }
+        let round = try Round.begin("run-\(ordinal)", cutting, direction, options, in: directory)
         try await run((0..<cutting.count).map { $0 }, round, whole: lock)
         guard summary.reachedLimit == nil else { return }
         try await finish(round, lock)
@@ -74,7 +91,7 @@ extension ShardedRun {
         settings.shard = shard(number, nil, whole: whole, nil)
         var options = options
         // Another task may be doing the same.
-        if whole == nil { options.lockTimeout = Self.rulesTimeout }
+        if whole == nil { options.lockTimeout = .seconds(1) }
         let session = try await MirrorSession.open(
             settings,
             options,
@@ -98,13 +115,27 @@ extension ShardedRun {
         }
         return try await withTaskCancellationHandler {
             try await queue.run { () throws(LocalError) -> DirectoryLock in
-                let lock = try directory.lock(unless: interruption, onWait: emit)
+                let lock: DirectoryLock
+                do throws(LocalError) {
+                    lock = try directory.lock(unless: interruption, onWait: emit)
+                } catch {
+                    guard case .lockHeld = error else { throw error }
+                    // What the lock of the whole names is gone, if it is a task that works.
+                    for folder in folders {
+                        guard let text = try directory.holder(ofShard: folder) else { continue }
+                        throw .lockHeld(by: text)
+                    }
+                    throw error
+                }
                 try directory.requireIdle(
                     shards: folders,
                     lock,
                     unless: interruption,
                     onWait: emit
                 )
+                // What a killed process left there; a cut mirror has its downloads in its shards.
+                try directory.sweepStateFiles()
+                try directory.removePartials(directory.partialNames())
                 return lock
             }
         } onCancel: {

@@ -25,6 +25,7 @@ final class ShardedRun: Sendable {
     private struct State {
         var summary: RunSummary
         var warnings: Set<String> = []
+        var hasBegun = false
     }
 
     init(
@@ -54,10 +55,13 @@ final class ShardedRun: Sendable {
 
     func emit(_ event: SyncEvent) { onEvent(event) }
 
-    /// Runs `body`, and says at its begin and end what a plain run says.
-    func perform(
-        _ body: () async throws -> Void
-    ) async throws(SyncError) -> RunSummary {
+    /// Says that the run begins, once, when it has its lock: one that never had it has not begun.
+    func begin() {
+        let isFirst = state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+        guard isFirst else { return }
         onEvent(
             .started(
                 direction: direction,
@@ -65,12 +69,20 @@ final class ShardedRun: Sendable {
                 remote: settings.displayRemote
             )
         )
+    }
+
+    /// Runs `body`, and says at its begin and end what a plain run says.
+    func perform(
+        _ body: () async throws -> Void
+    ) async throws(SyncError) -> RunSummary {
         var failure: SyncError?
         do {
             try await body()
         } catch {
             failure = SyncError(any: error)
         }
+        if let failure, failure.code == .locked, !state.withLock({ $0.hasBegun }) { throw failure }
+        begin()
         count { summary in
             summary.seconds = (settings.environment.monotonic() - started).inSeconds
             if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }
@@ -84,7 +96,7 @@ final class ShardedRun: Sendable {
     /// Events of one shard's run as those of the whole.
     func forward(_ event: SyncEvent) {
         switch event {
-        case .started: return
+        case .started: begin()
         case .finished(let summary):
             count { $0.add(summary) }
         case .warning(let message):

@@ -1,0 +1,75 @@
+internal import LocalStorage
+internal import SyncModel
+
+/// The directories that lie on both sides of a cut: the key of such a directory is in one shard,
+/// and some of what it holds in others.
+///
+/// Deletions in those may leave it empty, and then it is to be removed. Its shard does not know of
+/// them, and an empty directory could as well be the user's. So those that hold something are noted
+/// before the first deletion; the note is there until all were looked at, also where a `finish` is
+/// killed in between.
+struct PartedDirectories {
+    private static let fileName = "parted"
+    private static let heading = "osssync-parted 1"
+
+    private(set) var paths: Set<RelativePath>
+    private let directory: MirrorDirectory
+    private let isNoted: Bool
+
+    /// Those that hold something, and those that a killed `finish` has noted.
+    init(
+        _ cutting: Cutting,
+        _ options: RunOptions,
+        in directory: MirrorDirectory
+    ) throws(LocalError) {
+        self.directory = directory
+        var keys: [ObjectKey] = []
+        // What cannot be read is noted anew, but for what a killed run has emptied.
+        if let content = try directory.stateFile(Self.fileName),
+            let record = StateRecord(Self.heading, content: content)
+        {
+            keys = record.all("directory").map { ObjectKey($0) }
+        }
+        isNoted = !keys.isEmpty
+        paths = Set(keys.compactMap { Self.path($0, options) })
+        for path in cutting.bounds.flatMap(\.partedDirectories).compactMap({
+            Self.path($0, options)
+        }) where !paths.contains(path) {
+            if try directory.holdsSomething(path) == true { paths.insert(path) }
+        }
+    }
+
+    private static func path(_ key: ObjectKey, _ options: RunOptions) -> RelativePath? {
+        try? RelativePath(key: key, links: options.links, names: options.names)
+    }
+
+    /// Makes the note, durably.
+    func note() throws(LocalError) {
+        guard !paths.isEmpty else { return }
+        var record = StateRecord(Self.heading)
+        for path in paths { record.add("directory", path.key.bytes) }
+        try directory.stateFolder([], makes: false)?.write(Self.fileName, record.content)
+    }
+
+    func forget() throws(LocalError) {
+        guard isNoted || !paths.isEmpty else { return }
+        try directory.removeStateFile(Self.fileName)
+    }
+
+    /// Those of a range of keys that are empty now.
+    func emptied(in range: KeyRange) throws(LocalError) -> Set<RelativePath> {
+        var found: Set<RelativePath> = []
+        for path in paths where range.contains(path.key) {
+            if try directory.holdsSomething(path) == false { found.insert(path) }
+        }
+        return found
+    }
+}
+
+extension ObjectKey {
+    /// The keys of the directories above it, which keys on both sides of it lie beneath.
+    fileprivate var partedDirectories: [ObjectKey] {
+        bytes.indices.dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
+            .map { ObjectKey(bytes[...$0]) }
+    }
+}
