@@ -27,20 +27,20 @@ extension MirrorEngine {
 /// Copies the rows of a mirror's manifests into one manifest for each new shard.
 struct MirrorCutter: Sendable {
     private static let stub = "whole"
-    private static let rowsAtOnce = 10_000
+    static let rowsAtOnce = 10_000
 
     /// One of the manifests that the mirror has now.
-    private struct Source: Sendable {
+    struct Source: Sendable {
         let range: KeyRange
         /// From the state of the mirror.
         let folder: [String]
         let session: MirrorSession
     }
 
-    private let settings: MirrorSettings
-    private let options: CutOptions
+    let settings: MirrorSettings
+    let options: CutOptions
     private let onWarning: @Sendable (String) -> Void
-    private let directory: MirrorDirectory
+    let directory: MirrorDirectory
     private let before: Cutting?
     /// Held if the mirror is cut; else the session has it.
     private let whole: DirectoryLock?
@@ -219,48 +219,6 @@ struct MirrorCutter: Sendable {
             )
         }
         return sources
-    }
-
-    /// The keys of the manifests; if they have none, those of a listing.
-    private func sample(_ sources: [Source]) async throws -> KeySample {
-        var sample = KeySample()
-        for source in sources {
-            var last: ObjectKey?
-            while true {
-                try Task.checkCancellation()
-                let page = try await source.session.manifest.entries(
-                    in: source.range,
-                    after: last,
-                    limit: Self.rowsAtOnce
-                )
-                guard let end = page.last else { break }
-                last = end.key
-                for entry in page { sample.add(entry.key, size: entry.size) }
-            }
-        }
-        return sample.objects > 0 ? sample : try await listedSample()
-    }
-
-    private func listedSample() async throws -> KeySample {
-        var sample = KeySample()
-        let prefix = settings.prefix
-        let lister = RemoteLister(
-            store: settings.store,
-            prefix: prefix,
-            ranges: .all,
-            splits: [],
-            pagesPerSplit: 1,
-            width: options.connectionLimit
-        )
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await lister.run() }
-            defer { group.cancelAll() }
-            var position = RemoteLister.Position()
-            while let page = try await lister.next(&position) {
-                for object in page { sample.add(object.key, size: object.size) }
-            }
-        }
-        return sample
     }
 }
 

@@ -170,6 +170,20 @@ extension EngineRuns {
             #expect(try fixture.tree("plain") == fixture.tree("cut"))
         }
 
+        @Test func `a directory that was never pushed is cut by its files`() async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<8 {
+                try fixture.write("cut/d/f\(index)", MirrorFixture.ramp(10, index))
+            }
+            try await Self.cut(fixture, "cut", 4)
+            let first = try await Self.task(fixture, "cut", .push, 0, of: 4, "one", Self.deletes)
+            #expect(first.transferred == 2)
+            for number in 1..<4 {
+                _ = try await Self.task(fixture, "cut", .push, number, of: 4, "one", Self.deletes)
+            }
+            #expect(try await fixture.objects().count == 8)
+        }
+
         /// A mirror "cut" of eight files in four shards, of which the bucket has lost two.
         private static func lessened() async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
