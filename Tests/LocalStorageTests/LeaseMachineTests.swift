@@ -4,137 +4,6 @@ import Testing
 
 @testable import LocalStorage
 
-/// Some processes, a record and claims.
-///
-/// Every call has three moments: it begins, it has its effect, it returns. In between any time may
-/// go by.
-private struct World {
-    struct Process {
-        var machine: LeaseMachine
-        /// What its clock showed when the world began: no two clocks agree.
-        let offset: Duration
-        /// Its seconds for a thousand of the world's.
-        let speed: Int
-        var call: Call?
-        /// By its own clock.
-        var trusted = Duration.seconds(-1 << 40)
-        var isRefused = false
-        var isKilled = false
-    }
-
-    struct Call {
-        let step: LeaseMachine.Step
-        let began: Duration
-        var answer: Answer?
-    }
-
-    enum Answer {
-        case found(LeaseMachine.Finding)
-        case claimed(Bool)
-        case done
-    }
-
-    var time = 0
-    var content = LeaseMachine.Content.absent
-    var claims: Set<UInt64> = []
-    var processes: [Process]
-
-    init(speeds: [Int], timing: LeaseTiming) {
-        processes = speeds.enumerated().map { index, speed in
-            Process(
-                machine: LeaseMachine(
-                    holder: "process\(index)",
-                    process: LeaseProcess(
-                        host: "h",
-                        boot: "",
-                        namespace: "",
-                        number: Int32(index + 1),
-                        start: ""
-                    ),
-                    timing: timing
-                ),
-                offset: .seconds(index * 31_557_600),
-                speed: speed
-            )
-        }
-    }
-
-    private func clock(_ index: Int) -> Duration {
-        processes[index].offset + .milliseconds(time * processes[index].speed)
-    }
-
-    /// Those that believe that they may change the mirror.
-    var acting: [Int] {
-        processes.indices.filter { index in
-            !processes[index].isKilled && clock(index) <= processes[index].trusted
-        }
-    }
-
-    /// One moment of one process; false if it can only wait.
-    mutating func move(_ index: Int, writesTorn: Bool = false) -> Bool {
-        guard !processes[index].isRefused, !processes[index].isKilled else { return false }
-        let now = clock(index)
-        guard let call = processes[index].call else {
-            let step = processes[index].machine.step(at: now)
-            switch step {
-            case .wait: return false
-            case .held(let until):
-                processes[index].trusted = until
-                return false
-            case .refused:
-                processes[index].isRefused = true
-            case .read, .claim, .dropClaim, .write:
-                processes[index].call = Call(step: step, began: now)
-            }
-            return true
-        }
-        guard let answer = call.answer else {
-            if writesTorn, case .write(let record) = call.step {
-                content = .damaged(checksum: record.beat)
-                // The caller was told of an error, and tries again.
-                processes[index].call = nil
-            } else {
-                let answer = effect(of: call.step)
-                processes[index].call?.answer = answer
-            }
-            return true
-        }
-        processes[index].call = nil
-        switch answer {
-        case .found(let found):
-            processes[index].machine.didRead(found, began: call.began, now: now)
-        case .claimed(let isMade):
-            processes[index].machine.didClaim(isMade, began: call.began)
-        case .done:
-            if case .write = call.step {
-                processes[index].machine.didWrite(now: now)
-            } else {
-                processes[index].machine.didDropClaim()
-            }
-        }
-        return true
-    }
-
-    private mutating func effect(of step: LeaseMachine.Step) -> Answer {
-        switch step {
-        case .read:
-            return .found(
-                LeaseMachine.Finding(content, claim: claims.max() ?? 0, isHolderGone: false)
-            )
-        case .claim(let number): return .claimed(claims.insert(number).inserted)
-        case .dropClaim(let number): claims.remove(number)
-        case .write(let record): content = .record(record)
-        case .wait, .held, .refused: break
-        }
-        return .done
-    }
-
-    /// Lets every process do what it can without any time going by.
-    mutating func settle() {
-        while processes.indices.contains(where: { move($0) }) {}
-    }
-}
-
 @Suite("Lease")
 struct LeaseMachineTests {
     private static let standard = LeaseTiming.standard
@@ -144,7 +13,7 @@ struct LeaseMachineTests {
         var held = Set<Int>()
         for seed in (part * 60)..<(part * 60 + 60) {
             var generator = SeededGenerator(seed: seed)
-            var world = World(
+            var world = LeaseWorld(
                 speeds: (0..<3).map { _ in Int.random(in: 975...1_025, using: &generator) },
                 timing: Self.standard
             )
@@ -170,7 +39,7 @@ struct LeaseMachineTests {
     }
 
     /// The next run of the same host, with a name of its own; what it trusted ends with it.
-    private func restart(_ index: Int, in world: inout World) {
+    private func restart(_ index: Int, in world: inout LeaseWorld) {
         world.processes[index].isRefused = false
         world.processes[index].call = nil
         world.processes[index].machine = LeaseMachine(
@@ -181,7 +50,9 @@ struct LeaseMachineTests {
         world.processes[index].trusted = .seconds(-1 << 40)
     }
 
-    private func run(_ world: inout World, seconds: Int, until isOver: (World) -> Bool) -> Int? {
+    private func run(_ world: inout LeaseWorld, seconds: Int, until isOver: (LeaseWorld) -> Bool)
+        -> Int?
+    {
         let start = world.time
         while world.time <= start + seconds {
             world.settle()
@@ -192,7 +63,7 @@ struct LeaseMachineTests {
     }
 
     @Test func `one that was killed is followed after a minute and a half`() throws {
-        var world = World(speeds: [1_000, 1_000], timing: Self.standard)
+        var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         world.processes[1].isKilled = true
         #expect(run(&world, seconds: 0) { $0.acting == [0] } == 0)
         world.processes[0].isKilled = true
@@ -202,7 +73,7 @@ struct LeaseMachineTests {
     }
 
     @Test func `one that lives is seen to after some seconds`() throws {
-        var world = World(speeds: [1_000, 1_000], timing: Self.standard)
+        var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         while world.acting.isEmpty { _ = world.move(0) }
         let seconds = try #require(run(&world, seconds: 100) { $0.processes[1].isRefused })
         #expect(seconds <= 12)
@@ -210,16 +81,16 @@ struct LeaseMachineTests {
     }
 
     @Test func `one that is let go is taken at once`() throws {
-        var world = World(speeds: [1_000, 1_000], timing: Self.standard)
+        var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         while world.acting.isEmpty { _ = world.move(0) }
         let free = try #require(world.processes[0].machine.release(at: .zero))
-        world.content = .record(free)
+        world.places[0].content = .record(free)
         world.processes[0].isKilled = true
         #expect(run(&world, seconds: 0) { $0.acting == [1] } == 0)
     }
 
     @Test func `a holder that slept goes on after a look if nobody came`() throws {
-        var world = World(speeds: [1_000], timing: Self.standard)
+        var world = LeaseWorld(speeds: [1_000], timing: Self.standard)
         world.settle()
         world.time += 300
         #expect(world.acting.isEmpty)
@@ -228,7 +99,7 @@ struct LeaseMachineTests {
     }
 
     @Test func `a holder that slept while somebody came ends`() throws {
-        var world = World(speeds: [1_000, 1_000], timing: Self.standard)
+        var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         while world.acting.isEmpty { _ = world.move(0) }
         let asleep = world.processes[0]
         world.processes[0].isKilled = true
