@@ -11,8 +11,8 @@ struct ConfiguredMirrorTests {
         _ fixture: StoreFixture,
         _ directory: String,
         state: String? = nil
-    ) throws -> OSSSync.Mirror {
-        try OSSSync.Mirror(
+    ) throws -> DirectoryMirror {
+        try DirectoryMirror(
             directory: fixture.path(directory),
             remote: Remote(dialect: .oss, bucket: StoreFixture.bucket, prefix: "photos"),
             configuration: fixture.configuration,

@@ -53,7 +53,7 @@ struct DoctorTests {
         _ environment: [String: String],
         profile: String? = nil
     ) throws {
-        try Mirror(
+        try DirectoryMirror(
             directory: home.path("dir"),
             remote: Remote(parsing: remote),
             allowsRebinding: true,
@@ -131,7 +131,7 @@ struct DoctorTests {
             """
         )
         try link(home, "oss://bucket", [:], profile: "mine")
-        let mirror = try Mirror(
+        let mirror = try DirectoryMirror(
             directory: home.path("dir"),
             remote: nil,
             allowsRebinding: false,

@@ -13,8 +13,8 @@ struct MirrorTests {
         rebinds: Bool = false,
         environment: [String: String] = environment,
         _ change: (inout ConnectionOptions) -> Void = { _ in }
-    ) throws -> Mirror {
-        try Mirror(
+    ) throws -> DirectoryMirror {
+        try DirectoryMirror(
             directory: home.path("dir"),
             remote: remote.map(Remote.init(parsing:)),
             allowsRebinding: rebinds,

@@ -16,7 +16,7 @@ struct Server: Sendable {
 /// Keeps a folder of photos and a prefix of a bucket in step, and shows how far it is.
 @main
 struct PhotoBackupExample {
-    let mirror: OSSSync.Mirror
+    let mirror: DirectoryMirror
 
     init(folder: String, remote: String, environment: [String: String]) throws {
         let server = Server(environment: environment)
@@ -27,7 +27,7 @@ struct PhotoBackupExample {
             endpoint: endpoint,
             credentials: .provider { try await server.temporaryKey() }
         )
-        let mirror = try OSSSync.Mirror(
+        let mirror = try DirectoryMirror(
             directory: folder,
             remote: Remote(parsing: remote),
             configuration: configuration,

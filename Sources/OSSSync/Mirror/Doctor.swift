@@ -57,7 +57,7 @@ public struct Doctor: Sendable {
             ]
         }
         do {
-            let mirror = try Mirror(
+            let mirror = try DirectoryMirror(
                 directory: directory,
                 remote: nil,
                 allowsRebinding: false,
@@ -81,7 +81,7 @@ public struct Doctor: Sendable {
     /// the bucket; none if it would begin.
     public func problems() async -> [Finding] {
         do throws(SyncError) {
-            let mirror = try Mirror(
+            let mirror = try DirectoryMirror(
                 directory: directory ?? ".",
                 remote: nil,
                 allowsRebinding: false,
@@ -94,7 +94,7 @@ public struct Doctor: Sendable {
     }
 
     /// The last complete runs, and the one that is active.
-    private func runs(_ mirror: Mirror) async -> [Finding] {
+    private func runs(_ mirror: DirectoryMirror) async -> [Finding] {
         func finding(_ state: Finding.State, _ message: String) -> Finding {
             Finding(subject: "last success", state: state, message: message)
         }
@@ -189,7 +189,7 @@ public struct Doctor: Sendable {
             + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
     }
 
-    private func bucket(_ mirror: Mirror, _ checksWrite: Bool) async -> [Finding] {
+    private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [Finding] {
         do {
             let client = try mirror.bucketClient()
             try await client.checkAccess()
@@ -261,7 +261,7 @@ public struct Doctor: Sendable {
     }
 }
 
-extension Mirror {
+extension DirectoryMirror {
     /// Where requests go.
     fileprivate var place: Finding {
         let endpoint = connection.endpoint

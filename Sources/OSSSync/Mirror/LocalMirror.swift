@@ -22,7 +22,7 @@ public struct LocalMirror: Sendable {
     ///
     /// - Parameters:
     ///   - directory: The directory's path.
-    ///   - deviceName: As for ``Mirror``.
+    ///   - deviceName: As for ``DirectoryMirror``.
     ///   - stateDirectory: Where the manifest is, if not in `.osssync` beneath the directory.
     ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
     public init(

@@ -5,7 +5,7 @@ struct CancelCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let mirror = try Mirror(
+        let mirror = try DirectoryMirror(
             directory: try context.directory(),
             remote: nil,
             allowsRebinding: false,

@@ -126,8 +126,8 @@ struct CommandContext: Sendable {
         return object
     }
 
-    func mirror() throws -> Mirror {
-        try Mirror(
+    func mirror() throws -> DirectoryMirror {
+        try DirectoryMirror(
             directory: try directory(),
             remote: try arguments.mirror.remote.map(Remote.init(parsing:)),
             allowsRebinding: arguments.has(.rebind),

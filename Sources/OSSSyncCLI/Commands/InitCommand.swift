@@ -21,7 +21,7 @@ struct InitCommand: Sendable {
             throw UsageError.contradiction("--unlink", "--check-write")
         }
         let directory = try context.directory()
-        let remote = try Mirror.unlink(
+        let remote = try DirectoryMirror.unlink(
             directory: directory,
             stateDirectory: context.arguments.values[.stateDirectory]
         )

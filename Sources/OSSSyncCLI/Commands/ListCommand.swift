@@ -92,7 +92,7 @@ struct ListCommand: Sendable {
         // Another kind of address is a mistake, and no directory.
         let isAddress = text.utf8.drop { $0 != UInt8(ascii: ":") }.starts(with: "://".utf8)
         guard isAddress else {
-            let mirror = try Mirror(
+            let mirror = try DirectoryMirror(
                 directory: text,
                 remote: nil,
                 allowsRebinding: false,

@@ -11,7 +11,7 @@ struct LogCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let mirror = try Mirror(
+        let mirror = try DirectoryMirror(
             directory: try context.directory(),
             remote: nil,
             allowsRebinding: false,
@@ -42,7 +42,7 @@ struct LogCommand: Sendable {
     }
 
     /// Writes the page.
-    private func write(_ path: String, _ mirror: Mirror) async throws -> ExitCode {
+    private func write(_ path: String, _ mirror: DirectoryMirror) async throws -> ExitCode {
         if let run = context.arguments.run { throw UsageError.contradiction("--html", run) }
         try RunRecording.check(context.arguments, context)
         let file = try ReplacedFile(page: path)

@@ -102,7 +102,7 @@ struct RestoreCommand: Sendable {
     private func undo(
         _ request: RestoreRequest,
         _ local: LocalMirror,
-        _ mirror: Mirror
+        _ mirror: DirectoryMirror
     ) async throws -> RestoreReport {
         var request = request
         if request.version == .lastRun {

@@ -49,7 +49,7 @@ struct RunCommand: Sendable {
         _ record: RunRecording,
         _ notification: RunNotification?
     ) async throws -> RunSummary {
-        if options.shard != nil { try Mirror.requireMirror(in: context.directory()) }
+        if options.shard != nil { try DirectoryMirror.requireMirror(in: context.directory()) }
         let mirror = try context.mirror()
         var options = options
         if let text = context.arguments.values[.backupDirectory] {
@@ -76,7 +76,7 @@ struct RunCommand: Sendable {
     static func set(
         backup text: String,
         _ direction: SyncDirection,
-        of mirror: Mirror,
+        of mirror: DirectoryMirror,
         isTyped: Bool = true,
         _ options: inout RunOptions
     ) throws {

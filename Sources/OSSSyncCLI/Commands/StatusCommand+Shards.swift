@@ -3,7 +3,7 @@ internal import OSSSync
 /// `osssync status` of a mirror that is cut into shards.
 extension StatusCommand {
     /// A line for each shard; exit status 1 with `--exit-code` while the newest round is not done.
-    func writeShards(_ shards: [ShardState], _ mirror: Mirror) throws -> ExitCode {
+    func writeShards(_ shards: [ShardState], _ mirror: DirectoryMirror) throws -> ExitCode {
         let round = try mirror.round(nil)
         if context.output.isJSON {
             for shard in shards { context.say(Self.line(shard)) }

@@ -40,7 +40,7 @@ struct StatusCommand: Sendable {
         return .success
     }
 
-    private func writeText(_ report: StatusReport, _ mirror: Mirror) {
+    private func writeText(_ report: StatusReport, _ mirror: DirectoryMirror) {
         context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
         if let limit = EventText.limit(report.paths) { context.say("  " + limit) }
         context.say("  recorded: " + countText(report.recorded, "item", "items"))

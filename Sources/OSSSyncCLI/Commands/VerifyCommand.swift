@@ -16,7 +16,7 @@ struct VerifyCommand: Sendable {
             checksRemote: arguments.has(.remote),
             repairs: arguments.has(.repair)
         )
-        let mirror = try Mirror(
+        let mirror = try DirectoryMirror(
             directory: try context.directory(),
             remote: nil,
             allowsRebinding: false,

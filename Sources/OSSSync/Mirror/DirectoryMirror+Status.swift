@@ -1,7 +1,7 @@
 internal import SyncEngine
 internal import SyncModel
 
-extension Mirror {
+extension DirectoryMirror {
     /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
     /// nothing.
     ///

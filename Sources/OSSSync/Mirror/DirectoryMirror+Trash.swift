@@ -3,7 +3,7 @@ internal import SyncEngine
 internal import SyncModel
 
 /// What pushes and syncs keep in the bucket of objects that they delete or replace.
-extension Mirror {
+extension DirectoryMirror {
     /// A prefix of the mirror's bucket as the place for `RunOptions.remoteTrash`.
     ///
     /// - Throws: `SyncError` of code `configuration` if it is of another bucket, lies within the

@@ -1,7 +1,7 @@
 internal import SyncEngine
 internal import SyncModel
 
-extension Mirror {
+extension DirectoryMirror {
     /// Ends the link of a directory: files, trash and manifest stay, and so do defaults of options
     /// in its configuration.
     ///

@@ -5,7 +5,7 @@ internal import SyncModel
 /// A directory and the remote that it is kept in step with.
 ///
 /// ```swift
-/// let mirror = try Mirror(
+/// let mirror = try DirectoryMirror(
 ///     directory: "Photos", remote: Remote(parsing: "oss://media/photos"),
 ///     configuration: configuration, deviceName: "kitchen"
 /// )
@@ -16,7 +16,7 @@ internal import SyncModel
 /// manifest is in `.osssync` below the directory, or in the chosen state directory.
 ///
 /// Not guaranteed: two runs on one directory; the second ends with an error of code `locked`.
-public struct Mirror: Sendable {
+public struct DirectoryMirror: Sendable {
     /// The directory, as it was given.
     public let directory: String
     /// The remote.

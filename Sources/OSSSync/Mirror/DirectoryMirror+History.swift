@@ -1,6 +1,6 @@
 internal import SyncEngine
 
-extension Mirror {
+extension DirectoryMirror {
     /// What is known of one path, and what each direction would do with it; changes nothing.
     ///
     /// Makes one request for the object. What follows from other keys is not considered.

@@ -1,7 +1,7 @@
 public import SyncEngine
 public import SyncModel
 
-extension Mirror {
+extension DirectoryMirror {
     /// Asks whether a directory is a mirror, before a task of an array opens it: where its disk is
     /// not mounted, nothing is to be written into the mount point.
     ///
