@@ -1,6 +1,7 @@
 /// The tables of `metadata.db`.
 enum Schema {
     static let settings = """
+        PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = OFF;
         PRAGMA foreign_keys = ON;
