@@ -2,13 +2,18 @@
 /// more of them move more.
 ///
 /// Each level is measured for at least two answers per request under way. If twice as many move
-/// clearly more, they stay and the next level is tried; if not, the former level is used again and
-/// the next attempt is made later. Answers and times come in, a level goes out: it knows no clock.
+/// clearly more, they stay and the next level is tried; if not, the former level is used again, and
+/// the next attempt is made after a pause that doubles with each attempt that fails: one moment in
+/// which the processor was busy must not slow the whole run, and a line that carries no more must
+/// not be tried all the time. Answers and times come in, a level goes out: it knows no clock.
 struct ConnectionGrowth {
     /// What a run begins with.
     static let firstLevel = 16
     private static let shortestWindow = Duration.milliseconds(100)
-    private static let pauseBetweenAttempts = Duration.seconds(10)
+    private static let shortestPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(16)
+    /// No attempt for so long after the service asked for less.
+    private static let pauseAfterRefusal = Duration.seconds(10)
     /// The gain that twice as many requests must bring.
     private static let worthwhileGain = 0.2
     /// What a request costs beside its content, in bytes that could have been moved instead.
@@ -27,6 +32,8 @@ struct ConnectionGrowth {
     /// The lower level that this one is compared with, and what that moved in a second.
     private var former: (level: Int, rate: Double)?
     private var notBefore: Duration
+    /// The pause after the next attempt that fails.
+    private var pause = shortestPause
 
     /// - Parameters:
     ///   - maximum: The highest level.
@@ -59,7 +66,7 @@ struct ConnectionGrowth {
     /// The service asked for less, or answered too late.
     mutating func refused(now: Duration) {
         former = nil
-        notBefore = now + Self.pauseBetweenAttempts
+        notBefore = now + Self.pauseAfterRefusal
         beginWindow(now)
     }
 
@@ -68,9 +75,11 @@ struct ConnectionGrowth {
             self.former = nil
             let ratio = Double(level) / Double(former.level)
             guard rate >= former.rate * (1 + Self.worthwhileGain * (ratio - 1)) else {
-                notBefore = now + Self.pauseBetweenAttempts
+                notBefore = now + pause
+                pause = min(pause * 2, Self.longestPause)
                 return change(to: former.level)
             }
+            pause = Self.shortestPause
         }
         guard level < maximum, now >= notBefore else { return }
         former = (level, rate)

@@ -40,6 +40,32 @@ struct AdaptiveLimitTests {
         #expect(growth.level == 128)
     }
 
+    @Test func `a moment without a gain does not hold a run back for long`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        var line = Line(latency: 0.02, capacity: 100_000)
+        line.run(&growth, seconds: 0.3)
+        #expect(growth.level == 32)
+        // The processor is busy with something else while more requests are tried.
+        line = Line(latency: 0.04, capacity: 100_000, now: line.now)
+        line.run(&growth, seconds: 0.5)
+        #expect(growth.level == 16)
+        line = Line(latency: 0.02, capacity: 100_000, now: line.now)
+        line.run(&growth, seconds: 2.5)
+        #expect(growth.level == 128)
+    }
+
+    @Test func `attempts that gain nothing become rare`() {
+        var growth = ConnectionGrowth(maximum: 128, now: .zero)
+        var line = Line(latency: 0.001, capacity: 8_000)
+        var attempts = 0
+        for _ in 0..<600 {
+            let before = growth.level
+            line.run(&growth, seconds: 0.1)
+            if growth.level > before { attempts += 1 }
+        }
+        #expect(attempts <= 10)
+    }
+
     @Test func `what the service takes is found between the ends`() {
         var growth = ConnectionGrowth(maximum: 128, now: .zero)
         var line = Line(latency: 0.1, capacity: 400)
