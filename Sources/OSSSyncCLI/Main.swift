@@ -23,7 +23,7 @@ enum Main {
         switch invocation {
         case .version:
             // Scripts read the first line.
-            let lines = ["osssync \(Version.text)"] + Version.libraries
+            let lines = ["osssync \(OSSSyncVersion.text)"] + OSSSyncVersion.libraries
             say(lines.joined(separator: "\n") + "\n")
         case .help(let subject):
             say(HelpText(width: HelpText.width(of: .standardOutput)).text(subject))

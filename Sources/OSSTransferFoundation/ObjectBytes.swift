@@ -101,7 +101,7 @@ extension BucketClient {
     /// The bytes of an object as they are fetched, from the first to the last.
     ///
     /// - Parameters:
-    ///   - key: The whole key; the prefix of `BucketClient.remote` is not put before it.
+    ///   - key: The whole key.
     ///   - pieceSize: How many bytes are fetched at a time and held in memory: 1 MiB.
     /// - Returns: The bytes; nothing is asked before the first one is.
     public func bytes(of key: String, pieceSize: Int = 1 << 20) -> ObjectBytes {

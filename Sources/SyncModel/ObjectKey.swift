@@ -35,6 +35,9 @@ package struct ObjectKey: Sendable, Hashable, Comparable {
                 .elementsEqual(Self.linkSuffix.utf8)
     }
 
+    /// The key as text; bytes that are not UTF-8 are replaced.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
     /// The key as text that is safe to print: see ``displayText(_:)``.
     package var display: String { displayText(bytes) }
 

@@ -284,6 +284,10 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     }
 
     /// The path as text that is safe to print.
+    package var text: String {
+        String(decoding: isDirectory ? bytes + [UInt8(ascii: "/")] : bytes, as: UTF8.self)
+    }
+
     package var display: String { displayText(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes) }
 
     package static func < (left: Self, right: Self) -> Bool { left.key < right.key }

@@ -58,13 +58,13 @@ struct PropertyArgumentsTests {
     }
 
     @Test(arguments: [
-        (Remote.Dialect.oss, "IA", "default", true), (.oss, "ColdArchive", "private", true),
+        (StoreDialect.oss, "IA", "default", true), (.oss, "ColdArchive", "private", true),
         (.oss, "STANDARD_IA", "private", false), (.oss, "IA", "bucket-owner-read", false),
         (.s3, "STANDARD_IA", "bucket-owner-read", true), (.s3, "TIER-2", "private", true),
         (.s3, "Standard", "private", false), (.s3, "GLACIER", "default", false),
     ])
     func `classes and access control are those of the store`(
-        dialect: Remote.Dialect,
+        dialect: StoreDialect,
         storageClass: String,
         accessControl: String,
         isRight: Bool

@@ -346,7 +346,7 @@ struct ReporterTests {
                     key: key,
                     attempt: 1,
                     limit: 7,
-                    wait: 4,
+                    wait: .seconds(4),
                     cause: "no network",
                     isOutage: isOutage
                 )

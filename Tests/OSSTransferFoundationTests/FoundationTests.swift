@@ -49,15 +49,18 @@ struct FoundationTests {
         #expect(try await client.get("k", limit: 10).value?.data == data)
     }
 
-    @Test func `dates are seconds`() {
+    @Test func `dates are instants of the store`() {
         let date = Date(timeIntervalSince1970: 1_767_323_045.75)
         #expect(StoreTime(date).secondsSince1970 == 1_767_323_045)
+        #expect(StoreTime(date).nanoseconds == 750_000_000)
+        #expect(StoreTime(date).date == date)
+        #expect(StoreTime(Date(timeIntervalSince1970: -0.25)).text == "1969-12-31T23:59:59.750Z")
         #expect(StoreTime(secondsSince1970: 12).date == Date(timeIntervalSince1970: 12))
         #expect(StoreTime(.distantFuture) > StoreTime(.distantPast))
         #expect(StoreTime(Date(timeIntervalSince1970: .infinity)).secondsSince1970 == .max)
         #expect(StoreTime(Date(timeIntervalSince1970: -.infinity)).secondsSince1970 == .min)
         let key = AccessKey(id: "i", secret: "s", securityToken: "t", expiration: date)
-        #expect(key.expiration == Date(timeIntervalSince1970: 1_767_323_045))
+        #expect(key.expiration?.date == date)
         #expect(AccessKey(id: "i", secret: "s").expiration == nil)
     }
 

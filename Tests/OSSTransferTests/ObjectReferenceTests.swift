@@ -15,8 +15,7 @@ struct ObjectReferenceTests {
         #expect(Array(reference.key.utf8) == Array(key.utf8))
         #expect(reference.name == name)
         #expect(reference.isDirectory == name.isEmpty)
-        #expect(reference.bucket.bucket == "media")
-        #expect(reference.bucket.prefix == "")
+        #expect(reference.bucket == "media")
         #expect(reference.text == (text == "oss://media" ? "oss://media/" : text))
     }
 

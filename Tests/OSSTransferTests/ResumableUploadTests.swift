@@ -32,7 +32,8 @@ struct ResumableUploadTests {
         #expect(first.transfer.state == .paused)
         #expect(fixture.names(in: "records").count == 1)
         let pending = try #require(try await client.incompleteUploads(prefix: "").first)
-        let sent = try await client.parts(of: "a/film.mov", uploadID: pending.uploadID)
+        let sent = try await client.multipartUpload(of: "a/film.mov", uploadID: pending.uploadID)
+            .parts()
         #expect(sent.count == 5)
 
         let notices = Notices()
@@ -215,7 +216,7 @@ struct ResumableUploadTests {
             let upload = try fixture.resumable(options, onNotice: notices.add)
             _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
             let pending = try #require(try await client.incompleteUploads(prefix: "").first)
-            try await client.abortUpload(of: "k", uploadID: pending.uploadID)
+            try await client.multipartUpload(of: "k", uploadID: pending.uploadID).abort()
             if !startsOver {
                 let error = await #expect(throws: SyncError.self) { try await upload.run() }
                 #expect(error?.code == .cannotResume)

@@ -166,7 +166,11 @@ struct SettingsTests {
 
     @Test(arguments: [Int64.min, -1, 0, .max])
     func `of keys: any time of their end can be told`(seconds: Int64) async throws {
-        let key = AccessKey(id: "id", secret: "secret", expirationSecondsSince1970: seconds)
+        let key = AccessKey(
+            id: "id",
+            secret: "secret",
+            expiration: StoreTime(secondsSince1970: seconds)
+        )
         let fixture = try StoreFixture(credentials: .provider { key })
         defer { fixture.stop() }
         let client = try fixture.client()

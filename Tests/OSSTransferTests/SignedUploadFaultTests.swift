@@ -171,8 +171,8 @@ struct SignedUploadFaultTests {
         #expect(long?.code == .configuration)
     }
 
-    @Test(arguments: [Remote.Dialect.oss, .s3], [1_000, 6 << 20])
-    func `does not replace an object if it must not`(dialect: Remote.Dialect, size: Int)
+    @Test(arguments: [StoreDialect.oss, .s3], [1_000, 6 << 20])
+    func `does not replace an object if it must not`(dialect: StoreDialect, size: Int)
         async throws
     {
         let fixture = try StoreFixture()

@@ -17,13 +17,14 @@ final class SigningServer: Sendable {
 
     init(
         _ fixture: StoreFixture,
-        _ dialect: Remote.Dialect = .oss,
+        _ dialect: StoreDialect = .oss,
         _ signature: StoreConfiguration.Signature = .v4
     ) throws {
         var configuration = fixture.configuration
         configuration.signature = signature
         client = try BucketClient(
-            remote: Remote(dialect: dialect, bucket: StoreFixture.bucket, prefix: ""),
+            StoreFixture.bucket,
+            dialect: dialect,
             configuration: configuration
         )
     }
@@ -61,7 +62,7 @@ final class SigningServer: Sendable {
 
     /// The object `k` for a device.
     func target(
-        _ dialect: Remote.Dialect = .oss,
+        _ dialect: StoreDialect = .oss,
         key: String = "k"
     ) throws(SyncError) -> UploadTarget {
         var connection = ConnectionSettings()

@@ -18,7 +18,7 @@ struct SignedUploadTests {
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
-        let dialect: Remote.Dialect
+        let dialect: StoreDialect
         let signature: StoreConfiguration.Signature
         let size: Int
 

@@ -93,7 +93,7 @@ struct StoreConfigurationTests {
         )
         let error = #expect(throws: SyncError.self) {
             try BucketClient(
-                remote: Remote(dialect: .oss, bucket: "bucket", prefix: ""),
+                "bucket",
                 configuration: configuration
             )
         }

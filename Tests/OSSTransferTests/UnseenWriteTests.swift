@@ -26,7 +26,8 @@ struct UnseenWriteTests {
 
     private func client(_ fixture: StoreFixture) throws -> BucketClient {
         try BucketClient(
-            remote: Remote(dialect: .s3, bucket: StoreFixture.bucket, prefix: ""),
+            StoreFixture.bucket,
+            dialect: .s3,
             configuration: fixture.configuration
         )
     }

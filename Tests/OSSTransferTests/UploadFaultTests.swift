@@ -71,9 +71,10 @@ struct UploadFaultTests {
     {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        for dialect in [Remote.Dialect.oss, .s3] {
+        for dialect in [StoreDialect.oss, .s3] {
             let client = try BucketClient(
-                remote: Remote(dialect: dialect, bucket: StoreFixture.bucket, prefix: ""),
+                StoreFixture.bucket,
+                dialect: dialect,
                 configuration: fixture.configuration
             )
             try await client.put([9], to: "k")

@@ -26,10 +26,11 @@ struct UploadHeaderTests {
 
     private func client(
         _ server: ScriptedServer,
-        _ dialect: Remote.Dialect
+        _ dialect: StoreDialect
     ) throws -> BucketClient {
         try BucketClient(
-            remote: Remote(dialect: dialect, bucket: "bucket", prefix: ""),
+            "bucket",
+            dialect: dialect,
             configuration: StoreConfiguration(
                 region: "cn-hangzhou",
                 endpoint: server.url,
@@ -38,8 +39,8 @@ struct UploadHeaderTests {
         )
     }
 
-    @Test(arguments: [Remote.Dialect.oss, .s3]) func `is in the headers of its first request`(
-        dialect: Remote.Dialect
+    @Test(arguments: [StoreDialect.oss, .s3]) func `is in the headers of its first request`(
+        dialect: StoreDialect
     ) async throws {
         let server = refusing()
         defer { server.stop() }
@@ -49,7 +50,7 @@ struct UploadHeaderTests {
             try await client.put([1], to: "k", options: options)
         }
         await #expect(throws: SyncError.self) {
-            try await client.initiateUpload(of: "k", options: options)
+            try await client.multipartUpload(of: "k", options: options)
         }
         let requests = server.requests
         #expect(requests.map(\.method) == ["PUT", "POST"])
@@ -99,7 +100,7 @@ struct UploadHeaderTests {
                     try await client.put([1], to: "k", options: put)
                 },
                 await #expect(throws: SyncError.self) {
-                    try await client.initiateUpload(of: "k", options: put)
+                    try await client.multipartUpload(of: "k", options: put)
                 },
                 #expect(throws: SyncError.self) {
                     try ResumableUpload(of: "file", to: client, key: "k", options: options)

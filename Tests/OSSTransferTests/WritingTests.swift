@@ -24,10 +24,7 @@ struct WritingTests {
         #expect(info.storageClass == "Standard")
         #expect(receipt.callback == nil)
         var keys: [String] = []
-        try await client.list { object in
-            keys.append(object.exactKey)
-            return true
-        }
+        for try await object in client.objects() { keys.append(object.key) }
         #expect(keys == ["a/b c"])
     }
 
@@ -62,10 +59,7 @@ struct WritingTests {
         try await client.delete("from")
         #expect(try await client.delete(["to", "never"]).isEmpty)
         var count = 0
-        try await client.list { _ in
-            count += 1
-            return true
-        }
+        for try await _ in client.objects() { count += 1 }
         #expect(count == 0)
     }
 
@@ -97,37 +91,37 @@ struct WritingTests {
         defer { fixture.stop() }
         let client = try fixture.client()
         let bytes = StoreFixture.ramp(250_000)
-        let upload = try await client.initiateUpload(of: "big", options: PutOptions())
+        let upload = try await client.multipartUpload(of: "big")
         var parts: [ObjectPart] = []
         for (index, start) in stride(from: 0, to: bytes.count, by: 102_400).enumerated() {
             parts.append(
-                try await client.uploadPart(
+                try await upload.send(
                     Array(bytes[start..<min(start + 102_400, bytes.count)]),
-                    number: index + 1,
-                    of: "big",
-                    uploadID: upload
+                    number: index + 1
                 )
             )
         }
-        let listed = try await client.parts(of: "big", uploadID: upload)
+        // As another process that knows only its name.
+        let same = client.multipartUpload(of: "big", uploadID: upload.uploadID)
+        let listed = try await same.parts()
         #expect(listed.map(\.number) == [1, 2, 3])
         #expect(listed.map(\.size) == [102_400, 102_400, 45_200])
         #expect(listed.map(\.etag) == parts.map(\.etag))
-        #expect(try await client.incompleteUploads(prefix: "").map(\.uploadID) == [upload])
-        let receipt = try await client.completeUpload(of: "big", uploadID: upload, parts: parts)
+        #expect(try await client.incompleteUploads(prefix: "").map(\.uploadID) == [upload.uploadID])
+        let receipt = try await same.complete(parts)
         let read = try #require(try await client.get("big", limit: 1 << 20).value)
         #expect(read.bytes == bytes)
         #expect(read.info.etag == receipt.etag)
         let late = await #expect(throws: SyncError.self) {
-            try await client.parts(of: "big", uploadID: upload)
+            try await upload.parts()
         }
         #expect(late?.code == .cannotResume)
 
-        let second = try await client.initiateUpload(of: "big")
-        try await client.abortUpload(of: "big", uploadID: second)
+        let second = try await client.multipartUpload(of: "big")
+        try await second.abort()
         #expect(try await client.incompleteUploads(prefix: "") == [])
         let number = await #expect(throws: SyncError.self) {
-            try await client.uploadPart([1], number: 10_001, of: "big", uploadID: second)
+            try await second.send([1], number: 10_001)
         }
         #expect(number?.code == .configuration)
     }
@@ -136,7 +130,7 @@ struct WritingTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let client = try fixture.client()
-        let upload = try await client.initiateUpload(of: "big")
+        let upload = try await client.multipartUpload(of: "big")
         try fixture.setFaults(
             """
             [{"match": {"operation": "UploadPart"},
@@ -145,7 +139,7 @@ struct WritingTests {
             """
         )
         let error = await #expect(throws: SyncError.self) {
-            try await client.uploadPart([1, 2], number: 1, of: "big", uploadID: upload)
+            try await upload.send([1, 2], number: 1)
         }
         #expect(
             error?.message == "UploadPart of 'big' failed: the MD5 that the server computed is not "

@@ -48,7 +48,7 @@ package final class StoreFixture: Sendable {
         var configuration = configuration
         change(&configuration)
         return try BucketClient(
-            remote: Remote(dialect: .oss, bucket: Self.bucket, prefix: ""),
+            Self.bucket,
             configuration: configuration
         )
     }

@@ -25,10 +25,7 @@ struct ResumableUploadExample {
                 )
             }
         )
-        let client = try BucketClient(
-            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
-            configuration: configuration
-        )
+        let client = try BucketClient(bucket, configuration: configuration)
 
         var options = UploadOptions()
         options.recordDirectory = file + ".uploads"

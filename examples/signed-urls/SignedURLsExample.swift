@@ -7,10 +7,7 @@ struct Server: Sendable {
     let bucket: String
 
     func signedURLs(of key: String) async throws -> PresignedURLs {
-        let client = try BucketClient(
-            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
-            configuration: configuration
-        )
+        let client = try BucketClient(bucket, configuration: configuration)
         let lifetime = Duration.seconds(900)
         let urls = PresignedURLs(
             get: try await client.presignedURL(.get, key: key, lifetime: lifetime),
@@ -20,10 +17,7 @@ struct Server: Sendable {
     }
 
     func addressForUpload(of key: String) async throws -> String {
-        let client = try BucketClient(
-            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
-            configuration: configuration
-        )
+        let client = try BucketClient(bucket, configuration: configuration)
         let target = try await client.presignedURL(
             .put,
             key: key,
@@ -37,10 +31,7 @@ struct Server: Sendable {
         guard request.key.hasPrefix("incoming/") else {
             throw SyncError(code: .forbidden, message: "devices write beneath incoming/ only")
         }
-        let client = try BucketClient(
-            remote: Remote(dialect: .oss, bucket: bucket, prefix: ""),
-            configuration: configuration
-        )
+        let client = try BucketClient(bucket, configuration: configuration)
         return try await client.sign(request, lifetime: .seconds(300))
     }
 
@@ -100,10 +91,7 @@ struct Device: Sendable {
             endpoint: endpoint,
             credentials: .provider { try await server.temporaryKey() }
         )
-        let client = try BucketClient(
-            remote: Remote(dialect: .oss, bucket: bucket, prefix: "incoming"),
-            configuration: configuration
-        )
+        let client = try BucketClient(bucket, configuration: configuration)
         let upload = try ResumableUpload(of: film, to: client, key: key)
         let outcome = try await upload.run()
         if case .finished(let object) = outcome { print("sent \(object.size) bytes") }

@@ -5,18 +5,25 @@ extension BucketClient {
     /// Makes a client from configuration; no request is made.
     ///
     /// - Parameters:
-    ///   - remote: The bucket, and the prefix that listings begin with.
+    ///   - bucket: The bucket's name.
+    ///   - dialect: The protocol: OSS unless specified otherwise.
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
     /// - Throws: `SyncError` of code `configuration`.
     public init(
-        remote: Remote,
+        _ bucket: String,
+        dialect: StoreDialect = .oss,
         sources: ConfigurationSources,
         connectionLimit: Int = 4
     ) throws(SyncError) {
         try self.init(
-            remote: remote,
-            connection: try ResolvedConnection(remote, link: nil, sources: sources),
+            bucket,
+            dialect: dialect,
+            connection: try ResolvedConnection(
+                Remote(dialect: dialect, bucket: bucket, prefix: ""),
+                link: nil,
+                sources: sources
+            ),
             connectionLimit: connectionLimit
         )
     }

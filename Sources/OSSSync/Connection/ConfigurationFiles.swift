@@ -5,12 +5,12 @@ internal import SyncEngine
 struct ConfigurationFiles: Sendable {
     let sources: ConfigurationSources
     let link: LinkFile?
-    let dialect: Remote.Dialect
+    let dialect: StoreDialect
     let context: CredentialsContext
 
     private static let processTimeLimit = Duration.seconds(10)
 
-    init(_ sources: ConfigurationSources, link: LinkFile?, dialect: Remote.Dialect) {
+    init(_ sources: ConfigurationSources, link: LinkFile?, dialect: StoreDialect) {
         self.sources = sources
         self.link = link
         self.dialect = dialect

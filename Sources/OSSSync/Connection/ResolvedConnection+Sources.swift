@@ -37,7 +37,8 @@ extension ResolvedConnection {
             throw Self.usage("'\(displayText(version))' is not a supported signature version")
         }
         let location = try BucketLocation(
-            remote,
+            remote.bucket,
+            remote.dialect,
             address: address,
             region: region,
             addressing: choice,
@@ -69,7 +70,7 @@ extension ResolvedConnection {
     /// The first region, unless a place before it has an endpoint that names another one.
     ///
     /// Signatures for a region that does not match the endpoint are rejected.
-    private static func region(_ locations: [LocationSettings], _ dialect: Remote.Dialect)
+    private static func region(_ locations: [LocationSettings], _ dialect: StoreDialect)
         -> String?
     {
         for location in locations {
@@ -86,7 +87,7 @@ extension ResolvedConnection {
     private static func provider(
         _ locations: [LocationSettings],
         asked: String?,
-        _ dialect: Remote.Dialect
+        _ dialect: StoreDialect
     ) throws(SyncError) -> StoreProvider? {
         guard dialect == .s3 else {
             guard asked == nil else { throw usage("--provider is for s3:// remotes") }
@@ -142,7 +143,7 @@ private struct EnvironmentLocation {
     let location: LocationSettings
     let caFile: String?
 
-    init(_ dialect: Remote.Dialect, _ environment: [String: String]) {
+    init(_ dialect: StoreDialect, _ environment: [String: String]) {
         func first(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }

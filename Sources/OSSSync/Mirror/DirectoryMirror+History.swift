@@ -42,7 +42,7 @@ extension DirectoryMirror {
 
     /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
-        lastSuccess: [SyncDirection: Int64], running: PastRun?
+        lastSuccess: [SyncDirection: StoreTime], running: PastRun?
     ) {
         try await inspecting(connectionLimit: 1).history()
     }

@@ -56,7 +56,8 @@ extension DirectoryMirror {
 
     /// The last run of this machine that left something in the trash of the bucket; as
     /// ``LocalMirror/lastRunInTrash()``.
-    public func lastRunInRemoteTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+    public func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
+    {
         try await engine(connectionLimit: 1).lastRunInRemoteTrash()
     }
 
@@ -84,7 +85,7 @@ extension DirectoryMirror {
     ///
     /// - Throws: `SyncError`.
     public func keepsVersions() async throws(SyncError) -> Bool {
-        try await bucketClient().keepsVersions() == true
+        try await bucketClient().keepsVersions(beneath: remote.prefix) == true
     }
 
     /// Copies back what a versioned bucket had at a time, where there is nothing now, and downloads
@@ -92,18 +93,18 @@ extension DirectoryMirror {
     ///
     /// - Parameters:
     ///   - request: What comes back, and where; its version means nothing here.
-    ///   - time: In seconds since 1970 UTC.
+    ///   - time: The time.
     ///   - options: Those of the pull that downloads it.
     ///   - onFile: Called with each object from any thread.
     /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
     public func restoreVersions(
         _ request: RestoreRequest,
-        at time: Int64,
+        at time: StoreTime,
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        let past = PastStore(try bucketClient().store, at: Timestamp(seconds: time))
+        let past = PastStore(try bucketClient().store, at: time.timestamp)
         return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
     }
 

@@ -59,7 +59,7 @@ public struct DirectoryMirror: Sendable {
         link = nil
         linkContent = nil
         sources = nil
-        connection = try ResolvedConnection(remote, configuration)
+        connection = try ResolvedConnection(remote.bucket, remote.dialect, configuration)
     }
 
     /// Reads a directory's link, or takes `remote` for one that has none.
@@ -198,7 +198,8 @@ public struct DirectoryMirror: Sendable {
             let client = try bucketClient()
             let isEmpty =
                 options.asOf == nil
-                ? try await !client.hasObjects() : try await client.keepsVersions() == nil
+                ? try await !client.hasObjects(beneath: remote.prefix)
+                : try await client.keepsVersions(beneath: remote.prefix) == nil
             let hasFiles = direction == .pull ? true : try hasFiles()
             if isEmpty, direction == .pull || direction == .sync && !hasFiles {
                 throw await nothingThere(client)
@@ -233,10 +234,10 @@ public struct DirectoryMirror: Sendable {
     }
 
     /// Refuses a time of which the bucket has nothing, unless the directory is of one already.
-    private func checkPast(_ time: Int64) async throws(SyncError) {
+    private func checkPast(_ time: StoreTime) async throws(SyncError) {
         guard local.recordedTime() == nil else { return }
         let client = try bucketClient()
-        switch try await client.keepsVersions() {
+        switch try await client.keepsVersions(beneath: remote.prefix) {
         case nil: return
         case false?:
             throw SyncError(
@@ -245,7 +246,7 @@ public struct DirectoryMirror: Sendable {
                     + "is not there; nothing was changed"
             )
         case true?:
-            guard try await !client.hadObjects(at: time) else { return }
+            guard try await !client.hadObjects(beneath: remote.prefix, at: time) else { return }
             throw SyncError(
                 code: .notFound,
                 message: "'\(remote.display)' had nothing at that time; nothing was changed"
@@ -314,9 +315,9 @@ public struct DirectoryMirror: Sendable {
             .verify(options, onFinding: onFinding)
     }
 
-    /// The bucket, for single calls.
+    /// The bucket, for single calls; its keys are whole, with the remote's prefix.
     public func bucketClient() throws(SyncError) -> BucketClient {
-        try BucketClient(remote: remote, connection: connection)
+        try BucketClient(remote.bucket, dialect: remote.dialect, connection: connection)
     }
 
     /// What requests would be signed with now.
@@ -341,7 +342,7 @@ public struct DirectoryMirror: Sendable {
 
     func engine(
         connectionLimit: Int,
-        asOf: Int64? = nil
+        asOf: StoreTime? = nil
     ) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
         let storeObserver = StoreObserver { connection.notify($0, prefix: prefix) }
@@ -365,7 +366,7 @@ public struct DirectoryMirror: Sendable {
                     asOf: asOf
                 ),
                 displayRemote: remote.display,
-                store: asOf.map { PastStore(store, at: Timestamp(seconds: $0)) } ?? store,
+                store: asOf.map { PastStore(store, at: $0.timestamp) } ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )

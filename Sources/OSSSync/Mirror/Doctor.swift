@@ -125,9 +125,8 @@ public struct Doctor: Sendable {
         }
     }
 
-    private static func text(_ seconds: Int64) -> String {
-        let time = StoreTime(secondsSince1970: seconds)
-        return "\(time.localText) (local time, \(time.localOffset))"
+    private static func text(_ time: StoreTime) -> String {
+        "\(time.localText) (local time, \(time.localOffset))"
     }
 
     /// Checks both services, because without a directory it is unknown which one is used.
@@ -136,7 +135,7 @@ public struct Doctor: Sendable {
     private func credentialsOfUser() async -> [Finding] {
         var findings: [Finding] = []
         var absences: [Finding] = []
-        for (dialect, name) in [(Remote.Dialect.oss, "OSS"), (.s3, "S3")] {
+        for (dialect, name) in [(StoreDialect.oss, "OSS"), (.s3, "S3")] {
             let (finding, isAbsence) = await credentials(for: dialect)
             let named = Finding(
                 subject: finding.subject,
@@ -149,7 +148,7 @@ public struct Doctor: Sendable {
     }
 
     private func credentials(
-        for dialect: Remote.Dialect
+        for dialect: StoreDialect
     ) async -> (finding: Finding, isAbsence: Bool) {
         let provider: any CredentialsProvider
         do throws(SyncError) {
@@ -192,7 +191,7 @@ public struct Doctor: Sendable {
     private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [Finding] {
         do {
             let client = try mirror.bucketClient()
-            try await client.checkAccess()
+            try await client.checkAccess(prefix: mirror.remote.prefix)
             var findings = [
                 Finding(
                     subject: "bucket",
@@ -219,16 +218,16 @@ public struct Doctor: Sendable {
                     )
                 )
             }
-            if checksWrite { findings.append(await Self.writing(client)) }
+            if checksWrite { findings.append(await Self.writing(client, mirror.remote.prefix)) }
             return findings
         } catch {
             return [Self.failure("bucket", error)]
         }
     }
 
-    private static func writing(_ client: BucketClient) async -> Finding {
+    private static func writing(_ client: BucketClient, _ prefix: String) async -> Finding {
         do throws(SyncError) {
-            try await client.checkWriteAccess()
+            try await client.checkWriteAccess(prefix: prefix)
             return Finding(subject: "writing", state: .good, message: "objects can be written")
         } catch {
             return failure("writing", error)

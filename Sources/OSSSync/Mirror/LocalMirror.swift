@@ -58,13 +58,13 @@ public struct LocalMirror: Sendable {
         try await MirrorWatch(settings, options, onEvent: onEvent, push: push).run()
     }
 
-    /// When the last complete run of each direction ended, in seconds since 1970 UTC.
+    /// When the last complete run of each direction ended.
     ///
     /// Takes no lock.
     ///
     /// - Returns: Nothing for a direction without such a run.
     /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
-    public func lastSuccess() async throws(SyncError) -> [SyncDirection: Int64] {
+    public func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
         try await settings.lastSuccess()
     }
 
@@ -131,11 +131,10 @@ public struct LocalMirror: Sendable {
         try MirrorTrash(settings: settings).hasRemote()
     }
 
-    /// The last run that left something in the trash here: when it began, in seconds since 1970
-    /// UTC, and its number.
+    /// The last run that left something in the trash here: when it began, and its number.
     ///
     /// - Throws: `SyncError`.
-    public func lastRunInTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+    public func lastRunInTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
         try await MirrorTrash(settings: settings).lastRun()
     }
 }

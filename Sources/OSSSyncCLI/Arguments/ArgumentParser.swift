@@ -98,7 +98,7 @@ struct ArgumentParser {
         if case .choice(let words) = row.value, !words.contains(value) {
             throw .badValue(
                 option: name,
-                value: displayText(value),
+                value: String(terminalSafe: value),
                 expected: "expected one of " + words.joined(separator: ", ")
             )
         }
@@ -110,7 +110,7 @@ struct ArgumentParser {
             if row.option == .backupDirectory, values[row.option] != nil {
                 throw .badValue(
                     option: name,
-                    value: displayText(value),
+                    value: String(terminalSafe: value),
                     expected: "it can be given once"
                 )
             }
@@ -121,13 +121,13 @@ struct ArgumentParser {
     /// Names the nearest option, of the command if it is known.
     private func unknownOption(_ name: String) -> UsageError {
         if let advice = PeerOptions.advice(on: name) {
-            return .optionOfPeers(displayText(name), advice: advice)
+            return .optionOfPeers(String(terminalSafe: name), advice: advice)
         }
         let known = likelyCommand.flatMap(CommandTable.row)?.options
         let names = OptionTable.rows.filter { known?.contains($0.option) ?? true }.map(\.name)
         let isLong = name.utf8.starts(with: "--".utf8)
         return .unknownOption(
-            displayText(name),
+            String(terminalSafe: name),
             suggestion: isLong ? Nearest.word(to: name, among: names + ["--version"]) : nil,
             command: likelyCommand
         )
@@ -188,7 +188,7 @@ struct ArgumentParser {
         let isRepeated = command.arguments.last?.isRepeated == true
         if arguments.count > command.arguments.count, !isRepeated {
             throw .surplusArgument(
-                displayText(arguments[command.arguments.count]),
+                String(terminalSafe: arguments[command.arguments.count]),
                 command: command.name
             )
         }
@@ -200,7 +200,7 @@ struct ArgumentParser {
     private static func unknownCommand(_ text: String) -> UsageError {
         let names = CommandName.allCases.map(\.rawValue) + ["version"]
         return .unknownCommand(
-            displayText(text),
+            String(terminalSafe: text),
             suggestion: Nearest.word(to: text, among: names)
         )
     }
@@ -208,13 +208,16 @@ struct ArgumentParser {
     private func subject(of arguments: ArraySlice<String>) throws(UsageError) -> HelpSubject? {
         guard let text = arguments.first else { return nil }
         if arguments.count > 1 {
-            throw .surplusArgument(displayText(arguments[arguments.startIndex + 1]), command: .help)
+            throw .surplusArgument(
+                String(terminalSafe: arguments[arguments.startIndex + 1]),
+                command: .help
+            )
         }
         if let name = CommandName(rawValue: text) { return .command(name) }
         if let topic = HelpTopic(rawValue: text) { return .topic(topic) }
         let topics = HelpTopic.allCases.map(\.rawValue)
         if let topic = Nearest.word(to: text, among: topics) {
-            throw .unknownTopic(displayText(text), suggestion: topic)
+            throw .unknownTopic(String(terminalSafe: text), suggestion: topic)
         }
         throw Self.unknownCommand(text)
     }

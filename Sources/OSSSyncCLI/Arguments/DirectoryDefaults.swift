@@ -28,7 +28,7 @@ struct DirectoryDefaults: Sendable {
             let command = CommandName(rawValue: section.name)
             guard section.name == Self.common || command.map(Self.commands.contains) == true else {
                 throw .configuration(
-                    path: displayText(path),
+                    path: String(terminalSafe: path),
                     line: section.entries.first.map { min($0.line, section.line) } ?? section.line,
                     reason: Self.unknownSection(section.name)
                 )
@@ -46,7 +46,7 @@ struct DirectoryDefaults: Sendable {
         let known = "expected [mirror], [pull], [push] or [sync]"
         return name.isEmpty
             ? "it stands before the first section; \(known)"
-            : "unknown section [\(displayText(name))]; \(known)"
+            : "unknown section [\(String(terminalSafe: name))]; \(known)"
     }
 
     /// The options that a line can set.
@@ -66,7 +66,7 @@ struct DirectoryDefaults: Sendable {
         directory: String
     ) throws(UsageError) -> Default {
         func problem(_ reason: String) -> UsageError {
-            .configuration(path: displayText(path), line: entry.line, reason: reason)
+            .configuration(path: String(terminalSafe: path), line: entry.line, reason: reason)
         }
         let name = String(entry.key.lowercased().map { $0 == "_" ? "-" : $0 })
         guard let row = settable.first(where: { $0.option.rawValue == name }) else {
@@ -75,7 +75,7 @@ struct DirectoryDefaults: Sendable {
             }
             let nearest = Nearest.word(to: name, among: settable.map(\.option.rawValue))
             throw problem(
-                "unknown name '\(displayText(entry.key))'"
+                "unknown name '\(String(terminalSafe: entry.key))'"
                     + (nearest.map { "; did you mean '\($0)'?" } ?? "")
             )
         }
@@ -116,7 +116,7 @@ struct DirectoryDefaults: Sendable {
         if let value = known.value, !row.choices.isEmpty, !row.choices.contains(value) {
             throw .badValue(
                 option: row.name,
-                value: displayText(value),
+                value: String(terminalSafe: value),
                 expected: "expected one of " + row.choices.joined(separator: ", ")
             )
         }

@@ -27,7 +27,7 @@ extension FileFilter {
                 try include(pattern)
             case .excludeFrom(let path):
                 (option, value) = ("--exclude-from", path)
-                try add(ignoreFile: try Self.content(of: path), named: displayText(path))
+                try add(ignoreFile: try Self.content(of: path), named: String(terminalSafe: path))
             case .excludeIfPresent(let name):
                 (option, value) = ("--exclude-if-present", name)
                 guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
@@ -36,7 +36,11 @@ extension FileFilter {
                 tags.names.insert(name)
             }
         } catch {
-            throw .badValue(option: option, value: displayText(value), expected: error.message)
+            throw .badValue(
+                option: option,
+                value: String(terminalSafe: value),
+                expected: error.message
+            )
         }
     }
 

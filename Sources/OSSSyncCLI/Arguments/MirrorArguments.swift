@@ -31,7 +31,7 @@ struct MirrorArguments: Sendable, Hashable {
         let remotes = positionals.filter(isRemote)
         let takesRemote = command.takes(ArgumentSpecification.remoteName) && !isUnlinking
         if remotes.count > (takesRemote ? 1 : 0), let surplus = remotes.last {
-            throw .surplusArgument(displayText(surplus), command: command.name)
+            throw .surplusArgument(String(terminalSafe: surplus), command: command.name)
         }
         let paths = MirrorArguments(positionals).paths
         try checkSurplus(paths, of: command, lacksRemote: takesRemote && remotes.isEmpty)
@@ -56,11 +56,11 @@ struct MirrorArguments: Sendable, Hashable {
         let further = paths.dropFirst()
         if lacksRemote, let other = further.first(where: { path == nil || hasScheme($0) }) {
             // The query of a signed address is a secret.
-            throw .notARemote(displayText(String(other.prefix { $0 != "?" })))
+            throw .notARemote(String(terminalSafe: String(other.prefix { $0 != "?" })))
         }
         guard path?.isRepeated != true, further.count > (path == nil ? 0 : 1),
             let surplus = further.last
         else { return }
-        throw .surplusArgument(displayText(surplus), command: command.name)
+        throw .surplusArgument(String(terminalSafe: surplus), command: command.name)
     }
 }

@@ -22,7 +22,7 @@ struct PathList: Sendable, Hashable {
         } catch {
             throw UsageError.badValue(
                 option: option,
-                value: displayText(path),
+                value: String(terminalSafe: path),
                 expected: error.reason
             )
         }
@@ -34,7 +34,7 @@ struct PathList: Sendable, Hashable {
         option: String
     ) throws(UsageError) -> [UInt8] {
         func refusal(_ reason: String) -> UsageError {
-            .badValue(option: option, value: displayText(path), expected: reason)
+            .badValue(option: option, value: String(terminalSafe: path), expected: reason)
         }
         let isInput = path == "-"
         let file = isInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -32,7 +32,7 @@ extension ObjectProperties {
 
     private mutating func add(_ header: String) throws(UsageError) {
         func failure(_ reason: String) -> UsageError {
-            .badValue(option: "--header", value: displayText(header), expected: reason)
+            .badValue(option: "--header", value: String(terminalSafe: header), expected: reason)
         }
         let colon = header.utf8.firstIndex(of: UInt8(ascii: ":")) ?? header.utf8.endIndex
         let name = String(header[..<colon]).lowercased()

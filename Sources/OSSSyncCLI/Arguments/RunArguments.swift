@@ -91,14 +91,19 @@ extension RunOptions {
             expected: "expected a number of days from 1 to 365, as --restore=3",
             parse: { $0.isEmpty ? Self.standardRestoreDays : parseCount($0, in: 1...365) }
         )
-        asOf = try arguments.given(
+        let asOf = try arguments.given(
             .asOf,
             expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
             parse: { parseTime($0, now: WallClock.now().seconds) }
         )
         if let text = arguments.values[.asOf], let asOf, asOf > WallClock.now().seconds {
-            throw .badValue(option: "--as-of", value: displayText(text), expected: Self.future)
+            throw .badValue(
+                option: "--as-of",
+                value: String(terminalSafe: text),
+                expected: Self.future
+            )
         }
+        self.asOf = asOf.map { StoreTime(secondsSince1970: $0) }
         if restoreDays != nil, arguments.values[.asOf] != nil {
             throw .contradiction("--restore", "--as-of")
         }
@@ -132,7 +137,7 @@ extension ParsedArguments {
         guard let value = parse(text) else {
             throw .badValue(
                 option: "--" + option.rawValue,
-                value: displayText(text),
+                value: String(terminalSafe: text),
                 expected: expected
             )
         }

@@ -15,7 +15,7 @@ struct ApplyCommand: Sendable {
             Self.isPlanned(arguments)
         else {
             throw UsageError.badArgument(
-                displayText(path),
+                String(terminalSafe: path),
                 expected: "its command line is not one that --save-plan saves; save the plan again"
             )
         }

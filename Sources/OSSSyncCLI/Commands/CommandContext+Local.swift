@@ -21,9 +21,8 @@ extension CommandContext {
     }
 
     /// `2026-01-02 03:04:05`, local time, or as many blanks.
-    func timeText(_ seconds: Int64?) -> String {
-        seconds.map { StoreTime(secondsSince1970: $0).localText }
-            ?? String(repeating: " ", count: 19)
+    func timeText(_ time: StoreTime?) -> String {
+        time?.localText ?? String(repeating: " ", count: 19)
     }
 
     /// Said once where local times are shown: `local time, +01:00`.

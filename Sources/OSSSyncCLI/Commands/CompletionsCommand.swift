@@ -8,7 +8,7 @@ struct CompletionsCommand: Sendable {
         let name = context.positional(0) ?? ""
         guard let shell = ShellCompletions(rawValue: name) else {
             let known = ShellCompletions.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .badArgument(displayText(name), expected: "expected one of \(known)")
+            throw .badArgument(String(terminalSafe: name), expected: "expected one of \(known)")
         }
         return context.write(shell.script) ? .success : .incomplete
     }

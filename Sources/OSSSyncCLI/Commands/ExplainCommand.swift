@@ -22,7 +22,7 @@ struct ExplainCommand: Sendable {
 
     static func text(_ explanation: Explanation) -> [String] {
         var lines = [
-            explanation.key,
+            explanation.displayKey,
             "  recorded: " + (explanation.recorded.map(text) ?? "no, it was never mirrored"),
             "  here:     " + (explanation.local.map(text) ?? "no"),
             "  bucket:   " + (explanation.remote.map(text) ?? "no"),
@@ -41,7 +41,7 @@ struct ExplainCommand: Sendable {
 
     private static func text(_ version: Explanation.Version) -> String {
         var parts = [version.size.map(sizeText) ?? "directory"]
-        if let time = version.time { parts.append(StoreTime(secondsSince1970: time).localText) }
+        if let time = version.time { parts.append(time.localText) }
         if let etag = version.etag { parts.append("ETag \(etag)") }
         if let crc64 = version.crc64 { parts.append("CRC-64 \(crc64)") }
         switch version.change {
@@ -71,7 +71,7 @@ struct ExplainCommand: Sendable {
 
     private static func json(_ explanation: Explanation) -> JSONLine {
         var line = EventJSON.line("explanation", time: WallClock.text())
-        line.add("key", explanation.key)
+        line.add("key", explanation.displayKey)
         line.add("recorded", ifPresent: explanation.recorded)
         line.add("local", ifPresent: explanation.local)
         line.add("remote", ifPresent: explanation.remote)
@@ -97,7 +97,7 @@ extension JSONLine {
         guard let version else { return }
         var line = JSONLine()
         if let size = version.size { line.add("size", size) }
-        line.add("modified", ifPresent: version.time.map { StoreTime(secondsSince1970: $0).text })
+        line.add("modified", ifPresent: version.time?.text)
         line.add("etag", ifPresent: version.etag)
         line.add("crc64", ifPresent: version.crc64.map { String($0) })
         line.add("change", ifPresent: version.change?.rawValue)

@@ -92,13 +92,13 @@ struct GetCommand: Sendable {
             guard asked == nil || input?.head == nil else {
                 throw UsageError.contradiction(
                     "--head-url",
-                    "a second line of \(displayText(text))"
+                    "a second line of \(String(terminalSafe: text))"
                 )
             }
             let (get, head) = (input?.get ?? text, input?.head ?? asked)
             guard !isPlace else {
                 throw UsageError.badArgument(
-                    displayText(target),
+                    String(terminalSafe: target),
                     expected: "specify a file, because a URL does not always contain the object's "
                         + "name"
                 )
@@ -113,17 +113,18 @@ struct GetCommand: Sendable {
                 onRetry: context.sources.onRetry
             )
             // What follows the question mark is the permission.
-            return (source, displayText(String(get.prefix { $0 != "?" })), path)
+            return (source, String(terminalSafe: String(get.prefix { $0 != "?" })), path)
         }
         guard asked == nil else {
             throw UsageError.badArgument(
-                displayText(text),
+                String(terminalSafe: text),
                 expected: "--head-url is only for a signed URL"
             )
         }
         let object = try context.object(text)
         let client = try BucketClient(
-            remote: object.bucket,
+            object.bucket,
+            dialect: object.dialect,
             sources: context.sources,
             connectionLimit: streams
         )
@@ -154,14 +155,14 @@ struct GetCommand: Sendable {
         }
         if context.output.isJSON {
             var line = EventJSON.line("downloaded", time: WallClock.text())
-            line.add("path", displayText(file.path))
+            line.add("path", String(terminalSafe: file.path))
             line.add("size", file.info.size)
-            line.add("etag", displayText(file.info.etag))
+            line.add("etag", String(terminalSafe: file.info.etag))
             line.add("crc64", String(file.crc64))
             line.add("verified", file.isVerified)
             context.say(line)
         } else if !context.output.isQuiet {
-            context.say("fetched '\(displayText(file.path))' (\(report.text))")
+            context.say("fetched '\(String(terminalSafe: file.path))' (\(report.text))")
         }
     }
 }

@@ -8,8 +8,10 @@ struct InitCommand: Sendable {
         if context.arguments.has(.unlink) { return try unlink() }
         let mirror = try context.mirror()
         let client = try mirror.bucketClient()
-        try await client.checkAccess()
-        if context.arguments.has(.checkWrite) { try await client.checkWriteAccess() }
+        try await client.checkAccess(prefix: mirror.remote.prefix)
+        if context.arguments.has(.checkWrite) {
+            try await client.checkWriteAccess(prefix: mirror.remote.prefix)
+        }
         try mirror.writeLink()
         tell("linked", mirror.directory, mirror.remote)
         return .success
@@ -30,7 +32,7 @@ struct InitCommand: Sendable {
     }
 
     private func tell(_ event: String, _ directory: String, _ remote: Remote) {
-        let shown = displayText(directory)
+        let shown = String(terminalSafe: directory)
         if context.output.isJSON {
             var line = EventJSON.line(event, time: WallClock.text())
             line.add("directory", shown)

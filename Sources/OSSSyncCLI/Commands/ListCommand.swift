@@ -4,91 +4,102 @@ internal import OSSSync
 struct ListCommand: Sendable {
     let context: CommandContext
 
+    /// What is listed.
+    private struct Place {
+        let client: BucketClient
+        let remote: Remote
+        /// The object or the beginning of a name that the text may mean.
+        let object: ObjectReference?
+
+        /// How the keys begin.
+        var start: String { object?.key ?? remote.prefix }
+        var display: String { object?.display ?? remote.display }
+    }
+
     func run() async throws -> ExitCode {
         guard let text = context.positional(0) else { return .usage }
-        let (client, object) = try place(text)
-        if context.arguments.has(.versions) {
-            return try await listVersions(client, object?.key ?? client.remote.prefix)
-        }
-        if context.arguments.has(.top) { return try await listTop(client, object) }
+        let place = try place(text)
+        if context.arguments.has(.versions) { return try await listVersions(place) }
+        if context.arguments.has(.top) { return try await listTop(place) }
+        let client = place.client
         var list = ObjectList(context)
-        try await client.list { list.add($0) }
-        if list.isEmpty, let object {
+        for try await object in client.objects(prefix: place.remote.prefix) {
+            guard list.add(object) else { break }
+        }
+        if list.isEmpty, let object = place.object {
             // An object of this whole key is the first of those whose keys begin so.
-            try await client.list(beginningWith: object.key) { found in
-                guard found.exactKey == object.key else { return list.add(found) }
-                list.hold(found)
-                return false
+            for try await found in client.objects(prefix: object.key) {
+                if found.key.utf8.elementsEqual(object.key.utf8) {
+                    list.hold(found)
+                    break
+                }
+                guard list.add(found) else { break }
             }
         }
         if let found = list.held {
             // Only a request for the object itself tells its checksum.
-            let info = list.isLong ? try await client.head(found.exactKey).value : nil
+            let info = list.isLong ? try await client.head(found.key).value : nil
             _ = list.add(found, crc64: info?.crc64)
         }
         list.finish()
-        return ending(isEmpty: list.isEmpty, client, object)
+        return ending(isEmpty: list.isEmpty, place)
     }
 
-    private func ending(
-        isEmpty: Bool,
-        _ client: BucketClient,
-        _ object: ObjectReference?
-    ) -> ExitCode {
-        guard isEmpty, !client.remote.prefix.isEmpty else { return .success }
-        context.complain("no key begins with '\(object?.display ?? client.remote.display)'")
+    private func ending(isEmpty: Bool, _ place: Place) -> ExitCode {
+        guard isEmpty, !place.remote.prefix.isEmpty else { return .success }
+        context.complain("no key begins with '\(place.display)'")
         return .incomplete
     }
 
     /// One level of the keys that begin with the address, as it is written.
-    private func listTop(
-        _ client: BucketClient,
-        _ object: ObjectReference?
-    ) async throws -> ExitCode {
+    private func listTop(_ place: Place) async throws -> ExitCode {
         if context.arguments.has(.summary) {
             throw UsageError.contradiction("--top", "--" + Option.summary.rawValue)
         }
         var list = ObjectList(context)
-        let start = object?.key ?? client.remote.prefix
-        try await client.listLevel(beginningWith: start) { list.add($0) }
-        return ending(isEmpty: list.isEmpty, client, object)
+        for try await entry in place.client.level(prefix: place.start) {
+            guard list.add(entry) else { break }
+        }
+        return ending(isEmpty: list.isEmpty, place)
     }
 
-    private func listVersions(_ client: BucketClient, _ start: String) async throws -> ExitCode {
+    private func listVersions(_ place: Place) async throws -> ExitCode {
         for other in [Option.summary, .long, .top] where context.arguments.has(other) {
             throw UsageError.contradiction("--versions", "--" + other.rawValue)
         }
-        let isHuman = context.arguments.has(.humanReadable)
         var isEmpty = true
-        try await client.listVersions(beginningWith: start) { version in
+        for try await version in place.client.versions(prefix: place.start) {
             isEmpty = false
-            guard !context.output.isJSON else {
-                var line = EventJSON.line("version", time: WallClock.text())
-                line.add("key", version.key)
-                line.add("version_id", version.versionID)
-                line.add("latest", version.isLatest)
-                line.add("deleted", version.size == nil)
-                if let size = version.size { line.add("size", size) }
-                line.add("etag", ifPresent: version.etag)
-                line.add("last_modified", ifPresent: version.lastModified)
-                return context.say(line)
-            }
-            let text = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
-            let size = padded(text, to: isHuman ? 8 : 14, isNumber: true)
-            let time = version.lastModified ?? String(repeating: " ", count: 24)
-            let mark = version.isLatest ? "*" : " "
-            return context.say(
-                "\(time)  \(size)  \(version.versionID)  \(mark) \(version.key)"
-            )
+            guard say(version) else { break }
         }
-        guard isEmpty, !start.isEmpty else { return .success }
-        context.complain("no key begins with '\(displayText(start))'")
+        guard isEmpty, !place.start.isEmpty else { return .success }
+        context.complain("no key begins with '\(String(terminalSafe: place.start))'")
         return .incomplete
     }
 
-    /// The bucket whose prefix is listed, and the object or the beginning of a name that the text
-    /// may mean.
-    private func place(_ text: String) throws -> (BucketClient, ObjectReference?) {
+    /// False if it could not be written.
+    private func say(_ version: ListedVersion) -> Bool {
+        let versionID = String(terminalSafe: version.versionID)
+        guard !context.output.isJSON else {
+            var line = EventJSON.line("version", time: WallClock.text())
+            line.add("key", version.displayKey)
+            line.add("version_id", versionID)
+            line.add("latest", version.isLatest)
+            line.add("deleted", version.size == nil)
+            if let size = version.size { line.add("size", size) }
+            line.add("etag", ifPresent: version.etag.map { String(terminalSafe: $0) })
+            line.add("last_modified", ifPresent: version.lastModified?.text)
+            return context.say(line)
+        }
+        let isHuman = context.arguments.has(.humanReadable)
+        let text = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
+        let size = padded(text, to: isHuman ? 8 : 14, isNumber: true)
+        let time = version.lastModified?.text ?? String(repeating: " ", count: 24)
+        let mark = version.isLatest ? "*" : " "
+        return context.say("\(time)  \(size)  \(versionID)  \(mark) \(version.displayKey)")
+    }
+
+    private func place(_ text: String) throws -> Place {
         // Another kind of address is a mistake, and no directory.
         let isAddress = text.utf8.drop { $0 != UInt8(ascii: ":") }.starts(with: "://".utf8)
         guard isAddress else {
@@ -98,11 +109,18 @@ struct ListCommand: Sendable {
                 allowsRebinding: false,
                 sources: context.sources
             )
-            return (try mirror.bucketClient(), nil)
+            return Place(client: try mirror.bucketClient(), remote: mirror.remote, object: nil)
         }
         let object = try ObjectReference(parsing: text)
-        let client = try BucketClient(remote: try Remote(parsing: text), sources: context.sources)
-        return (client, object.isDirectory ? nil : object)
+        return Place(
+            client: try BucketClient(
+                object.bucket,
+                dialect: object.dialect,
+                sources: context.sources
+            ),
+            remote: try Remote(parsing: text),
+            object: object.isDirectory ? nil : object
+        )
     }
 }
 
@@ -145,8 +163,9 @@ private struct ObjectList {
     mutating func add(_ object: ListedObject, crc64: UInt64? = nil) -> Bool {
         whole.add(object.size)
         guard !isSummary else {
-            let isKnown = classes[object.storageClass] != nil || classes.count < Self.classLimit
-            classes[isKnown ? object.storageClass : "others", default: Sum()].add(object.size)
+            let name = String(terminalSafe: object.storageClass)
+            let isKnown = classes[name] != nil || classes.count < Self.classLimit
+            classes[isKnown ? name : "others", default: Sum()].add(object.size)
             return true
         }
         return context.output.isJSON ? writeJSON(object, crc64) : writeText(object, crc64)
@@ -156,7 +175,7 @@ private struct ObjectList {
     mutating func add(_ entry: LevelEntry) -> Bool {
         switch entry {
         case .object(let object): return add(object)
-        case .directory(let key, _):
+        case .directory(_, let key):
             whole.add(0)
             guard !context.output.isJSON else {
                 var line = EventJSON.line("prefix", time: WallClock.text())
@@ -208,21 +227,25 @@ private struct ObjectList {
 
     private func writeText(_ object: ListedObject, _ crc64: UInt64?) -> Bool {
         var columns = [
-            object.lastModified ?? String(repeating: " ", count: 24), sizeColumn(object.size),
+            object.lastModified?.text ?? String(repeating: " ", count: 24),
+            sizeColumn(object.size),
         ]
         if isLong {
-            columns += [object.etag, object.storageClass, crc64.map { String($0) } ?? "-"]
+            columns += [
+                String(terminalSafe: object.etag), String(terminalSafe: object.storageClass),
+                crc64.map { String($0) } ?? "-",
+            ]
         }
-        return context.say((columns + [object.key]).joined(separator: "  "))
+        return context.say((columns + [object.displayKey]).joined(separator: "  "))
     }
 
     private func writeJSON(_ object: ListedObject, _ crc64: UInt64?) -> Bool {
         var line = EventJSON.line("object", time: WallClock.text())
-        line.add("key", object.key)
+        line.add("key", object.displayKey)
         line.add("size", object.size)
-        line.add("etag", object.etag)
-        line.add("last_modified", ifPresent: object.lastModified)
-        line.add("storage_class", object.storageClass)
+        line.add("etag", String(terminalSafe: object.etag))
+        line.add("last_modified", ifPresent: object.lastModified?.text)
+        line.add("storage_class", String(terminalSafe: object.storageClass))
         line.add("crc64", ifPresent: crc64.map { String($0) })
         return context.say(line)
     }

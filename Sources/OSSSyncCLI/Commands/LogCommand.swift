@@ -26,7 +26,7 @@ struct LogCommand: Sendable {
         }
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
-                displayText(text),
+                String(terminalSafe: text),
                 expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
             )
         }
@@ -55,10 +55,12 @@ struct LogCommand: Sendable {
             }
         }
         let page = HTMLLog(
-            directory: displayText(absolutePath(mirror.directory)),
+            directory: String(terminalSafe: absolutePath(mirror.directory)),
             remote: mirror.remote.display,
             runs: runs.map(HTMLLog.Run.init),
-            largest: try await mirror.largestFiles(Self.filesShown),
+            largest: try await mirror.largestFiles(Self.filesShown).map {
+                (key: String(terminalSafe: $0.key), size: $0.size)
+            },
             failures: failures,
             now: WallClock.now().seconds
         )
@@ -74,19 +76,19 @@ struct LogCommand: Sendable {
     private func say(_ item: PastItem) -> Bool {
         guard context.output.isJSON else {
             let reason = item.message.map { ": " + $0 } ?? ""
-            return context.say("\(item.state) \(item.action) \(item.key)\(reason)")
+            return context.say("\(item.state) \(item.action) \(item.displayKey)\(reason)")
         }
         var line = EventJSON.line("past_item", time: WallClock.text())
         line.add("action", item.action)
         line.add("state", item.state)
-        line.add("key", item.key)
+        line.add("key", item.displayKey)
         line.add("reason", ifPresent: item.message)
         return context.say(line)
     }
 
     private func say(_ run: PastRun) {
         if context.output.isJSON {
-            context.say(Self.json(run, StoreTime(secondsSince1970: run.started).text))
+            context.say(Self.json(run, run.started.text))
         } else {
             context.say(Self.text(run, context.timeText(run.started)))
         }
@@ -143,7 +145,7 @@ extension HTMLLog.Run {
         let unfinished = run.isRunning ? HTMLLog.running : "did not end"
         self.init(
             number: run.number,
-            started: run.started,
+            started: run.started.secondsSince1970,
             direction: run.direction,
             outcome: run.end?.outcome ?? unfinished,
             transferred: run.end?.transferred ?? 0,
@@ -158,6 +160,6 @@ extension HTMLLog.Run {
 
 extension HTMLLog.Failure {
     fileprivate init(_ run: Int64, _ item: PastItem) {
-        self.init(run: run, action: item.action, key: item.key, reason: item.message ?? "")
+        self.init(run: run, action: item.action, key: item.displayKey, reason: item.message ?? "")
     }
 }

@@ -14,7 +14,11 @@ struct PresignCommand: Sendable {
                 parseDuration(text).flatMap { Self.lifetimes.contains($0) ? $0 : nil }
             } ?? .seconds(1_800)
         let name = context.arguments.values[.method] ?? "GET"
-        let client = try BucketClient(remote: object.bucket, sources: context.sources)
+        let client = try BucketClient(
+            object.bucket,
+            dialect: object.dialect,
+            sources: context.sources
+        )
         let url = try await client.presignedURL(
             Self.method(name),
             key: object.key,

@@ -24,9 +24,10 @@ struct PutCommand: Sendable {
         options.put.forbidsOverwrite = !arguments.replaces
         options.put.callback = try callback()
         let (file, object) = try places()
-        try options.put.properties.check(for: object.bucket.dialect)
+        try options.put.properties.check(for: object.dialect)
         let client = try BucketClient(
-            remote: object.bucket,
+            object.bucket,
+            dialect: object.dialect,
             sources: context.sources,
             connectionLimit: options.streams
         )
@@ -96,7 +97,7 @@ struct PutCommand: Sendable {
         }
         guard file == TransferArguments.stream || !isDirectory(file) else {
             throw UsageError.badArgument(
-                displayText(file),
+                String(terminalSafe: file),
                 expected: "it is a directory; use osssync push"
             )
         }
@@ -152,16 +153,16 @@ struct PutCommand: Sendable {
         }
         if context.output.isJSON {
             var line = EventJSON.line("uploaded", time: WallClock.text())
-            line.add("key", displayText(made.key))
+            line.add("key", String(terminalSafe: made.key))
             line.add("size", made.size)
-            line.add("etag", displayText(made.etag))
+            line.add("etag", String(terminalSafe: made.etag))
             line.add("crc64", ifPresent: made.crc64.map { String($0) })
-            line.add("version", ifPresent: made.versionID.map { displayText($0) })
+            line.add("version", ifPresent: made.versionID.map { String(terminalSafe: $0) })
             line.add("callback", ifPresent: answer)
             context.say(line)
         } else if !context.output.isQuiet {
             context.say("stored '\(object.display)' (\(report.text))")
-            if let answer { context.say(displayText(answer)) }
+            if let answer { context.say(String(terminalSafe: answer)) }
         }
     }
 }

@@ -10,7 +10,7 @@ struct RestoreCommand: Sendable {
         let target = context.place?.target
         if target != nil, paths.count > 1 {
             throw UsageError.badArgument(
-                displayText(paths[1]),
+                String(terminalSafe: paths[1]),
                 expected: "with --to, only one PATH can be restored"
             )
         }
@@ -28,7 +28,8 @@ struct RestoreCommand: Sendable {
         for path in report.missing where request.version != .lastRun {
             let subject =
                 isUndo
-                ? "what run \(context.arguments.run ?? "") removed" : "'\(displayText(path))'"
+                ? "what run \(context.arguments.run ?? "") removed"
+                : "'\(String(terminalSafe: path))'"
             var places = "in the trash"
             if case .at = request.version { places = "there at that time, nor in the trash" }
             context.complain("\(subject) is not \(places); 'osssync trash DIR' lists what is")
@@ -80,7 +81,7 @@ struct RestoreCommand: Sendable {
     /// bucket keeps none.
     private func restoreVersions(
         _ request: RestoreRequest,
-        at time: Int64
+        at time: StoreTime
     ) async throws -> RestoreReport? {
         let options = try context.options(of: .pull)
         do {
@@ -125,7 +126,7 @@ struct RestoreCommand: Sendable {
         guard let text = context.arguments.run else { return .lastRun }
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
-                displayText(text),
+                String(terminalSafe: text),
                 expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
             )
         }
@@ -146,14 +147,14 @@ struct RestoreCommand: Sendable {
         if let time, time > WallClock.now().seconds {
             throw UsageError.badValue(
                 option: "--at",
-                value: displayText(context.arguments.values[.at] ?? ""),
+                value: String(terminalSafe: context.arguments.values[.at] ?? ""),
                 expected: RunOptions.future
             )
         }
         switch (run, time) {
         case (nil, nil): return .latest
         case (let run?, nil): return .run(Int64(run))
-        case (nil, let time?): return .at(time)
+        case (nil, let time?): return .at(StoreTime(secondsSince1970: time))
         case (.some, .some): throw UsageError.contradiction("--run", "--at")
         }
     }
@@ -171,8 +172,8 @@ struct RestoreCommand: Sendable {
         let isDryRun = context.arguments.has(.dryRun)
         if context.output.isJSON {
             var line = EventJSON.line("restored", time: WallClock.text())
-            line.add("key", file.key)
-            line.add("path", file.target)
+            line.add("key", file.displayKey)
+            line.add("path", file.displayTarget)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
             line.add("state", file.state.rawValue)
@@ -184,12 +185,14 @@ struct RestoreCommand: Sendable {
         switch file.state {
         case .restored, .replaced, .unchanged:
             guard !context.output.isQuiet else { return }
-            let name = file.key == file.target ? file.key : "\(file.key) to \(file.target)"
+            let name =
+                file.displayKey == file.displayTarget
+                ? file.displayKey : "\(file.displayKey) to \(file.displayTarget)"
             let place = file.isRemote ? " (in the bucket)" : ""
             context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)")
         case .kept, .failed:
             let state = (isDryRun ? "would be " : "") + file.state.rawValue
-            context.complain("\(state) \(file.target): \(file.message ?? "")")
+            context.complain("\(state) \(file.displayTarget): \(file.message ?? "")")
         }
     }
 }

@@ -92,7 +92,11 @@ struct RunCommand: Sendable {
     /// Why old versions cannot go to this place in a run of this direction.
     static func problem(of backup: String, _ direction: SyncDirection) -> UsageError? {
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--backup-dir", value: displayText(backup), expected: expected)
+            .badValue(
+                option: "--backup-dir",
+                value: String(terminalSafe: backup),
+                expected: expected
+            )
         }
         if backup.isEmpty { return refusal("expected a directory, or a prefix") }
         return switch (direction, MirrorArguments.isRemote(backup)) {
@@ -106,10 +110,10 @@ struct RunCommand: Sendable {
     private func say(saved path: String) {
         if context.output.isJSON {
             var line = EventJSON.line("plan_saved", time: WallClock.text())
-            line.add("path", displayText(path))
+            line.add("path", String(terminalSafe: path))
             context.say(line)
         } else if !context.output.isQuiet {
-            let file = displayText(path)
+            let file = String(terminalSafe: path)
             context.say("the plan is saved in '\(file)'; 'osssync apply FILE' carries it out")
         }
     }

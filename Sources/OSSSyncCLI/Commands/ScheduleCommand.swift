@@ -57,7 +57,7 @@ struct ScheduleCommand: Sendable {
     }
 
     private func list(_ lines: [String], _ format: ScheduleFormat) {
-        for line in lines { context.say(displayText(line)) }
+        for line in lines { context.say(String(terminalSafe: line)) }
         if lines.isEmpty {
             say("no schedules of this user are installed with \(format.rawValue)")
         } else if format == .cron {
@@ -160,7 +160,7 @@ struct ScheduleCommand: Sendable {
             let word = schedule.words.first(where: { $0.utf8.contains(where: isControl) })
         {
             throw .badArgument(
-                displayText(word),
+                String(terminalSafe: word),
                 expected: "\(format.rawValue) cannot have control characters in a path"
             )
         }

@@ -38,7 +38,7 @@ struct ShardCommand: Sendable {
         }
         if !isJSON, !context.output.isQuiet {
             let count = countText(shards.count, "shard", "shards")
-            let path = displayText(mirror.directory)
+            let path = String(terminalSafe: mirror.directory)
             context.say(
                 options.isDryRun
                     ? "'\(path)' would be cut into \(count)" : "'\(path)' is cut into \(count)"
@@ -50,7 +50,7 @@ struct ShardCommand: Sendable {
     /// The keys of a file, one a line and percent-encoded.
     private static func bounds(in file: String) throws(UsageError) -> [[UInt8]] {
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--cuts", value: displayText(file), expected: expected)
+            .badValue(option: "--cuts", value: String(terminalSafe: file), expected: expected)
         }
         let content = try PathList.content(of: file, option: "--cuts")
         var bounds: [[UInt8]] = []
@@ -106,7 +106,7 @@ struct FinishCommand: Sendable {
         guard let round = try mirror.round(name) else {
             throw SyncError(
                 code: .configuration,
-                message: name.map { "there is no round '\(displayText($0))'" }
+                message: name.map { "there is no round '\(String(terminalSafe: $0))'" }
                     ?? "no round has begun; 'osssync pull DIR --shard K/M --round NAME' begins one"
             )
         }
@@ -153,7 +153,7 @@ extension CommandContext {
             return nil
         }
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--shard", value: displayText(text), expected: expected)
+            .badValue(option: "--shard", value: String(terminalSafe: text), expected: expected)
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = parseCount(String(parts[1]), in: 1...1_000_000),

@@ -8,7 +8,7 @@ extension StatusCommand {
         if context.output.isJSON {
             for shard in shards { context.say(Self.line(shard)) }
         } else {
-            context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
+            context.say("'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)")
             context.say("  cut into " + countText(shards.count, "shard", "shards"))
             if let round {
                 let state = round.isFinished ? "finished" : "not finished"

@@ -41,7 +41,7 @@ struct StatusCommand: Sendable {
     }
 
     private func writeText(_ report: StatusReport, _ mirror: DirectoryMirror) {
-        context.say("'\(displayText(mirror.directory))' and \(mirror.remote.display)")
+        context.say("'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)")
         if let limit = EventText.limit(report.paths) { context.say("  " + limit) }
         context.say("  recorded: " + countText(report.recorded, "item", "items"))
         context.say("  pull would: " + Self.text(report.pull, verb: "download"))
@@ -57,13 +57,15 @@ struct StatusCommand: Sendable {
         let state = report.running == nil ? "interrupted " : ""
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
-            context.say("  \(state)\(transfer.action.rawValue): \(transfer.key), \(done) done")
+            context.say(
+                "  \(state)\(transfer.action.rawValue): \(transfer.displayKey), \(done) done"
+            )
         }
         for text in report.warnings + report.issues { context.complain(text) }
     }
 
     static func text(running run: PastRun) -> String {
-        let time = StoreTime(secondsSince1970: run.started).localText
+        let time = run.started.localText
         return "\(run.direction) running since \(time) (\(CommandContext.zoneText))"
     }
 
@@ -101,18 +103,18 @@ struct StatusCommand: Sendable {
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 
-    static func text(_ lastSuccess: [SyncDirection: Int64]) -> String {
+    static func text(_ lastSuccess: [SyncDirection: StoreTime]) -> String {
         let parts = SyncDirection.allCases.compactMap { direction in
             lastSuccess[direction].map { time in
-                "\(direction.rawValue) \(StoreTime(secondsSince1970: time).localText)"
+                "\(direction.rawValue) \(time.localText)"
             }
         }
         return parts.isEmpty
             ? "none" : parts.joined(separator: ", ") + " (\(CommandContext.zoneText))"
     }
 
-    private static func json(_ lastSuccess: [SyncDirection: Int64]) -> JSONLine {
-        let times = lastSuccess.mapValues { StoreTime(secondsSince1970: $0).text }
+    private static func json(_ lastSuccess: [SyncDirection: StoreTime]) -> JSONLine {
+        let times = lastSuccess.mapValues(\.text)
         var line = JSONLine()
         line.add("pull", ifPresent: times[.pull])
         line.add("push", ifPresent: times[.push])
@@ -146,7 +148,7 @@ struct StatusCommand: Sendable {
             var running = JSONLine()
             running.add("direction", run.direction)
             running.add("run", run.number)
-            running.add("since", StoreTime(secondsSince1970: run.started).text)
+            running.add("since", run.started.text)
             line.add("running", running)
         }
         line.add(
@@ -154,7 +156,7 @@ struct StatusCommand: Sendable {
             report.interrupted.map { transfer in
                 var line = JSONLine()
                 line.add("action", transfer.action.rawValue)
-                line.add("key", transfer.key)
+                line.add("key", transfer.displayKey)
                 line.add("size", transfer.size)
                 line.add("bytes_finished", transfer.bytesFinished)
                 return line

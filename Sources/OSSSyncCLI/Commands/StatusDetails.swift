@@ -34,12 +34,12 @@ final class StatusDetails: Sendable {
         var path = Substring(context.paths.count == 1 ? context.paths[0] : "")
         while path.hasPrefix("./") { path = path.dropFirst(2) }
         while path.last == "/" { path = path.dropLast() }
-        base = path.isEmpty || path == "." ? "" : displayText(String(path)) + "/"
+        base = path.isEmpty || path == "." ? "" : String(terminalSafe: String(path)) + "/"
     }
 
     func add(_ detail: StatusDetail) {
         switch detail {
-        case .excluded(let key, let rule):
+        case .excluded(_, let key, let rule):
             if context.output.isJSON {
                 context.say(EventJSON.excluded(key, rule, time: WallClock.text()))
             } else {
@@ -73,7 +73,7 @@ final class StatusDetails: Sendable {
     static func text(_ step: PlannedStep) -> String {
         let size = step.size > 0 ? " (\(sizeText(step.size)))" : ""
         let verb = step.action == .adopt ? "compare" : step.action.verb
-        return "\(step.direction.rawValue) would \(verb) \(step.key)\(size): \(step.reason)"
+        return "\(step.direction.rawValue) would \(verb) \(step.displayKey)\(size): \(step.reason)"
     }
 
     private func show(_ step: PlannedStep) {
@@ -84,14 +84,16 @@ final class StatusDetails: Sendable {
         var line = EventJSON.line("status_item", time: WallClock.text())
         line.add("direction", step.direction.rawValue)
         line.add("action", step.action.rawValue)
-        line.add("key", step.key)
+        line.add("key", step.displayKey)
         line.add("size", step.size)
         line.add("reason", step.reason)
         context.say(line)
     }
 
     private func add(_ step: PlannedStep, _ state: inout State) {
-        let rest = step.key.hasPrefix(base) ? step.key.dropFirst(base.count) : step.key[...]
+        let rest =
+            step.displayKey.hasPrefix(base)
+            ? step.displayKey.dropFirst(base.count) : step.displayKey[...]
         let end = rest.firstIndex(of: "/")
         let name = end.map { String(rest[...$0]) } ?? (base.isEmpty ? "./" : "")
         let directory = base + name

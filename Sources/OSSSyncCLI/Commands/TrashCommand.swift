@@ -49,11 +49,10 @@ struct TrashCommand: Sendable {
     private func say(_ file: TrashedFile) -> Bool {
         if context.output.isJSON {
             var line = EventJSON.line("trashed", time: WallClock.text())
-            line.add("key", file.key)
+            line.add("key", file.displayKey)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
-            let removed = file.removed.map { StoreTime(secondsSince1970: $0).text }
-            line.add("removed", ifPresent: removed)
+            line.add("removed", ifPresent: file.removed?.text)
             line.add("remote", file.isRemote)
             line.add("host", ifPresent: file.host)
             return context.say(line)
@@ -63,6 +62,6 @@ struct TrashCommand: Sendable {
         let time = context.timeText(file.removed)
         let host = file.host.map { ", by another mirror on \($0)" } ?? ""
         let place = file.isRemote ? "  (in the bucket\(host))" : ""
-        return context.say("\(size)  \(time)  \(run)  \(file.key)\(place)")
+        return context.say("\(size)  \(time)  \(run)  \(file.displayKey)\(place)")
     }
 }

@@ -13,7 +13,11 @@ struct UploadsCommand: Sendable {
                 expected: "expected a time, such as 90s, 12h or 7d",
                 parse: parseDuration
             ) ?? (aborts ? .seconds(7 * 86_400) : .zero)
-        let client = try BucketClient(remote: remote, sources: context.sources)
+        let client = try BucketClient(
+            remote.bucket,
+            dialect: remote.dialect,
+            sources: context.sources
+        )
         let uploads = try await client.incompleteUploads(prefix: remote.prefix)
         // Ages are by the clock that gave the times.
         let now = WallClock.now().seconds + (client.correctedClockSeconds ?? 0)
@@ -26,7 +30,8 @@ struct UploadsCommand: Sendable {
         for upload in chosen {
             do throws(SyncError) {
                 if aborts {
-                    try await client.abortUpload(of: upload.key, uploadID: upload.uploadID)
+                    try await client.multipartUpload(of: upload.key, uploadID: upload.uploadID)
+                        .abort()
                 }
                 say(upload, isAborted: aborts)
             } catch {
@@ -48,14 +53,16 @@ struct UploadsCommand: Sendable {
     private func say(_ upload: IncompleteUpload, isAborted: Bool) {
         if context.output.isJSON {
             var line = EventJSON.line("upload", time: WallClock.text())
-            line.add("key", displayText(upload.key))
-            line.add("upload_id", displayText(upload.uploadID))
+            line.add("key", String(terminalSafe: upload.key))
+            line.add("upload_id", String(terminalSafe: upload.uploadID))
             line.add("initiated", ifPresent: upload.initiated?.text)
             line.add("aborted", isAborted)
             context.say(line)
         } else if !context.output.isQuiet {
             let began = upload.initiated?.localText ?? "-"
-            context.say("\(began)  \(displayText(upload.uploadID))  \(displayText(upload.key))")
+            context.say(
+                "\(began)  \(String(terminalSafe: upload.uploadID))  \(String(terminalSafe: upload.key))"
+            )
         }
     }
 }

@@ -60,11 +60,13 @@ struct VerifyCommand: Sendable {
 
     private func say(_ finding: VerifyFinding) {
         guard context.output.isJSON else {
-            return context.complain("\(finding.kind.rawValue) \(finding.key): \(finding.message)")
+            return context.complain(
+                "\(finding.kind.rawValue) \(finding.displayKey): \(finding.message)"
+            )
         }
         var line = EventJSON.line("verify_item", time: WallClock.text())
         line.add("kind", finding.kind.rawValue)
-        line.add("key", finding.key)
+        line.add("key", finding.displayKey)
         line.add("size", finding.size)
         line.add("message", finding.message)
         context.say(line)

@@ -104,7 +104,7 @@ extension EventText {
         case .waiting(let time): return "the rest is tried again in \(text(time))"
         case .round(let round):
             if let reason = round.reason { return "pushing everything: \(reason.text)" }
-            let named = round.paths.prefix(namedPaths).map { "'\(displayText($0))'" }
+            let named = round.paths.prefix(namedPaths).map { "'\(String(terminalSafe: $0))'" }
             let rest = round.paths.count - named.count
             return "pushing " + named.joined(separator: ", ")
                 + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
@@ -132,7 +132,7 @@ extension EventJSON {
             var line = line("round", time: time)
             line.add("everything", round.reason != nil)
             line.add("reason", ifPresent: round.reason?.text)
-            line.add("paths", round.paths.map { displayText($0) })
+            line.add("paths", round.paths.map { String(terminalSafe: $0) })
             return line
         }
     }

@@ -5,7 +5,7 @@ enum ManualPage {
     /// The page in the language of roff's `man` macros.
     static func text() -> String {
         var lines = [
-            ".TH OSSSYNC 1 \"\" \"osssync \(escaped(Version.text))\" \"User Commands\"",
+            ".TH OSSSYNC 1 \"\" \"osssync \(escaped(OSSSyncVersion.text))\" \"User Commands\"",
             ".SH NAME",
             "osssync \\- mirror a directory and a bucket prefix",
             ".SH SYNOPSIS",

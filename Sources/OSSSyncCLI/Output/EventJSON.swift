@@ -27,7 +27,7 @@ enum EventJSON {
     static func item(_ item: ItemEvent, time: String) -> JSONLine {
         var line = line(item.action == .conflict ? "conflict" : "item", time: time)
         line.add("action", item.action.rawValue)
-        line.add("key", item.key)
+        line.add("key", item.displayKey)
         line.add("size", item.size)
         line.add("state", item.state.rawValue)
         line.add("bytes_transferred", item.bytesTransferred)
@@ -70,7 +70,7 @@ enum EventJSON {
     private static func active(_ transfer: ActiveTransfer) -> JSONLine {
         var line = JSONLine()
         line.add("action", transfer.action.rawValue)
-        line.add("key", transfer.key)
+        line.add("key", transfer.displayKey)
         line.add("size", transfer.size)
         line.add("bytes_finished", transfer.bytesFinished)
         line.add("bytes_resumed", transfer.bytesResumed)
@@ -93,10 +93,10 @@ enum EventJSON {
     static func retry(_ retry: RetryEvent, time: String) -> JSONLine {
         var line = line("retry", time: time)
         line.add("operation", retry.operation)
-        line.add("key", ifPresent: retry.key)
+        line.add("key", ifPresent: retry.displayKey)
         line.add("attempt", retry.attempt)
         line.add("limit", retry.limit)
-        line.add("wait", retry.wait)
+        line.add("wait", retry.wait / .seconds(1))
         line.add("cause", retry.cause)
         line.add("outage", retry.isOutage)
         return line

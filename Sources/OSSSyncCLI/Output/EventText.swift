@@ -8,19 +8,21 @@ enum EventText {
             item.bytesResumed > 0 ? ", \(sizeText(item.bytesResumed)) resumed" : ""
         switch item.state {
         case .planned:
-            return "would \(item.action.verb) \(item.key)\(size(item))\(reason(item))"
+            return "would \(item.action.verb) \(item.displayKey)\(size(item))\(reason(item))"
         case .done where item.action == .adopt || item.action == .forget:
-            return verbosity >= 2 ? "\(item.action.rawValue) \(item.key)" : nil
+            return verbosity >= 2 ? "\(item.action.rawValue) \(item.displayKey)" : nil
         case .done:
             guard verbosity >= 1 || item.keptAs != nil else { return nil }
-            return "\(item.action.rawValue) \(item.key)\(size(item))\(resumed)\(reason(item))"
+            return
+                "\(item.action.rawValue) \(item.displayKey)\(size(item))\(resumed)\(reason(item))"
         case .started where item.message != nil:
-            return verbosity >= 1 ? "\(item.key)\(size(item))\(reason(item))" : nil
+            return verbosity >= 1 ? "\(item.displayKey)\(size(item))\(reason(item))" : nil
         case .started:
-            return verbosity >= 2 ? "started \(item.action.rawValue) \(item.key)\(size(item))" : nil
+            return verbosity >= 2
+                ? "started \(item.action.rawValue) \(item.displayKey)\(size(item))" : nil
         case .resumed:
             guard verbosity >= 1 else { return nil }
-            return "resumed \(item.action.rawValue) \(item.key)\(size(item))\(resumed)"
+            return "resumed \(item.action.rawValue) \(item.displayKey)\(size(item))\(resumed)"
         case .skipped where item.isNeverMirrored: return verbosity >= 1 ? item.message : nil
         case .failed, .skipped: return nil
         }
@@ -32,11 +34,11 @@ enum EventText {
         let request = item.requestID.map { " (request \($0))" } ?? ""
         let what = item.message ?? "no reason was given"
         return switch item.state {
-        case .failed: "failed: \(item.action.rawValue) \(item.key): \(what)\(request)"
-        case .skipped where item.action == .conflict: "conflict: \(item.key): \(what)"
+        case .failed: "failed: \(item.action.rawValue) \(item.displayKey): \(what)\(request)"
+        case .skipped where item.action == .conflict: "conflict: \(item.displayKey): \(what)"
         case .skipped where item.isNeverMirrored: nil
-        case .skipped: "skipped: \(item.key): \(what)"
-        case .done where item.action == .conflict: "conflict: \(item.key): \(what)"
+        case .skipped: "skipped: \(item.displayKey): \(what)"
+        case .done where item.action == .conflict: "conflict: \(item.displayKey): \(what)"
         case .planned, .started, .resumed, .done: nil
         }
     }
@@ -57,7 +59,7 @@ enum EventText {
         case let error as UsageError: error.message
         case let error as SyncError:
             error.message + (error.requestID.map { " (request \($0))" } ?? "")
-        default: displayText(String(describing: error))
+        default: String(terminalSafe: String(describing: error))
         }
     }
 
@@ -68,8 +70,8 @@ enum EventText {
 
     /// What failed, and when it is tried again.
     static func retry(_ retry: RetryEvent) -> String {
-        let what = retry.operation + (retry.key.map { " of \($0)" } ?? "") + ": "
-        return (retry.isOutage ? "" : what) + waiting(retry, retry.wait)
+        let what = retry.operation + (retry.displayKey.map { " of \($0)" } ?? "") + ": "
+        return (retry.isOutage ? "" : what) + waiting(retry, retry.wait / .seconds(1))
     }
 
     /// Why requests wait, and until when.

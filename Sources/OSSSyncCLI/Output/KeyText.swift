@@ -4,7 +4,7 @@ internal import OSSSync
 enum KeyText {
     /// For people.
     static func shown(_ key: [UInt8]) -> String {
-        displayText(String(decoding: key, as: UTF8.self))
+        String(terminalSafe: String(decoding: key, as: UTF8.self))
     }
 
     /// With every byte that is not a letter, a digit or one of `-._~/` as `%` and two digits.

@@ -20,7 +20,7 @@ final class LogFile: Sendable {
     /// Opens the file, and makes it if it is missing, for its user only: it names files.
     convenience init(path: String) throws(UsageError) {
         func refusal(_ reason: String) -> UsageError {
-            .badValue(option: "--log-file", value: displayText(path), expected: reason)
+            .badValue(option: "--log-file", value: String(terminalSafe: path), expected: reason)
         }
         var status = stat()
         // Opening some devices does something already, or waits for a reader.
@@ -47,7 +47,7 @@ final class LogFile: Sendable {
     }
 
     /// As messages show it.
-    var shown: String { "'\(displayText(path))'" }
+    var shown: String { "'\(String(terminalSafe: path))'" }
 
     /// Appends lines; false if they could not be written.
     func append(_ text: String) -> Bool {

@@ -176,7 +176,7 @@ extension ProgressView {
     private func activeLine(_ transfer: ActiveTransfer, width: Int) -> String {
         let fraction =
             transfer.size > 0 ? bounded(Double(transfer.bytesFinished) / Double(transfer.size)) : 0
-        let rate = activeRates[transfer.key]
+        let rate = activeRates[transfer.displayKey]
         let isWhole = transfer.size > 0 && transfer.bytesFinished >= transfer.size
         let left = Self.remaining(transfer.size - transfer.bytesFinished, at: rate)
         let end = isWhole ? "finishing" : "ETA " + (left.map(clockText) ?? "--")
@@ -197,10 +197,10 @@ extension ProgressView {
         func needed() -> Int { pieces.reduce(head.count) { $0 + $1.width + 2 } }
         while pieces.count > 1, needed() + name > width { pieces.removeLast() }
         let room = min(nameWidth, width - needed())
-        guard room >= 4 else { return fitted(head + transfer.key, to: width) }
+        guard room >= 4 else { return fitted(head + transfer.displayKey, to: width) }
         let texts = pieces.sorted { $0.place < $1.place }
             .map { padded($0.text, to: $0.width, isNumber: $0.isNumber) }
-        let names = padded(fitted(transfer.key, to: room), to: room)
+        let names = padded(fitted(transfer.displayKey, to: room), to: room)
         return ([head + names] + texts).joined(separator: "  ")
     }
 }

@@ -37,7 +37,7 @@ struct ReplacedFile: Sendable {
         if let problem {
             throw .badValue(
                 option: "--" + option.rawValue,
-                value: displayText(path),
+                value: String(terminalSafe: path),
                 expected: problem
             )
         }
@@ -70,7 +70,7 @@ struct ReplacedFile: Sendable {
     }
 
     /// As messages show it.
-    var shown: String { "'\(displayText(path))'" }
+    var shown: String { "'\(String(terminalSafe: path))'" }
 
     private static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }

@@ -113,7 +113,7 @@ final class Reporter: Sendable {
             if case .started(let direction, _, _) = event { state.title = direction.rawValue }
             if case .retry(let retry) = event, retry.isOutage || state.retry?.isOutage != true {
                 state.retry = retry
-                state.retryEnd = screen.monotonic() + .seconds(retry.wait)
+                state.retryEnd = screen.monotonic() + retry.wait
             }
             if options.isJSON {
                 for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
@@ -153,7 +153,7 @@ final class Reporter: Sendable {
             state.retry = nil
         }
         state.latest = progress
-        let keys = Set(progress.active.map(\.key))
+        let keys = Set(progress.active.map(\.displayKey))
         state.active = state.active.filter { keys.contains($0.key) }
         measure(progress, at: screen.monotonic(), &state)
     }
@@ -163,7 +163,7 @@ final class Reporter: Sendable {
         state.whole.record(bytes: moved, at: now)
         state.steady.record(bytes: moved, at: now)
         for transfer in progress.active {
-            state.active[transfer.key, default: Activity(since: now)].meter.record(
+            state.active[transfer.displayKey, default: Activity(since: now)].meter.record(
                 bytes: transfer.bytesFinished,
                 at: now
             )
@@ -178,9 +178,12 @@ final class Reporter: Sendable {
         let left = (state.retryEnd - now) / .seconds(1)
         let rate = state.whole.bytesPerSecond
         let active = latest.active.filter { transfer in
-            state.active[transfer.key].map { now - $0.since >= Self.shortest } ?? false
+            state.active[transfer.displayKey].map { now - $0.since >= Self.shortest } ?? false
         }
-        state.nameWidth = max(state.nameWidth, active.map { displayWidth($0.key) }.max() ?? 0)
+        state.nameWidth = max(
+            state.nameWidth,
+            active.map { displayWidth($0.displayKey) }.max() ?? 0
+        )
         return ProgressView(
             title: state.title,
             progress: latest,
@@ -248,7 +251,7 @@ final class Reporter: Sendable {
                 print(text + "\n", to: \.output, &state)
             }
         case .progress: return
-        case .excluded(let key, let rule):
+        case .excluded(_, let key, let rule):
             guard options.verbosity >= 2 else { return }
             print(EventText.excluded(key, rule) + "\n", to: \.output, &state)
         case .warning(let message):
@@ -282,8 +285,8 @@ final class Reporter: Sendable {
         guard options.verbosity == 0 else { return true }
         let kind = EventText.kind(of: item)
         guard state.told[kind] != nil || state.told.count < Self.mostKinds else { return true }
-        let count = state.told[kind, default: (0, item.key)].count + 1
-        state.told[kind, default: (0, item.key)].count = count
+        let count = state.told[kind, default: (0, item.displayKey)].count + 1
+        state.told[kind, default: (0, item.displayKey)].count = count
         return count <= Self.mostOfKind
     }
 
@@ -325,7 +328,7 @@ final class Reporter: Sendable {
             guard planDiffers(progress, state.lastPlan) else { return [line] }
             state.lastPlan = progress
             return [EventJSON.plan(progress, time: time), line]
-        case .excluded(let key, let rule): return [EventJSON.excluded(key, rule, time: time)]
+        case .excluded(_, let key, let rule): return [EventJSON.excluded(key, rule, time: time)]
         case .warning(let message): return [EventJSON.warning(message, time: time)]
         case .retry(let retry): return [EventJSON.retry(retry, time: time)]
         case .finished(let summary): return [EventJSON.summary(summary, time: time)]

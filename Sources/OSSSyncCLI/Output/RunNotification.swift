@@ -53,7 +53,7 @@ final class RunNotification: Sendable {
             summary.stopped = EventText.failure(error)
         }
         var line = EventJSON.summary(summary, time: WallClock.text())
-        line.add("directory", displayText(absolutePath(context.place?.directory ?? "")))
+        line.add("directory", String(terminalSafe: absolutePath(context.place?.directory ?? "")))
         line.add("remote", context.remoteText)
         line.add("exit", code.rawValue)
         line.add("error", ifPresent: error.map { EventText.failure($0) })

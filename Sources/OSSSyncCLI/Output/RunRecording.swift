@@ -47,7 +47,7 @@ final class RunRecording: Sendable {
             guard let path, log?.isSame(as: path) == true else { continue }
             throw .badValue(
                 option: "--" + option.rawValue,
-                value: displayText(path),
+                value: String(terminalSafe: path),
                 expected: "it is the log file; specify another file"
             )
         }
@@ -68,7 +68,7 @@ final class RunRecording: Sendable {
             }
             func refusal(_ reason: String) -> UsageError {
                 let name = "--" + option.rawValue
-                return .badValue(option: name, value: displayText(path), expected: reason)
+                return .badValue(option: name, value: String(terminalSafe: path), expected: reason)
             }
             if path == "-" { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }
@@ -82,13 +82,13 @@ final class RunRecording: Sendable {
             }
             if isDirectory, let other = MirrorPlace.mirror(holding: file) {
                 throw refusal(
-                    "it is in the mirror or state '\(displayText(other))'; specify another"
+                    "it is in the mirror or state '\(String(terminalSafe: other))'; specify another"
                 )
             }
             if let mirror = context.place?.directory, isBeneath(mirror, file) {
                 throw refusal(
                     "it is in the mirror, and a push would upload it; specify a place outside of "
-                        + "'\(displayText(mirror))'"
+                        + "'\(String(terminalSafe: mirror))'"
                 )
             }
         }
@@ -126,7 +126,8 @@ final class RunRecording: Sendable {
             figures.summary.seconds = (ContinuousClock.now - start) / .seconds(1)
         }
         // What cannot be read is left out of the figures.
-        figures.lastSuccess = try? await context.localMirror().lastSuccess()[direction]
+        figures.lastSuccess = try? await context.localMirror().lastSuccess()[direction]?
+            .secondsSince1970
         guard let problem = metrics.replace(with: figures.text) else { return code }
         context.reportLoss("the figures of this run are not in \(metrics.shown): \(problem)")
         return code == .success ? .incomplete : code
@@ -150,7 +151,7 @@ extension CommandContext {
     /// The remote, as far as it is known without credentials; safe to print.
     var remoteText: String {
         if let typed = arguments.mirror.remote {
-            return (try? Remote(parsing: typed))?.display ?? displayText(typed)
+            return (try? Remote(parsing: typed))?.display ?? String(terminalSafe: typed)
         }
         guard let directory = try? directory() else { return "" }
         let link = try? DirectoryConfiguration(

@@ -160,6 +160,7 @@ final class TransferReport: Sendable {
                     action: action,
                     state: state,
                     key: subject,
+                    displayKey: subject,
                     size: amounts.size,
                     bytesTransferred: amounts.moved,
                     bytesResumed: amounts.resumed,

@@ -54,9 +54,9 @@ struct MirrorPlace: Sendable, Hashable {
             let isLinked = isElsewhere || command.name == .`init` || isThere(first + linkFile)
             if !isLinked, let outer = mirror(holding: first, linkFile) {
                 throw .remoteWithinMirror(
-                    displayText(first),
+                    String(terminalSafe: first),
                     command: command.name,
-                    mirror: displayText(outer.root)
+                    mirror: String(terminalSafe: outer.root)
                 )
             }
             // At the top, too, all of the current directory is one path.
@@ -70,9 +70,9 @@ struct MirrorPlace: Sendable, Hashable {
         }
         guard command.takes(ArgumentSpecification.pathName) else {
             throw .pathWithinMirror(
-                displayText(first),
+                String(terminalSafe: first),
                 command: command.name,
-                mirror: displayText(found.root)
+                mirror: String(terminalSafe: found.root)
             )
         }
         let place = { (text: String) in
@@ -93,7 +93,7 @@ struct MirrorPlace: Sendable, Hashable {
     private func checked(_ command: CommandSpecification) throws(UsageError) -> MirrorPlace {
         let path = command.arguments.first { $0.name == ArgumentSpecification.pathName }
         if let path, !path.isRepeated, paths.count > 1 {
-            throw .surplusArgument(displayText(paths[1]), command: command.name)
+            throw .surplusArgument(String(terminalSafe: paths[1]), command: command.name)
         }
         if command.needsPath, paths.isEmpty {
             throw .missingArgument(ArgumentSpecification.pathName, command: command.name)

@@ -46,7 +46,8 @@ enum RecordFolder {
         if unsafe stat(path, &status) == 0 { return }
         throw SyncError(
             code: .localState,
-            message: "the folder '\(displayText(path))' for records of transfers cannot be "
+            message:
+                "the folder '\(String(terminalSafe: path))' for records of transfers cannot be "
                 + "created: \(reason); specify another one with --state-dir"
         )
     }

@@ -35,7 +35,7 @@ struct SignedURLInput: Equatable {
         guard (1...2).contains(lines.count), lines.allSatisfy(isURL) else {
             // The text may contain a secret, so the message does not quote it.
             throw .badArgument(
-                displayText(argument),
+                String(terminalSafe: argument),
                 expected: "expected one line, a signed URL for GET, and optionally a second "
                     + "one, for HEAD"
             )
@@ -49,7 +49,10 @@ struct SignedURLInput: Equatable {
 
     private static func unreadable(_ argument: String) -> UsageError {
         let reason = unsafe String(cString: strerror(errno))
-        return .badArgument(displayText(argument), expected: "it cannot be read: \(reason)")
+        return .badArgument(
+            String(terminalSafe: argument),
+            expected: "it cannot be read: \(reason)"
+        )
     }
 
     private static func content(of file: Int32, _ argument: String) throws -> [UInt8] {
@@ -70,7 +73,7 @@ struct SignedURLInput: Equatable {
             bytes += buffer.prefix(count)
         }
         throw UsageError.badArgument(
-            displayText(argument),
+            String(terminalSafe: argument),
             expected: "it has more than \(longest) bytes, too long for a URL"
         )
     }

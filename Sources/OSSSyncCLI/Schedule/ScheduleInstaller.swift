@@ -34,7 +34,7 @@ struct ScheduleInstaller: Sendable {
                 throw error
             }
             return (
-                "installed \(units.timerName) in \(displayText(folder))",
+                "installed \(units.timerName) in \(String(terminalSafe: folder))",
                 [Self.lingerWarning]
                     .compactMap(\.self)
             )
@@ -48,7 +48,7 @@ struct ScheduleInstaller: Sendable {
             let path = try makeFolder() + agent.fileName
             try write(agent.text, path)
             try run("cd; launchctl load -w Library/LaunchAgents/\(agent.fileName)")
-            return ("installed '\(displayText(path))'", [])
+            return ("installed '\(String(terminalSafe: path))'", [])
         }
     }
 
@@ -103,7 +103,7 @@ struct ScheduleInstaller: Sendable {
         guard let folder = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
             let reason = unsafe String(cString: strerror(errno))
-            throw failure("'\(displayText(path))' cannot be read: \(reason)")
+            throw failure("'\(String(terminalSafe: path))' cannot be read: \(reason)")
         }
         defer { unsafe closedir(folder) }
         var timers: [String] = []
@@ -194,7 +194,7 @@ struct ScheduleInstaller: Sendable {
 
     private func write(_ text: String, _ path: String) throws(SyncError) {
         guard let problem = replaceFile(path, with: text, mode: 0o644) else { return }
-        throw failure("'\(displayText(path))' cannot be written: \(problem)")
+        throw failure("'\(String(terminalSafe: path))' cannot be written: \(problem)")
     }
 
     private func run(_ line: String) throws(SyncError) {
@@ -216,7 +216,7 @@ struct ScheduleInstaller: Sendable {
         case .absent: return nil
         case .foreign(let line):
             throw failure(
-                "in the crontab, '\(displayText(line))' is after the comment '# \(schedule.name)', "
+                "in the crontab, '\(String(terminalSafe: line))' is after the comment '# \(schedule.name)', "
                     + "and is not the line of this schedule; nothing was changed. Delete the "
                     + "comment, and the line of the schedule if it is elsewhere, with 'crontab -e'"
             )
@@ -239,7 +239,7 @@ struct ScheduleInstaller: Sendable {
         let reason = ShellCommand(line: "LC_ALL=C crontab -l 2>&1 >/dev/null").output()
         let text = String(decoding: reason.bytes, as: UTF8.self)
         if listed.status == 1, reason.status == 1, CronLine.saysNoTable(text) { return "" }
-        let lines = text.split(separator: "\n").map { displayText(String($0)) }
+        let lines = text.split(separator: "\n").map { String(terminalSafe: String($0)) }
         throw failure(
             "'crontab -l' failed (\(lines.joined(separator: "; "))), and nothing was changed; "
                 + "solve that, or use another --format"
@@ -260,7 +260,7 @@ struct ScheduleInstaller: Sendable {
     private func absent(_ schedule: Schedule) -> SyncError {
         SyncError(
             code: .notFound,
-            message: "'\(displayText(schedule.directory))' has no schedule for "
+            message: "'\(String(terminalSafe: schedule.directory))' has no schedule for "
                 + "\(schedule.direction.rawValue); 'osssync schedule --list' shows all"
         )
     }
@@ -271,7 +271,7 @@ struct ScheduleInstaller: Sendable {
         let name = unsafe String(cString: user.pointee.pw_name)
         guard unsafe access("/var/lib/systemd/linger/" + name, F_OK) != 0 else { return nil }
         return
-            "the timer only starts while \(displayText(name)) is logged in; to change that, run: "
-            + "sudo loginctl enable-linger \(displayText(name))"
+            "the timer only starts while \(String(terminalSafe: name)) is logged in; to change that, run: "
+            + "sudo loginctl enable-linger \(String(terminalSafe: name))"
     }
 }

@@ -53,7 +53,7 @@ struct SystemdUnits: Sendable {
     }
 
     private var description: String {
-        "osssync \(schedule.direction.rawValue) of \(displayText(schedule.directory))"
+        "osssync \(schedule.direction.rawValue) of \(String(terminalSafe: schedule.directory))"
             .split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     }
 

@@ -31,7 +31,7 @@ extension BucketClient {
     /// Asks for an object's headers.
     ///
     /// - Parameters:
-    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - key: The whole key.
     ///   - conditions: Which version is wanted.
     /// - Returns: The headers, or which condition did not hold.
     /// - Throws: `SyncError`: `notFound` if there is no such object, `forbidden` if it may not be
@@ -53,7 +53,7 @@ extension BucketClient {
     /// ``ResumableDownload``.
     ///
     /// - Parameters:
-    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - key: The whole key.
     ///   - range: Nil for the whole object.
     ///   - conditions: Which version is wanted.
     ///   - limit: The largest number of bytes that is taken; more is an error of code

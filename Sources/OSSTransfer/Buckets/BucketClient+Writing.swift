@@ -10,7 +10,7 @@ extension BucketClient {
     /// - Parameters:
     ///   - bytes: The content, at most 5 GiB, which goes in one request; in parts it is sent by
     ///     ``UploadTarget/write(_:options:onNotice:onProgress:)``.
-    ///   - key: The whole key; the prefix of ``remote`` is not put before it.
+    ///   - key: The whole key.
     ///   - options: What is written with it.
     /// - Returns: What the store says of the new version.
     /// - Throws: `SyncError`: `alreadyExists` if it must not be replaced, `credentials`,
@@ -22,7 +22,7 @@ extension BucketClient {
         to key: String,
         options: PutOptions = .none
     ) async throws(SyncError) -> PutReceipt {
-        try options.properties.checkMetadata(for: remote.dialect)
+        try options.properties.checkMetadata(for: dialect)
         do throws(StorageError) {
             return PutReceipt(
                 try await store.put(options.request(key), body: .bytes(bytes)) { _ in }

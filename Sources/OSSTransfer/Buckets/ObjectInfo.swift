@@ -1,37 +1,5 @@
 internal import ObjectStorage
-internal import ObjectTransfer
-internal import SyncModel
-
-/// An instant as the store reports it, in whole seconds.
-public struct StoreTime: Sendable, Hashable, Comparable {
-    /// Seconds since 1970 UTC.
-    public let secondsSince1970: Int64
-
-    /// Makes an instant.
-    public init(secondsSince1970: Int64) {
-        self.secondsSince1970 = secondsSince1970
-    }
-
-    /// RFC 3339 in UTC, such as `2026-01-02T03:04:05.000Z`.
-    public var text: String {
-        CivilTime(Timestamp(seconds: secondsSince1970)).extendedText(milliseconds: 0)
-    }
-
-    /// In the local time zone, such as `2026-01-02 03:04:05`.
-    public var localText: String { WallClock.local(secondsSince1970).text }
-
-    /// How far the local time zone is from UTC at this instant, such as `+01:00`.
-    public var localOffset: String { WallClock.local(secondsSince1970).offset }
-
-    /// Earlier comes first.
-    public static func < (left: StoreTime, right: StoreTime) -> Bool {
-        left.secondsSince1970 < right.secondsSince1970
-    }
-
-    init(_ time: Timestamp) { self.init(secondsSince1970: time.seconds) }
-
-    var timestamp: Timestamp { Timestamp(seconds: secondsSince1970) }
-}
+public import SyncModel
 
 /// What the headers of an object say.
 public struct ObjectInfo: Sendable, Hashable {
@@ -55,6 +23,31 @@ public struct ObjectInfo: Sendable, Hashable {
     public let versionID: String?
     /// The service's id of the request, for its support.
     public let requestID: String?
+
+    /// Makes a description, for tests and previews.
+    public init(
+        key: String,
+        size: Int64,
+        etag: String,
+        crc64: UInt64? = nil,
+        lastModified: StoreTime? = nil,
+        contentType: String? = nil,
+        storageClass: String = "Standard",
+        metadata: [String: String] = [:],
+        versionID: String? = nil,
+        requestID: String? = nil
+    ) {
+        self.key = key
+        self.size = size
+        self.etag = etag
+        self.crc64 = crc64
+        self.lastModified = lastModified
+        self.contentType = contentType
+        self.storageClass = storageClass
+        self.metadata = metadata
+        self.versionID = versionID
+        self.requestID = requestID
+    }
 
     init(_ key: String, _ metadata: ObjectMetadata) {
         self.key = key

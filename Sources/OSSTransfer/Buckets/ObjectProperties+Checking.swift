@@ -25,7 +25,7 @@ extension ObjectProperties {
     ///
     /// - Parameter dialect: The store's protocol.
     /// - Throws: `SyncError` of code `configuration`.
-    public func check(for dialect: Remote.Dialect) throws(SyncError) {
+    public func check(for dialect: StoreDialect) throws(SyncError) {
         if let storageClass {
             switch dialect {
             case .oss:
@@ -58,7 +58,7 @@ extension ObjectProperties {
     }
 
     /// Refuses metadata, headers and tags that no store takes, or that osssync itself writes.
-    func checkMetadata(for dialect: Remote.Dialect) throws(SyncError) {
+    func checkMetadata(for dialect: StoreDialect) throws(SyncError) {
         for (name, value) in metadata {
             let shown = displayText(name)
             guard !name.isEmpty, !value.isEmpty else {

@@ -1,34 +1,27 @@
-internal import SyncModel
+public import ObjectTransfer
 
 /// One object, as `oss://bucket/key` or `s3://bucket/key` names it.
 public struct ObjectReference: Sendable, Hashable {
-    /// The object's bucket, with an empty prefix.
-    public let bucket: Remote
+    /// The protocol spoken to the store.
+    public let dialect: StoreDialect
+    /// The bucket's name.
+    public let bucket: String
     /// The whole key, not escaped; empty if the text names only the bucket.
     public let key: String
 
     /// Makes a reference from its parts.
-    public init(dialect: Remote.Dialect, bucket: String, key: String) {
-        self.bucket = Remote(dialect: dialect, bucket: bucket, prefix: "")
+    public init(dialect: StoreDialect, bucket: String, key: String) {
+        self.dialect = dialect
+        self.bucket = bucket
         self.key = key
     }
 
-    /// Reads `oss://bucket/key` or `s3://bucket/key`; unlike a remote's, the last part of the path
-    /// is not treated as a directory.
+    /// Reads `oss://bucket/key` or `s3://bucket/key`.
     ///
     /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
     public init(parsing text: String) throws(SyncError) {
-        let remote = try Remote(parsing: text)
-        self.init(
-            dialect: remote.dialect,
-            bucket: remote.bucket,
-            key: Self.key(remote, isDirectory: text.utf8.last == UInt8(ascii: "/"))
-        )
-    }
-
-    private static func key(_ remote: Remote, isDirectory: Bool) -> String {
-        // A remote gives its prefix the slash that the text may lack.
-        isDirectory ? remote.prefix : String(decoding: remote.prefix.utf8.dropLast(), as: UTF8.self)
+        let address = try StoreAddress(parsing: text)
+        self.init(dialect: address.dialect, bucket: address.bucket, key: address.path)
     }
 
     /// True if the text names a directory, not an object: the bucket, or a key that ends in "/".
@@ -43,11 +36,11 @@ public struct ObjectReference: Sendable, Hashable {
 
     /// The object of that name in this directory.
     public func appending(_ name: String) -> ObjectReference {
-        ObjectReference(dialect: bucket.dialect, bucket: bucket.bucket, key: key + name)
+        ObjectReference(dialect: dialect, bucket: bucket, key: key + name)
     }
 
     /// The reference as the user types it.
-    public var text: String { "\(bucket.dialect.rawValue)://\(bucket.bucket)/\(key)" }
+    public var text: String { "\(dialect.rawValue)://\(bucket)/\(key)" }
 
     /// The reference in a form that is safe to print.
     public var display: String { displayText(text) }

@@ -11,7 +11,8 @@ package struct BucketLocation: Sendable {
     ///
     /// - Throws: `SyncError` of code `configuration`.
     package init(
-        _ remote: Remote,
+        _ bucket: String,
+        _ dialect: StoreDialect,
         address: String?,
         region: String?,
         addressing: AddressingChoice,
@@ -19,23 +20,30 @@ package struct BucketLocation: Sendable {
         signature: SignatureVersion,
         allowsInsecureHTTP: Bool
     ) throws(SyncError) {
-        guard signature == .v4 || remote.dialect == .oss else {
+        guard signature == .v4 || dialect == .oss else {
             throw Self.usage("'\(signature.rawValue)' is not a supported signature version")
+        }
+        let isName = bucket.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
+        }
+        guard isName, !bucket.isEmpty else {
+            throw Self.usage("'\(displayText(bucket))' is not the name of a bucket")
         }
         self.signature = signature
         do throws(EndpointError) {
-            switch remote.dialect {
+            switch dialect {
             case .oss:
-                dialect = .oss
+                self.dialect = .oss
                 endpoint = try Endpoint(parsing: address, region: region, addressing: addressing)
             case .s3:
-                dialect = .s3(provider)
+                self.dialect = .s3(provider)
                 endpoint = try Endpoint(
                     parsingS3: address,
                     region: region,
                     addressing: addressing,
                     provider: provider,
-                    bucket: remote.bucket
+                    bucket: bucket
                 )
             }
         } catch {

@@ -1,6 +1,6 @@
 internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
+public import SyncModel
 
 /// An access key, with the token of temporary ones.
 ///
@@ -12,23 +12,22 @@ public struct AccessKey: Sendable, Hashable {
     public let secret: String
     /// Goes with every request that temporary keys sign; nil for long-lived ones.
     public let securityToken: String?
-    /// When temporary keys end, in seconds since 1970 UTC; nil if they do not expire, or if that is
-    /// unknown.
+    /// When temporary keys expire; nil if they do not, or if that is unknown.
     ///
     /// The source is asked again three minutes before, or when the service refuses the key.
-    public let expirationSecondsSince1970: Int64?
+    public let expiration: StoreTime?
 
     /// Makes a key.
     public init(
         id: String,
         secret: String,
         securityToken: String? = nil,
-        expirationSecondsSince1970: Int64? = nil
+        expiration: StoreTime? = nil
     ) {
         self.id = id
         self.secret = secret
         self.securityToken = securityToken
-        self.expirationSecondsSince1970 = expirationSecondsSince1970
+        self.expiration = expiration
     }
 }
 
@@ -81,7 +80,7 @@ private struct KeyProvider: CredentialsProvider {
             id: key.id,
             secret: key.secret,
             token: key.securityToken,
-            expires: key.expirationSecondsSince1970.map { Timestamp(seconds: $0) }
+            expires: key.expiration?.timestamp
         )
     }
 }

@@ -47,14 +47,19 @@ package struct ResolvedConnection: Sendable {
     }
 
     /// Uses an app's configuration; reads no files or environment variables.
-    package init(_ remote: Remote, _ configuration: StoreConfiguration) throws(SyncError) {
+    package init(
+        _ bucket: String,
+        _ dialect: StoreDialect,
+        _ configuration: StoreConfiguration
+    ) throws(SyncError) {
         try configuration.connection.check()
         location = try BucketLocation(
-            remote,
+            bucket,
+            dialect,
             address: configuration.endpoint,
             region: configuration.region,
             addressing: configuration.addressing.choice,
-            provider: remote.dialect == .s3
+            provider: dialect == .s3
                 ? configuration.provider.flatMap { StoreProvider(rawValue: $0.rawValue) } : nil,
             signature: configuration.signature == .v1 ? .v1 : .v4,
             allowsInsecureHTTP: configuration.connection.allowsInsecureHTTP

@@ -21,7 +21,7 @@ package enum StoreFactory {
             caFile: connection.caFile,
             proxy: connection.proxy,
             bandwidth: connection.bandwidth,
-            userAgent: "osssync/\(Version.text)",
+            userAgent: "osssync/\(OSSSyncVersion.text)",
             retry: connection.retryAndTimeout.retry
         )
         do throws(StorageError) {

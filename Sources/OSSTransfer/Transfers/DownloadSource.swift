@@ -38,7 +38,7 @@ public struct DownloadSource: Sendable {
     ///
     /// - Parameters:
     ///   - client: The bucket.
-    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    ///   - key: The object's whole key.
     /// - Returns: A source; no request is made.
     public static func object(_ client: BucketClient, key: String) -> DownloadSource {
         DownloadSource(

@@ -94,7 +94,7 @@ extension BucketClient {
     /// - Parameters:
     ///   - descriptor: Open for reading; it stays open.
     ///   - name: What messages call it.
-    ///   - key: The object's whole key; the prefix of ``remote`` is not put before it.
+    ///   - key: The object's whole key.
     ///   - options: What is written with the object, the size of the first part, and the number of
     ///     parts that are sent at once.
     ///   - onNotice: Called from any thread for notices, which are not failures.

@@ -46,7 +46,7 @@ public struct UploadOptions: Sendable, Hashable {
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}
 
-    func check(for dialect: Remote.Dialect) throws(SyncError) {
+    func check(for dialect: StoreDialect) throws(SyncError) {
         try put.properties.checkMetadata(for: dialect)
         try SettingBounds.check(partSize, "partSize", 1...PartLayout.maximumPartSize)
         try SettingBounds.check(streams, "streams", 1...64)

@@ -8,7 +8,7 @@ public struct UploadTarget: Sendable {
 
     /// The object's whole key.
     public let key: String
-    let dialect: Remote.Dialect
+    let dialect: StoreDialect
     /// The bucket and the key.
     let object: String
     /// The object as records know it again, without secrets.
@@ -19,13 +19,13 @@ public struct UploadTarget: Sendable {
     ///
     /// - Parameters:
     ///   - client: The bucket.
-    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    ///   - key: The object's whole key.
     /// - Returns: A target; no request is made.
     public static func object(_ client: BucketClient, key: String) -> UploadTarget {
         UploadTarget(
             key: key,
-            dialect: client.remote.dialect,
-            object: "\(client.remote.bucket)/\(key)",
+            dialect: client.dialect,
+            object: "\(client.bucket)/\(key)",
             subject: client.subject(of: key),
             makeStore: { client.limitedStore }
         )
@@ -64,8 +64,8 @@ public struct UploadTarget: Sendable {
         try ResolvedConnection.checkAuthorities(connection.caFile)
         let allowsInsecureHTTP = connection.allowsInsecureHTTP
         let settings = PresignedSettings(connection)
-        let dialect = object.bucket.dialect
-        let place = "\(object.bucket.bucket)/\(object.key)"
+        let dialect = object.dialect
+        let place = "\(object.bucket)/\(object.key)"
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
             let signing = RequestSigning { request in
@@ -157,7 +157,7 @@ extension PresignedSettings {
             caFile: connection.caFile,
             proxy: connection.proxy,
             bandwidth: connection.bandwidth,
-            userAgent: "osssync/\(Version.text)",
+            userAgent: "osssync/\(OSSSyncVersion.text)",
             retry: retryAndTimeout.retry
         )
     }

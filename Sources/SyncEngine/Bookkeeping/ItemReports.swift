@@ -143,7 +143,13 @@ struct ItemReports: Sendable {
         case .tagged(let tag):
             guard context.options.namesExcluded else { break }
             let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
-            context.emit(.excluded(key: directory.display, rule: displayText(tag.utf8)))
+            context.emit(
+                .excluded(
+                    key: directory.text,
+                    displayKey: directory.display,
+                    rule: displayText(tag.utf8)
+                )
+            )
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk, .notMounted:

@@ -121,7 +121,8 @@ struct RunContext: Sendable {
         var event = ItemEvent(
             action: action,
             state: state,
-            key: key.display,
+            key: key.text,
+            displayKey: key.display,
             size: size,
             bytesTransferred: transferred,
             bytesResumed: resumed,
@@ -137,7 +138,8 @@ struct RunContext: Sendable {
         var event = ItemEvent(
             action: .skip,
             state: .skipped,
-            key: key.display,
+            key: key.text,
+            displayKey: key.display,
             size: 0,
             bytesTransferred: 0,
             bytesResumed: 0,

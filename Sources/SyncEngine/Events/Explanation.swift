@@ -2,8 +2,10 @@ public import SyncModel
 
 /// What is known of one path, and what each direction would do with it.
 public struct Explanation: Sendable, Hashable {
-    /// The path beneath the mirror's directory, safe to print; that of a directory ends in "/".
+    /// The path beneath the mirror's directory; that of a directory ends in "/".
     public var key: String
+    /// The path in a form that is safe to print.
+    public var displayKey: String
     /// What both sides last had in common; nil if it was never mirrored.
     public var recorded: Version?
     /// The file or directory; nil if there is none.
@@ -19,8 +21,8 @@ public struct Explanation: Sendable, Hashable {
     public struct Version: Sendable, Hashable {
         /// Bytes; nil for a directory.
         public var size: Int64?
-        /// When it was modified or written, in seconds since 1970 UTC; nil if that is not known.
-        public var time: Int64?
+        /// When it was modified or written; nil if that is not known.
+        public var time: StoreTime?
         /// The tag of the object, safe to print; nil for a file.
         public var etag: String?
         /// The CRC-64 of the content, if it is known.

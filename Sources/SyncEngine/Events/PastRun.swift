@@ -1,11 +1,13 @@
+public import SyncModel
+
 /// A run as the manifest recorded it.
 public struct PastRun: Sendable, Hashable {
     /// Its number.
     public var number: Int64
     /// `pull`, `push` or `sync`.
     public var direction: String
-    /// When it began, in seconds since 1970 UTC.
-    public var started: Int64
+    /// When it began.
+    public var started: StoreTime
     /// The remote, safe to print.
     public var remote: String
     /// What the run was limited to, safe to print; none for a run of the whole mirror.
@@ -42,8 +44,10 @@ public struct PastRun: Sendable, Hashable {
 
 /// An item that a run recorded: one that went wrong, was left as it was, or was deleted.
 public struct PastItem: Sendable, Hashable {
-    /// The key, safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// What was done, in the words of ``ItemAction``.
     public var action: String
     /// How it ended, in the words of ``ItemState``.

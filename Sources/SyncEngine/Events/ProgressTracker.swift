@@ -146,7 +146,8 @@ package final class ProgressTracker: Sendable {
                 active: active.prefix(Self.activeLimit).map { transfer in
                     ActiveTransfer(
                         action: ItemAction(transfer.direction),
-                        key: transfer.key.display,
+                        key: transfer.key.text,
+                        displayKey: transfer.key.display,
                         size: transfer.size,
                         bytesFinished: transfer.bytesDone,
                         bytesResumed: transfer.bytesResumed

@@ -89,10 +89,10 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// Otherwise, neither is made; those that are recorded are deleted as ever.
     public var keepsEmptyDirectories = true
-    /// Pull: the versioned bucket as it was then, in seconds since 1970 UTC; nil: as it is.
+    /// Pull: the versioned bucket as it was then; nil: as it is.
     ///
     /// Such a directory is a mirror of that time only.
-    public var asOf: Int64?
+    public var asOf: StoreTime?
     /// What the run has to do with a saved plan; nothing unless set.
     ///
     /// Only a dry run saves one, and only another run carries one out.

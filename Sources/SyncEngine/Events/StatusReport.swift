@@ -46,8 +46,10 @@ public struct PlannedStep: Sendable, Hashable {
     public var direction: SyncDirection
     /// What it would do; adopt where the contents must be compared first.
     public var action: ItemAction
-    /// The key, safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// Bytes to transfer or to compare.
     public var size: Int64
     /// Why, safe to print.
@@ -60,16 +62,18 @@ public struct PlannedStep: Sendable, Hashable {
 public enum StatusDetail: Sendable, Hashable {
     /// An item that a direction would not leave as it is.
     case item(PlannedStep)
-    /// A name that a filter leaves out; see ``SyncEvent/excluded(key:rule:)``.
-    case excluded(key: String, rule: String)
+    /// A name that a filter leaves out; see ``SyncEvent/excluded(key:displayKey:rule:)``.
+    case excluded(key: String, displayKey: String, rule: String)
 }
 
 /// A transfer that a run left unfinished and the next one resumes.
 public struct InterruptedTransfer: Sendable, Hashable {
     /// Download or upload.
     public var action: ItemAction
-    /// The key, safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// The size in bytes of the whole.
     public var size: Int64
     /// Bytes that need not be moved again.
@@ -129,8 +133,8 @@ public struct StatusReport: Sendable, Hashable {
     public var recorded: Int
     /// What is in the trash of the directory; nothing if it cannot be read.
     public var trash = TrashReport()
-    /// When the last complete run of a direction ended, in seconds since 1970 UTC.
-    public var lastSuccess: [SyncDirection: Int64]
+    /// When the last complete run of a direction ended.
+    public var lastSuccess: [SyncDirection: StoreTime]
     /// What leaves open whether something differs, safe to print; at most 100.
     public var issues: [String]
     /// What else is to be known, safe to print; it makes no difference.

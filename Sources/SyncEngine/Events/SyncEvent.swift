@@ -47,8 +47,10 @@ public struct ItemEvent: Sendable, Hashable {
     public var action: ItemAction
     /// How far it is.
     public var state: ItemState
-    /// The key relative to the remote's prefix, escaped so that it is safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// The size in bytes of the content concerned.
     public var size: Int64
     /// Bytes moved over the network for this item in this run, so far.
@@ -69,6 +71,7 @@ public struct ItemEvent: Sendable, Hashable {
         action: ItemAction,
         state: ItemState,
         key: String,
+        displayKey: String? = nil,
         size: Int64,
         bytesTransferred: Int64,
         bytesResumed: Int64,
@@ -78,6 +81,7 @@ public struct ItemEvent: Sendable, Hashable {
         self.action = action
         self.state = state
         self.key = key
+        self.displayKey = displayKey ?? displayText(key.utf8)
         self.size = size
         self.bytesTransferred = bytesTransferred
         self.bytesResumed = bytesResumed
@@ -133,8 +137,10 @@ public struct RunProgress: Sendable, Hashable {
 public struct ActiveTransfer: Sendable, Hashable {
     /// Download or upload.
     public var action: ItemAction
-    /// The key, safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// The size in bytes of the whole.
     public var size: Int64
     /// Bytes that are where they belong, those of checkpoints included.
@@ -146,12 +152,14 @@ public struct ActiveTransfer: Sendable, Hashable {
     public init(
         action: ItemAction,
         key: String,
+        displayKey: String? = nil,
         size: Int64,
         bytesFinished: Int64,
         bytesResumed: Int64
     ) {
         self.action = action
         self.key = key
+        self.displayKey = displayKey ?? displayText(key.utf8)
         self.size = size
         self.bytesFinished = bytesFinished
         self.bytesResumed = bytesResumed
@@ -305,8 +313,8 @@ public enum SyncEvent: Sendable {
     /// How far the run is; at most a few times a second.
     case progress(RunProgress)
     /// A name that a filter leaves out, if the options ask for it; of a directory that is left out
-    /// with all it holds only its own. The rule says where it is written; both are safe to print.
-    case excluded(key: String, rule: String)
+    /// with all it holds only its own. The rule says where it is written, and is safe to print.
+    case excluded(key: String, displayKey: String, rule: String)
     /// Something the user should know that is no failure.
     case warning(message: String)
     /// A request failed and is retried.

@@ -11,7 +11,8 @@ extension TransferObserver {
                         ItemEvent(
                             action: ItemAction(counter.direction),
                             state: isResumed ? .resumed : .started,
-                            key: counter.key.display,
+                            key: counter.key.text,
+                            displayKey: counter.key.display,
                             size: counter.size,
                             bytesTransferred: 0,
                             bytesResumed: isResumed ? counter.bytesResumed : 0,

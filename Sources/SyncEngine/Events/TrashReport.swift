@@ -1,15 +1,17 @@
-internal import SyncModel
+public import SyncModel
 
 /// One file in the trash.
 public struct TrashedFile: Sendable, Hashable {
-    /// The path that it had, safe to print.
+    /// The path that it had.
     public var key: String
+    /// The path in a form that is safe to print.
+    public var displayKey: String
     /// Bytes.
     public var size: Int64
     /// The number of the run that removed or replaced it; nil if no run did.
     public var run: Int64?
-    /// When that run began, in seconds since 1970 UTC; nil if that is not known.
-    public var removed: Int64?
+    /// When that run began; nil if that is not known.
+    public var removed: StoreTime?
     /// True if it is in the trash of the bucket.
     public var isRemote = false
     /// The machine whose run of another mirror put it there, safe to print; nil for this mirror's.
@@ -38,11 +40,10 @@ public enum TrashVersion: Sendable, Hashable {
     /// The one that the run of this number removed.
     case run(Int64)
     /// The one that this run removed: its number, which a rebuilt manifest counts anew, and when
-    /// it began, in seconds since 1970 UTC.
-    case runOf(number: Int64, began: Int64)
-    /// The one that was there at this time, in seconds since 1970 UTC: the first that was removed
-    /// since then.
-    case at(Int64)
+    /// it began.
+    case runOf(number: Int64, began: StoreTime)
+    /// The one that was there at this time: the first that was removed since then.
+    case at(StoreTime)
 }
 
 /// What is to come back from the trash.
@@ -85,10 +86,14 @@ public struct RestoredFile: Sendable, Hashable {
         case failed
     }
 
-    /// The path that it had, safe to print.
+    /// The path that it had.
     public var key: String
-    /// The path that it has or was to have, safe to print.
+    /// The path in a form that is safe to print.
+    public var displayKey: String
+    /// The path that it has or was to have.
     public var target: String
+    /// That path in a form that is safe to print.
+    public var displayTarget: String
     /// Bytes.
     public var size: Int64
     /// The run that removed it.
@@ -155,7 +160,14 @@ public struct RestoreReport: Sendable, Hashable {
 extension RestoredFile {
     /// An object that is there again, and whose file is not.
     package init(notDownloaded item: ItemEvent, _ reason: String) {
-        self.init(key: item.key, target: item.key, size: item.size, state: .failed)
+        self.init(
+            key: item.key,
+            displayKey: item.displayKey,
+            target: item.key,
+            displayTarget: item.displayKey,
+            size: item.size,
+            state: .failed
+        )
         message = "it is in the bucket, and was not downloaded: \(reason)"
     }
 }

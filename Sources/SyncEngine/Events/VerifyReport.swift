@@ -47,8 +47,10 @@ public struct VerifyFinding: Sendable, Hashable {
         case failed
     }
 
-    /// The key, safe to print.
+    /// The key relative to the remote's prefix.
     public var key: String
+    /// The key in a form that is safe to print.
+    public var displayKey: String
     /// Bytes, as recorded.
     public var size: Int64
     /// What was found.

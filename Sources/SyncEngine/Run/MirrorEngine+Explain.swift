@@ -210,19 +210,27 @@ extension Explanation {
         _ outlooks: [SyncDirection: Outlook],
         judgesInodes: Bool
     ) {
-        self.init(key: entry.key.display, issues: [], outlooks: outlooks)
+        self.init(
+            key: entry.key.text,
+            displayKey: entry.key.display,
+            issues: [],
+            outlooks: outlooks
+        )
         let isDirectory = RelativePath.isDirectory(entry.key)
         if let base = entry.base {
             recorded = Version(
                 size: isDirectory ? nil : base.size,
-                time: isDirectory ? nil : base.localModified.seconds,
+                time: isDirectory ? nil : StoreTime(secondsSince1970: base.localModified.seconds),
                 etag: base.etag.description,
                 crc64: isDirectory ? nil : base.crc64?.value
             )
         }
         if let local = entry.local {
             let file = local.identity
-            self.local = Version(size: file?.size, time: file?.modified.seconds)
+            self.local = Version(
+                size: file?.size,
+                time: file.map { StoreTime(secondsSince1970: $0.modified.seconds) }
+            )
             self.local?.change = entry.base.flatMap { base in
                 Change(LocalChange(of: local, since: base, judgesInodes: judgesInodes))
             }
@@ -230,7 +238,7 @@ extension Explanation {
         if let object = entry.remote {
             remote = Version(
                 size: isDirectory ? nil : object.size,
-                time: object.lastModified?.seconds,
+                time: object.lastModified.map { StoreTime(secondsSince1970: $0.seconds) },
                 etag: object.etag.description,
                 crc64: isDirectory ? nil : crc64
             )

@@ -20,7 +20,7 @@ extension MirrorEngine {
     /// When the last complete run of each direction ended, in seconds since 1970 UTC, and the run
     /// that goes on now, if there is one; takes no lock.
     package func history() async throws(SyncError) -> (
-        lastSuccess: [SyncDirection: Int64], running: PastRun?
+        lastSuccess: [SyncDirection: StoreTime], running: PastRun?
     ) {
         try await reading { session in
             (try await LastSuccess.read(session.manifest), try await PastRun.running(session))
@@ -40,7 +40,7 @@ extension MirrorEngine {
                     limit: Self.itemsAtOnce
                 )
                 guard let end = page.last else {
-                    return largest.map { (key: $0.key.display, size: $0.size) }
+                    return largest.map { (key: $0.key.text, size: $0.size) }
                 }
                 last = end.key
                 let least = largest.count < count ? -1 : largest.last?.size ?? -1
@@ -111,7 +111,7 @@ extension PastRun {
         self.init(
             number: run.id.value,
             direction: run.direction,
-            started: run.started.seconds,
+            started: StoreTime(run.started),
             remote: displayText(run.remote.utf8),
             // Escaped when it was made.
             paths: run.paths?.split(separator: "\n").map(String.init) ?? [],
@@ -137,7 +137,8 @@ extension PastRun {
 extension PastItem {
     fileprivate init(_ item: RunItem) {
         self.init(
-            key: item.key.display,
+            key: item.key.text,
+            displayKey: item.key.display,
             action: item.action,
             state: item.state,
             message: item.message

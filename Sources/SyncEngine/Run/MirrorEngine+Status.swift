@@ -122,7 +122,7 @@ extension MirrorEngine {
     private static func naming(
         _ onDetail: @escaping @Sendable (StatusDetail) -> Void
     ) -> @Sendable (ObjectKey, String) -> Void {
-        { onDetail(.excluded(key: $0.display, rule: $1)) }
+        { onDetail(.excluded(key: $0.text, displayKey: $0.display, rule: $1)) }
     }
 
     /// What leaves open whether something differs.
@@ -336,7 +336,8 @@ private struct WorkCounter {
         let step = PlannedStep(
             direction: policy.direction,
             action: outline.action ?? .skip,
-            key: item.entry.key.display,
+            key: item.entry.key.text,
+            displayKey: item.entry.key.display,
             size: outline.size,
             reason: outline.reason,
             work: added

@@ -21,10 +21,11 @@ extension MirrorEngine {
                     report.bytes = report.bytes.addingClamped(copy.object.size)
                     let path = try? RelativePath(key: copy.key, links: .skip, names: .escape)
                     var file = TrashedFile(
-                        key: path.map { $0.display } ?? copy.key.display,
+                        key: path?.text ?? copy.key.text,
+                        displayKey: path?.display ?? copy.key.display,
                         size: copy.object.size,
                         run: copy.run.number,
-                        removed: copy.run.time?.seconds,
+                        removed: copy.run.time.map { StoreTime($0) },
                         isRemote: true
                     )
                     file.host = copy.run.host(unless: mark)
@@ -52,14 +53,15 @@ extension MirrorEngine {
     }
 
     /// When the last run of this machine began that left something, and its number.
-    package func lastRunInRemoteTrash() async throws(SyncError) -> (time: Int64, number: Int64)? {
+    package func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
+    {
         do {
             let mark = try await session(locks: false).trashMark(settings.environment)
             let last = try await remoteTrash.runs().last { run in
                 run.number != nil && run.name.suffix(mark.utf8.count).elementsEqual(mark.utf8)
             }
             guard let last, let time = last.time, let number = last.number else { return nil }
-            return (time.seconds, number)
+            return (StoreTime(time), number)
         } catch {
             throw SyncError(any: error)
         }

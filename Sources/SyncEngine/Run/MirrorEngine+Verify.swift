@@ -187,7 +187,13 @@ private struct Scrub {
 
     private func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {
         onFinding(
-            VerifyFinding(key: row.key.display, size: row.size, kind: kind, message: message)
+            VerifyFinding(
+                key: row.key.text,
+                displayKey: row.key.display,
+                size: row.size,
+                kind: kind,
+                message: message
+            )
         )
     }
 }

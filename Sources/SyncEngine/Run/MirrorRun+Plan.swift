@@ -17,7 +17,7 @@ extension MirrorRun {
         let onEvent = onEvent
         let onExcluded: (@Sendable (ObjectKey, String) -> Void)?
         if options.namesExcluded {
-            onExcluded = { onEvent(.excluded(key: $0.display, rule: $1)) }
+            onExcluded = { onEvent(.excluded(key: $0.text, displayKey: $0.display, rule: $1)) }
         } else {
             onExcluded = nil
         }

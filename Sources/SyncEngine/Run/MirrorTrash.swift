@@ -1,6 +1,6 @@
 internal import LocalStorage
 package import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 /// What deletions, replacements and conflicts moved away in one mirror's directory.
 ///
@@ -77,11 +77,11 @@ package struct MirrorTrash: Sendable {
     }
 
     /// When the last run began that left something, and its number.
-    package func lastRun() async throws(SyncError) -> (time: Int64, number: Int64)? {
+    package func lastRun() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
         try await onDisk { directory, _ throws(LocalError) in
             let last = try directory.trashOfRuns().last { $0.number != nil }
             guard let last, let time = last.time, let number = last.number else { return nil }
-            return (time.seconds, number)
+            return (StoreTime(time), number)
         }
     }
 
@@ -220,9 +220,9 @@ extension TrashVersion {
             } ?? []
         case .run(let number): runs.filter { $0.number == number }
         case .runOf(let number, let began):
-            runs.filter { $0.number == number && $0.time?.seconds == began }
-        case .at(let seconds):
-            runs.filter { $0.time.map { $0.seconds >= seconds } ?? false }.reversed()
+            runs.filter { $0.number == number && $0.time?.seconds == began.secondsSince1970 }
+        case .at(let time):
+            runs.filter { $0.time.map { $0.seconds >= time.secondsSince1970 } ?? false }.reversed()
         }
     }
 }
@@ -236,7 +236,13 @@ extension TrashReport {
 
 extension TrashedFile {
     fileprivate init(_ key: ObjectKey, _ file: FileIdentity, _ run: MirrorDirectory.TrashOfRun) {
-        self.init(key: key.display, size: file.size, run: run.number, removed: run.time?.seconds)
+        self.init(
+            key: key.text,
+            displayKey: key.display,
+            size: file.size,
+            run: run.number,
+            removed: run.time.map { StoreTime($0) }
+        )
     }
 }
 
@@ -296,8 +302,10 @@ private struct Restorer {
         _ report: inout RestoreReport
     ) throws(LocalError) {
         var item = RestoredFile(
-            key: source.display,
-            target: source.display,
+            key: source.text,
+            displayKey: source.display,
+            target: source.text,
+            displayTarget: source.display,
             size: file.size,
             run: run.number,
             state: .failed

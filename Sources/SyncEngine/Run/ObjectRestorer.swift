@@ -150,8 +150,10 @@ struct ObjectRestorer: Sendable {
         try await forEachBounded(limit: Self.copiesAtOnce, next: next) { copy in
             let key = Self.place(of: copy.key, beneath: path, to: target)
             var item = RestoredFile(
-                key: copy.key.display,
-                target: key.display,
+                key: copy.key.text,
+                displayKey: copy.key.display,
+                target: key.text,
+                displayTarget: key.display,
                 size: copy.object.size,
                 run: copy.run.number,
                 isRemote: true,

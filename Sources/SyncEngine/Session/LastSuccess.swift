@@ -21,13 +21,14 @@ enum LastSuccess {
         try await manifest.setSetting(setting(direction), String(time.seconds))
     }
 
-    /// The ends of those runs, in seconds since 1970 UTC.
+    /// The ends of those runs.
     static func read(
         _ manifest: ManifestStore
-    ) async throws(ManifestError) -> [SyncDirection: Int64] {
-        var times: [SyncDirection: Int64] = [:]
+    ) async throws(ManifestError) -> [SyncDirection: StoreTime] {
+        var times: [SyncDirection: StoreTime] = [:]
         for direction in SyncDirection.allCases {
-            times[direction] = try await manifest.setting(setting(direction)).flatMap { Int64($0) }
+            times[direction] = try await manifest.setting(setting(direction))
+                .flatMap { Int64($0) }.map { StoreTime(secondsSince1970: $0) }
         }
         return times
     }
@@ -39,9 +40,8 @@ enum LastSuccess {
 }
 
 extension LocalSettings {
-    /// When the last complete run of each direction ended, in seconds since 1970 UTC; takes no lock
-    /// and changes nothing.
-    package func lastSuccess() async throws(SyncError) -> [SyncDirection: Int64] {
+    /// When the last complete run of each direction ended; takes no lock and changes nothing.
+    package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
         let directory = try open()
         do {
             let found = try await ManifestStore.inspect(

@@ -1,6 +1,6 @@
 package import LocalStorage
 package import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 /// One mirrored directory, for what needs no remote.
 package struct LocalSettings: Sendable {
@@ -50,12 +50,12 @@ package struct LocalSettings: Sendable {
 
     /// The time of the bucket that the directory has, in seconds since 1970 UTC; nil for a mirror
     /// of the bucket as it is, and where that cannot be read.
-    package func recordedTime() -> Int64? {
+    package func recordedTime() -> StoreTime? {
         guard let directory = try? open(),
             case .identity(let identity)? = try? StateIdentity.kept(in: directory),
             let time = RemoteIdentity.time(identity.remote.dialect)
         else { return nil }
-        return Timestamp(extendedText: time)?.seconds
+        return Timestamp(extendedText: time).map { StoreTime($0) }
     }
 
     /// True for a path of a file with an escaped name.

@@ -13,16 +13,16 @@ package struct RemoteIdentity: Sendable, Hashable {
     package let bucket: String
     package let prefix: String
 
-    /// `asOf` is the time of a bucket as it was, in seconds since 1970 UTC.
+    /// `asOf` is the time of a bucket as it was.
     package init(
         dialect: String,
         endpointHost: String,
         bucket: String,
         prefix: String,
-        asOf: Int64? = nil
+        asOf: StoreTime? = nil
     ) {
-        let time = asOf.map { seconds in
-            let text = CivilTime(Timestamp(seconds: seconds)).extendedText(milliseconds: 0)
+        let time = asOf.map { time in
+            let text = time.text
             return Self.past + text.prefix { $0 != "." } + "Z"
         }
         self.dialect = dialect + (time ?? "")

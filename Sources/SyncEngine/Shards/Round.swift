@@ -94,7 +94,7 @@ struct Round: Sendable, Hashable {
             ("--links", "\(options.links)"),
             ("--names", "\(options.names)"),
             ("--no-empty-dirs", "\(!options.keepsEmptyDirectories)"),
-            ("--as-of", options.asOf.map { "\($0)" } ?? ""),
+            ("--as-of", options.asOf.map { "\($0.secondsSince1970)" } ?? ""),
             ("properties", described(options.properties)),
         ]
         return values.map { RoundOption(name: $0, value: $1) }

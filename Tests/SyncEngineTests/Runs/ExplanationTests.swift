@@ -71,7 +71,8 @@ extension EngineRuns {
             let steps = Mutex<[PlannedStep]>([])
             let report = try await fixture.engine("a").status(options: options) { detail in
                 switch detail {
-                case .excluded(let key, let rule): found.withLock { $0.append("\(key) (\(rule))") }
+                case .excluded(let key, _, let rule):
+                    found.withLock { $0.append("\(key) (\(rule))") }
                 case .item(let step): steps.withLock { $0.append(step) }
                 }
             }
@@ -184,6 +185,6 @@ extension EngineRuns {
 extension EventLog {
     /// The names that were left out, each with its rule.
     fileprivate var excluded: [String] {
-        events { if case .excluded(let key, let rule) = $0 { "\(key) (\(rule))" } else { nil } }
+        events { if case .excluded(let key, _, let rule) = $0 { "\(key) (\(rule))" } else { nil } }
     }
 }

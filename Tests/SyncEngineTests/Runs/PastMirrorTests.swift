@@ -43,7 +43,7 @@ struct PastMirrorTests {
             endpointHost: "127.0.0.1",
             bucket: MirrorFixture.bucket,
             prefix: "mirror/",
-            asOf: time.seconds
+            asOf: StoreTime(time)
         )
         let options = MirrorFixture.options { $0.deletesKnown = true }
         return try await engine.run(.pull, options: options, onEvent: { _ in })

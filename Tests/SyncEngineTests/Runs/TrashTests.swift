@@ -148,7 +148,7 @@ struct TrashTests {
             try fixture.write("a/.osssync/trash/\(run)/f", Data(text.utf8))
         }
         func at(_ text: String) throws -> TrashVersion {
-            .at(try #require(Timestamp(basicText: text)).seconds)
+            .at(StoreTime(try #require(Timestamp(basicText: text))))
         }
         let versions: [(TrashVersion, String)] = [
             (.run(40), "second"), (try at("20260105T120000Z"), "third"),

@@ -46,7 +46,7 @@ extension TransferManager {
     /// this machine.
     ///
     /// A finished file or object stays. Parts of an unfinished upload stay at the store until
-    /// ``BucketClient/abortUpload(of:uploadID:)`` or a rule of the bucket deletes them. It is told
+    /// ``MultipartUpload/abort()`` or a rule of the bucket deletes them. It is told
     /// as cancelled if it had not finished.
     ///
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; `localState`

@@ -1,12 +1,17 @@
+internal import ObjectTransfer
 internal import SyncModel
 
-extension Remote {
+/// A bucket and what comes after it, as `oss://bucket/path` or `s3://bucket/path` names them.
+package struct StoreAddress: Sendable {
     private static let bucketLengths = 3...63
 
-    /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
-    ///
+    package let dialect: StoreDialect
+    package let bucket: String
+    /// Empty, or a key or the beginning of keys.
+    package let path: String
+
     /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
-    public init(parsing text: String) throws(SyncError) {
+    package init(parsing text: String) throws(SyncError) {
         // The query of a signed address is a secret.
         let isRemote = text.hasPrefix("oss://") || text.hasPrefix("s3://")
         let shown = displayText(isRemote ? text : Self.withoutQuery(text))
@@ -17,7 +22,7 @@ extension Remote {
                     + "or s3://BUCKET/PREFIX"
             )
         }
-        let dialect: Dialect
+        let dialect: StoreDialect
         let rest: Substring
         if text.hasPrefix("oss://") {
             (dialect, rest) = (.oss, text.dropFirst(6))
@@ -38,11 +43,9 @@ extension Remote {
             throw failure("a key cannot begin with a slash")
         }
         guard !prefix.contains(0) else { throw failure("it has a NUL byte") }
-        self.init(
-            dialect: dialect,
-            bucket: String(decoding: bucket, as: UTF8.self),
-            prefix: String(decoding: prefix, as: UTF8.self)
-        )
+        self.dialect = dialect
+        self.bucket = String(decoding: bucket, as: UTF8.self)
+        path = String(decoding: prefix, as: UTF8.self)
     }
 
     private static func withoutQuery(_ text: String) -> String {
@@ -51,7 +54,7 @@ extension Remote {
         return String(text[..<mark]) + "?…"
     }
 
-    private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: Dialect) -> Bool {
+    private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: StoreDialect) -> Bool {
         func isAlphanumeric(_ byte: UInt8) -> Bool {
             (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
         }
@@ -63,12 +66,4 @@ extension Remote {
                     || (dialect == .s3 && byte == UInt8(ascii: "."))
             }
     }
-
-    /// The remote as the user types it: `oss://bucket/prefix/`.
-    public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
-
-    /// The remote in a form that is safe to print.
-    public var display: String { displayText(text) }
-
-    package var prefixKey: ObjectKey { ObjectKey(prefix) }
 }

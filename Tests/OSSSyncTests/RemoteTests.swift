@@ -1,17 +1,17 @@
 import Testing
 
-@testable import OSSTransfer
+@testable import OSSSync
 
 @Suite("Remotes")
 struct RemoteTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let text: String
-        let dialect: Remote.Dialect
+        let dialect: StoreDialect
         let bucket: String
         let prefix: String
         var testDescription: String { text }
 
-        init(_ text: String, _ dialect: Remote.Dialect, _ bucket: String, _ prefix: String) {
+        init(_ text: String, _ dialect: StoreDialect, _ bucket: String, _ prefix: String) {
             self.text = text
             self.dialect = dialect
             self.bucket = bucket
@@ -70,7 +70,7 @@ struct RemoteTests {
         let error = #expect(throws: SyncError.self) { try Remote(parsing: text) }
         #expect(error?.code == .configuration)
         let end = ": \(reason); use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
-        #expect(error?.message == "'\(displayText(text))' is not a remote\(end)")
+        #expect(error?.message == "'\(String(terminalSafe: text))' is not a remote\(end)")
     }
 
     @Test func `are shown without what a terminal would obey`() throws {

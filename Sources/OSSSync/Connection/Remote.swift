@@ -1,0 +1,38 @@
+internal import OSSTransfer
+internal import SyncModel
+
+/// A bucket and a prefix, as `oss://bucket/prefix` or `s3://bucket/prefix` names them.
+///
+/// A prefix is a directory: `oss://bucket/photos` means every key that begins with `photos/`.
+public struct Remote: Sendable, Hashable {
+    /// The protocol spoken to the store.
+    public let dialect: StoreDialect
+    /// The bucket's name.
+    public let bucket: String
+    /// The prefix, empty or ending in "/".
+    public let prefix: String
+
+    /// Makes a remote from its parts; a prefix that lacks the final "/" is given one.
+    public init(dialect: StoreDialect, bucket: String, prefix: String) {
+        self.dialect = dialect
+        self.bucket = bucket
+        self.prefix =
+            prefix.isEmpty || prefix.utf8.last == UInt8(ascii: "/") ? prefix : prefix + "/"
+    }
+
+    /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
+    ///
+    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
+    public init(parsing text: String) throws(SyncError) {
+        let address = try StoreAddress(parsing: text)
+        self.init(dialect: address.dialect, bucket: address.bucket, prefix: address.path)
+    }
+
+    /// The remote as the user types it: `oss://bucket/prefix/`.
+    public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
+
+    /// The remote in a form that is safe to print.
+    public var display: String { displayText(text) }
+
+    var prefixKey: ObjectKey { ObjectKey(prefix) }
+}

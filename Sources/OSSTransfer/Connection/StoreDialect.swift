@@ -1,0 +1,7 @@
+/// The protocol spoken to a store.
+public enum StoreDialect: String, Sendable, Hashable {
+    /// Alibaba Cloud OSS.
+    case oss
+    /// Amazon S3 and its look-alikes.
+    case s3
+}

@@ -1,0 +1,2 @@
+@_exported public import ObjectTransfer
+@_exported public import SyncModel

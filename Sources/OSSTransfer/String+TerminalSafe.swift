@@ -1,0 +1,14 @@
+internal import SyncModel
+
+extension String {
+    /// Makes a form of a text that is safe on a terminal, in a log and in JSON, of a text that
+    /// somebody else may have chosen, such as a key.
+    ///
+    /// Control characters and the backslash are escaped, and two different texts never look alike.
+    public init(terminalSafe text: String) {
+        self = displayText(text.utf8)
+    }
+}
+
+/// The text in a form that is safe to print.
+package func displayText(_ text: String) -> String { String(terminalSafe: text) }
