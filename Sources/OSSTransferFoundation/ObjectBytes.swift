@@ -32,7 +32,7 @@ public struct ObjectBytes: AsyncSequence, Sendable {
 
         /// The next byte; nil after the last.
         ///
-        /// - Throws: `SyncError`, as `BucketClient.get(_:range:conditions:limit:)`; also of code
+        /// - Throws: `SyncError`, as `BucketClient.get(_:range:conditions:maxBytes:)`; also of code
         ///   `objectChanged` if the object was replaced meanwhile, and `corrupt` if what came is
         ///   not what the store's checksum is of.
         public mutating func next() async throws(SyncError) -> UInt8? {
@@ -59,7 +59,7 @@ public struct ObjectBytes: AsyncSequence, Sendable {
                 bytes.key,
                 range: .bytes(offset..<offset + Int64(bytes.pieceSize)),
                 conditions: conditions,
-                limit: bytes.pieceSize
+                maxBytes: bytes.pieceSize
             )
             let fetched: [UInt8]
             switch outcome {

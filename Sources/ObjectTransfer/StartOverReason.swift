@@ -1,4 +1,5 @@
 /// Why a transfer that had begun began again at its first byte, or moved a part of it again.
+@nonexhaustive
 public enum StartOverReason: Sendable, Hashable {
     /// The object was replaced.
     case objectChanged

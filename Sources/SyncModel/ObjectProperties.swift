@@ -2,6 +2,7 @@
 /// the bucket.
 public struct ObjectProperties: Sendable, Hashable {
     /// Who keeps the keys with which the store encrypts an object.
+    @nonexhaustive
     public enum Encryption: Sendable, Hashable {
         /// The store.
         case aes256

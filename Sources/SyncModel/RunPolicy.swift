@@ -9,6 +9,7 @@ public enum SyncDirection: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a run does when both sides changed and differ.
+@nonexhaustive
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     /// Pull keeps the local version beside the new one; push skips and reports.
     case keepBoth = "keep-both"
@@ -23,6 +24,7 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a run does with symbolic links.
+@nonexhaustive
 public enum LinkPolicy: String, Sendable, Hashable, CaseIterable {
     /// They are not mirrored.
     case skip
@@ -35,6 +37,7 @@ public enum LinkPolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a run does with keys that fit no file name, such as those with "//" or "..".
+@nonexhaustive
 public enum NamePolicy: String, Sendable, Hashable, CaseIterable {
     /// They are named and not mirrored.
     case skip
@@ -43,6 +46,7 @@ public enum NamePolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The limit on deletions, above which a run refuses to delete anything.
+@nonexhaustive
 public enum DeletionLimit: Sendable, Hashable {
     /// At most this many objects or files.
     case count(Int)

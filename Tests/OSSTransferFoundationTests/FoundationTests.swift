@@ -46,7 +46,7 @@ struct FoundationTests {
         let client = try fixture.client()
         let data = Data("letter".utf8)
         try await client.put(data, to: "k")
-        #expect(try await client.get("k", limit: 10).value?.data == data)
+        #expect(try await client.get("k", maxBytes: 10).value?.data == data)
     }
 
     @Test func `dates are instants of the store`() {

@@ -77,7 +77,7 @@ struct DownloadRequestTests {
         try fixture.write("file", [9])
         fixture.server.clearRequestLog()
         var options = DownloadOptions()
-        options.replacesFile = false
+        options.ifExists = .fail
         let download = try ResumableDownload(
             from: source,
             to: fixture.path("file"),

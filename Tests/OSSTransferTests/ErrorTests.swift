@@ -55,7 +55,9 @@ struct ErrorTests {
         let error = await #expect(throws: SyncError.self) { try await download.run() }
         #expect(error?.code == answer.code)
         #expect(error?.isRetryable == answer.isRetryable)
-        let single = await #expect(throws: SyncError.self) { try await client.get("key", limit: 9) }
+        let single = await #expect(throws: SyncError.self) {
+            try await client.get("key", maxBytes: 9)
+        }
         #expect(single?.code == answer.code)
         #expect(single?.isRetryable == answer.isRetryable)
         for error in [error, single] where answer.code != .notFound || error == nil {

@@ -19,7 +19,7 @@ struct FoundTransferTests {
         _ count: Int
     ) async throws {
         let manager = try await fixture.manager()
-        try await manager.add("a", job)
+        try await manager.add("a", job: job)
         try await manager.start("a")
         try fixture.setFaults(
             #"[{"match": {"operation": "\#(operation)"}, "effect": {"hold": true}}]"#
@@ -34,7 +34,7 @@ struct FoundTransferTests {
                 withIntermediateDirectories: true
             )
         }
-        #expect(await manager.transfer("a")?.state == .finished)
+        #expect(await manager["a"]?.state == .finished)
         try FileManager.default.removeItem(atPath: record)
     }
 
@@ -44,16 +44,16 @@ struct FoundTransferTests {
         _ job: TransferJob
     ) async throws -> TransferState? {
         let manager = try await fixture.nextManager { _ in job }
-        try await manager.add("a", job)
+        try await manager.add("a", job: job)
         try await manager.start("a")
         fixture.server.clearRequestLog()
         try await manager.runUntilIdle()
-        return await manager.transfer("a")?.state
+        return await manager["a"]?.state
     }
 
     private func job(_ fixture: StoreFixture, replaces: Bool) throws -> TransferJob {
         var options = DownloadOptions()
-        options.replacesFile = replaces
+        options.ifExists = replaces ? .replace : .fail
         return .download(
             .object(try fixture.client(), key: "a"),
             to: fixture.path("a"),
@@ -109,7 +109,7 @@ struct FoundTransferTests {
         try await firstProcess(fixture, job, holding: "UploadPart", 4)
         #expect(try await nextProcess(fixture, job) == .finished)
         #expect(fixture.server.requestLog.map(\.operation) == ["ListParts", "HeadObject"])
-        #expect(try await fixture.client().get("k", limit: 1 << 21).value?.bytes == Self.content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 21).value?.bytes == Self.content)
         let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".upload.json") }
         #expect(records == [])
     }

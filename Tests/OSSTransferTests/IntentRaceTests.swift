@@ -118,14 +118,14 @@ struct IntentRaceTests {
         let run = Task { try await manager.run() }
         for number in 0..<Self.rounds {
             let name = "n\(number)"
-            try await manager.add(name, job)
+            try await manager.add(name, job: job)
             try await manager.start(name)
             for _ in 0..<number % 50 { await Task.yield() }
             async let paused: Void = manager.pause(name)
             while await !manager.isPausing(name) { await Task.yield() }
-            try await manager.resume(name)
+            try await manager.start(name)
             try await paused
-            while await manager.transfer(name)?.state != .finished { await Task.yield() }
+            while await manager[name]?.state != .finished { await Task.yield() }
             try await manager.remove(name)
         }
         run.cancel()

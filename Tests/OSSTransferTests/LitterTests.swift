@@ -73,20 +73,20 @@ struct LitterTests {
             .download(.object(try fixture.client(), key: key), to: fixture.path(path))
         }
         var manager: TransferManager? = try await fixture.manager()
-        try await manager?.add("one", job("a", "file"))
+        try await manager?.add("one", job: job("a", "file"))
         let error = await #expect(throws: SyncError.self) {
-            try await manager?.add("two", job("b", "./server/../file"))
+            try await manager?.add("two", job: job("b", "./server/../file"))
         }
         #expect(error?.code == .alreadyExists)
         manager = nil
         let next = try await fixture.nextManager { _ in try job("a", "file") }
-        await #expect(throws: SyncError.self) { try await next.add("two", job("b", "file")) }
+        await #expect(throws: SyncError.self) { try await next.add("two", job: job("b", "file")) }
         try await next.start("one")
         try await next.runUntilIdle()
         // What has finished owns the file no longer.
-        try await next.add("two", job("b", "file"))
+        try await next.add("two", job: job("b", "file"))
         try await next.cancel("two")
-        try await next.add("three", job("b", "file"))
+        try await next.add("three", job: job("b", "file"))
     }
 
     @Test func `sweeping removes what no transfer uses, and nothing of one that runs`()

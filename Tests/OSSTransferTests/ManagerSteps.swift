@@ -25,18 +25,18 @@ final class Listener: TransferListener {
         while calls.withLock({ $0[identifier]?.last }) != call { await Task.yield() }
     }
 
-    func transfer(_ identifier: String, progressed progress: TransferProgress) {
+    func transfer(_ identifier: String, didProgress progress: TransferProgress) {
         note(identifier, "progress")
     }
 
-    func transferPaused(_ identifier: String) { note(identifier, "paused") }
-    func transferCancelled(_ identifier: String) { note(identifier, "cancelled") }
+    func transferDidPause(_ identifier: String) { note(identifier, "paused") }
+    func transferDidCancel(_ identifier: String) { note(identifier, "cancelled") }
 
-    func transferFinished(_ identifier: String, _ result: TransferResult) {
+    func transfer(_ identifier: String, didFinishWith result: TransferResult) {
         note(identifier, "finished")
     }
 
-    func transferFailed(_ identifier: String, _ error: SyncError) {
+    func transfer(_ identifier: String, didFailWith error: SyncError) {
         note(identifier, error.code == .notFound ? "failed notFound" : "failed")
     }
 }

@@ -31,7 +31,7 @@ struct ReadingTests {
         let (client, info) = try await object(fixture)
         let range = try ObjectRange(parsing: text)
         let content = try #require(
-            try await client.get("key", range: range, limit: 1_000).value
+            try await client.get("key", range: range, maxBytes: 1_000).value
         )
         #expect(content.bytes == Array(Self.content[expected]))
         #expect(content.info.size == 1_000)
@@ -44,7 +44,11 @@ struct ReadingTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let (client, _) = try await object(fixture)
-        let outcome = try await client.get("key", range: ObjectRange(parsing: text), limit: 1_000)
+        let outcome = try await client.get(
+            "key",
+            range: ObjectRange(parsing: text),
+            maxBytes: 1_000
+        )
         #expect(outcome == .rangeNotSatisfiable)
     }
 
@@ -55,7 +59,7 @@ struct ReadingTests {
         fixture.server.clearRequestLog()
         let ranges: [ObjectRange] = [.bytes(10..<20), .last(5), .from(990)]
         let contents = try #require(
-            try await client.get("key", ranges: ranges, limit: 100).value
+            try await client.get("key", ranges: ranges, maxBytes: 100).value
         )
         #expect(
             contents.map(\.bytes) == [
@@ -72,7 +76,7 @@ struct ReadingTests {
               "effect": {"replaceObject": {"at": 0}}}]
             """
         )
-        #expect(try await client.get("key", ranges: ranges, limit: 100) == .preconditionFailed)
+        #expect(try await client.get("key", ranges: ranges, maxBytes: 100) == .preconditionFailed)
     }
 
     @Test(
@@ -112,7 +116,7 @@ struct ReadingTests {
         ]
         for (conditions, expected) in cases {
             let head = try await client.head("key", conditions: conditions)
-            let content = try await client.get("key", conditions: conditions, limit: 1_000)
+            let content = try await client.get("key", conditions: conditions, maxBytes: 1_000)
             switch expected {
             case nil:
                 #expect(head.value?.etag == info.etag, "\(conditions)")
@@ -131,7 +135,7 @@ struct ReadingTests {
         #expect(error?.code == .notFound)
         #expect(error?.requestID != nil)
         let read = await #expect(throws: SyncError.self) {
-            try await client.get("absent", limit: 1)
+            try await client.get("absent", maxBytes: 1)
         }
         #expect(read?.code == .notFound)
     }
@@ -141,7 +145,7 @@ struct ReadingTests {
         defer { fixture.stop() }
         let (client, _) = try await object(fixture)
         let error = await #expect(throws: SyncError.self) {
-            try await client.get("key", limit: 999)
+            try await client.get("key", maxBytes: 999)
         }
         #expect(error?.code == .configuration)
         #expect(error?.message == "GetObject of 'key' failed: the object is larger than 999 bytes")

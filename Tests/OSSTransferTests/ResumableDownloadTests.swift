@@ -343,7 +343,7 @@ struct ResumableDownloadTests {
         let urls = try await fixture.presigned([1, 2, 3])
         try fixture.write("file", [9])
         var options = DownloadOptions.inPieces
-        options.replacesFile = false
+        options.ifExists = .fail
         let download = try ResumableDownload(
             from: .presigned(urls),
             to: fixture.path("file"),

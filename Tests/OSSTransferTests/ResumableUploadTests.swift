@@ -47,7 +47,7 @@ struct ResumableUploadTests {
         let object = try #require(try await second.run().object)
         #expect(notices.all == [.resumed(bytes: 1_000_000)])
         #expect(fixture.storedParts == Array(1...15))
-        let read = try #require(try await client.get("a/film.mov", limit: 1 << 22).value)
+        let read = try #require(try await client.get("a/film.mov", maxBytes: 1 << 22).value)
         #expect(read.bytes == Self.content)
         #expect(read.info.crc64 == object.crc64)
         #expect(read.info.etag == object.etag)
@@ -175,7 +175,7 @@ struct ResumableUploadTests {
             }
             _ = try await upload.run()
             #expect(notices.all == (startsOver ? [.startedOver(.fileChanged)] : []))
-            #expect(try await client.get("k", limit: 1 << 22).value?.bytes == other)
+            #expect(try await client.get("k", maxBytes: 1 << 22).value?.bytes == other)
         }
     }
 
@@ -223,7 +223,7 @@ struct ResumableUploadTests {
             }
             _ = try await upload.run()
             #expect(notices.all == (startsOver ? [.startedOver(.uploadVanished)] : []))
-            #expect(try await client.get("k", limit: 1 << 22).value?.bytes == Self.content)
+            #expect(try await client.get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
             try await client.delete("k")
         }
     }

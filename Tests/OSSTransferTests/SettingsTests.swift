@@ -70,13 +70,13 @@ struct SettingsTests {
         for change in changes {
             let client = try fixture.client { change(&$0.connection) }
             try await client.put([1, 2], to: "key")
-            #expect(try await client.get("key", limit: 10).value?.bytes == [1, 2])
+            #expect(try await client.get("key", maxBytes: 10).value?.bytes == [1, 2])
         }
         let client = try fixture.client()
-        #expect(try await client.get("key", limit: .max).value?.bytes == [1, 2])
+        #expect(try await client.get("key", maxBytes: .max).value?.bytes == [1, 2])
         for limit in [-1, Int.min] {
             let error = await #expect(throws: SyncError.self) {
-                try await client.get("key", limit: limit)
+                try await client.get("key", maxBytes: limit)
             }
             #expect(error?.code == .configuration)
         }
@@ -175,7 +175,7 @@ struct SettingsTests {
         defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put([1], to: "key")
-        #expect(try await client.get("key", limit: 1).value?.bytes == [1])
+        #expect(try await client.get("key", maxBytes: 1).value?.bytes == [1])
         for lifetime in [.seconds(Int64.max), .seconds(Int64.min), .zero] as [Duration] {
             await #expect(throws: SyncError.self) {
                 try await client.presignedURL(.get, key: "key", lifetime: lifetime)

@@ -32,7 +32,7 @@ struct SharedLimitsTests {
         let download = try download(fixture, urls, to: "a", limits)
         let client = try fixture.client { $0.connection.sharedLimits = limits }
         let start = ContinuousClock.now
-        async let read = client.get("key", limit: 1 << 20).value
+        async let read = client.get("key", maxBytes: 1 << 20).value
         _ = try await download.run()
         #expect(try await read?.bytes == Self.content)
         // 100,000 may go at once; the rest takes 1.25 s. With a limit each, half of it takes 0.5 s.

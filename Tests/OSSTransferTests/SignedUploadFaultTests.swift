@@ -109,7 +109,7 @@ struct SignedUploadFaultTests {
             #expect(try await upload.run().object?.size == 3_000_000)
             #expect(fixture.storedParts.count == (mayAsk ? 15 : 30))
             #expect(notices.all == (mayAsk ? [] : [.startedOver(.uploadVanished)]))
-            let read = try await fixture.client().get("k", limit: 1 << 22).value
+            let read = try await fixture.client().get("k", maxBytes: 1 << 22).value
             #expect(read?.bytes == Self.content)
             #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
         }
@@ -180,7 +180,7 @@ struct SignedUploadFaultTests {
         let signer = try SigningServer(fixture, dialect)
         try fixture.write("file", StoreFixture.ramp(size))
         var options = Self.options()
-        options.put.forbidsOverwrite = true
+        options.put.ifExists = .fail
         let target = try signer.target(dialect)
         func run() async throws(SyncError) -> UploadOutcome {
             try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()

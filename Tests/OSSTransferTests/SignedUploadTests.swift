@@ -52,7 +52,7 @@ struct SignedUploadTests {
             options: options
         )
         let object = try #require(try await upload.run().object)
-        let read = try await fixture.client().get("a b/ü?acl", limit: tested.size).value
+        let read = try await fixture.client().get("a b/ü?acl", maxBytes: tested.size).value
         #expect(read?.bytes == content)
         #expect(read?.info.contentType == "text/x")
         #expect(read?.info.metadata["owner"] == "me")
@@ -99,7 +99,7 @@ struct SignedUploadTests {
             #expect(notices.all == [.resumed(bytes: 1_000_000)])
             #expect((stored + fixture.storedParts).sorted() == Array(1...15))
             #expect(signer.asked(.listParts).count == (isSigned ? 1 : 0))
-            let read = try await fixture.client().get("k", limit: 1 << 22).value
+            let read = try await fixture.client().get("k", maxBytes: 1 << 22).value
             #expect(read?.bytes == Self.content)
             #expect(fixture.names(in: "records") == [])
         }
@@ -125,7 +125,7 @@ struct SignedUploadTests {
         let next = try fixture.signedUpload(signer, options)
         #expect(try await next.run().object?.size == 3_000_000)
         #expect(fixture.storedParts == Array(1...15))
-        #expect(try await fixture.client().get("k", limit: 1 << 22).value?.bytes == Self.content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
     }
 
     @Test func `is signed once more when a signature has expired on the way`() async throws {
@@ -213,7 +213,7 @@ struct SignedUploadTests {
         input.finish()
         let target = try signer.target()
         #expect(try await target.write(chunks, options: Self.options()).size == 3_000_000)
-        #expect(try await fixture.client().get("k", limit: 1 << 22).value?.bytes == Self.content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
         #expect(try await target.write([1, 2], options: Self.options()).size == 2)
         let (broken, end) = AsyncThrowingStream.makeStream(of: [UInt8].self)
         end.yield(Self.content)
@@ -224,7 +224,7 @@ struct SignedUploadTests {
         #expect(error?.underlying is CocoaError)
         #expect(signer.asked(.abort).count == 1)
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
-        #expect(try await fixture.client().get("k", limit: 1 << 22).value?.bytes == [1, 2])
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == [1, 2])
     }
 
     /// Ends while the transfer `k` has four parts under way.
@@ -233,7 +233,7 @@ struct SignedUploadTests {
         _ provider: @escaping TransferManager.Provider
     ) async throws {
         let manager = try await fixture.nextManager(provider: provider)
-        try await manager.add("k", .upload, path: fixture.path("file"))
+        try await manager.add("k", kind: .upload, path: fixture.path("file"))
         try await manager.start("k")
         try fixture.setFaults(
             #"[{"match": {"operation": "UploadPart", "from": 6}, "effect": {"hold": true}}]"#
@@ -262,13 +262,13 @@ struct SignedUploadTests {
         try await firstProcess(fixture, provider)
         #expect(!fixture.hasSecrets(in: "transfers"))
         let second = try await fixture.nextManager(provider: provider)
-        #expect(await second.transfer("k")?.state == .waiting)
+        #expect(await second["k"]?.state == .waiting)
         try await second.runUntilIdle()
-        #expect(await second.transfer("k")?.state == .finished)
+        #expect(await second["k"]?.state == .finished)
         #expect(questions.count(of: "k") == 2)
         // Of the parts that were under way when the first process ended some may have arrived.
         #expect(Set(fixture.storedParts) == Set(1...15) && fixture.storedParts.count <= 19)
-        #expect(try await fixture.client().get("k", limit: 1 << 22).value?.bytes == Self.content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
         #expect(fixture.names(in: "transfers").filter { $0.hasSuffix(".upload.json") } == [])
     }
 }

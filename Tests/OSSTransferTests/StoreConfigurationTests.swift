@@ -118,7 +118,7 @@ struct StoreConfigurationTests {
         try await fixture.client().put(bytes, to: "a")
         let slow = try fixture.client { $0.connection.bandwidthLimit = 200_000 }
         let start = ContinuousClock.now
-        let read = try await slow.get("a", limit: 1 << 20).value
+        let read = try await slow.get("a", maxBytes: 1 << 20).value
         let elapsed = ContinuousClock.now - start
         #expect(read?.bytes == bytes)
         // 50,000 may go at once; the rest takes 1.25 s. Nothing but the limit can make it slower

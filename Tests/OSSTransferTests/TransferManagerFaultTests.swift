@@ -28,7 +28,7 @@ struct TransferManagerFaultTests {
         }
         let error = await #expect(throws: SyncError.self) { try await second.cancel("up") }
         #expect(error?.code == .credentials)
-        #expect(await second.transfer("up")?.state == .paused)
+        #expect(await second["up"]?.state == .paused)
         refusing.store(false, ordering: .relaxed)
         for name in ["a", "up"] { try await second.cancel(name) }
         #expect(await second.transfers == [])
@@ -43,7 +43,7 @@ struct TransferManagerFaultTests {
     private func firstProcess(_ fixture: StoreFixture) async throws {
         let manager = try await fixture.manager()
         try await manager.add("a")
-        try await manager.add("up", fixture.upload("file", to: "k"))
+        try await manager.add("up", job: fixture.upload("file", to: "k"))
         for name in ["a", "up"] { try await manager.start(name) }
         try fixture.setFaults(
             """
@@ -76,11 +76,11 @@ struct TransferManagerFaultTests {
         }
         try await manager.start("a")
         try await manager.runUntilIdle()
-        #expect(await manager.transfer("a")?.state == .failed)
+        #expect(await manager["a"]?.state == .failed)
         isGivingUp.store(false, ordering: .relaxed)
-        try await manager.resume("a")
+        try await manager.start("a")
         try await manager.runUntilIdle()
-        #expect(await manager.transfer("a")?.state == .finished)
+        #expect(await manager["a"]?.state == .finished)
     }
 
     @Test func `a transfer is cancelled while it runs`() async throws {
@@ -127,7 +127,7 @@ struct TransferManagerFaultTests {
             try await second.pauseAll()
         }
         answers.finish()
-        #expect(await second.transfer("a")?.state == .paused)
+        #expect(await second["a"]?.state == .paused)
         #expect(fixture.server.requestLog.isEmpty)
     }
 
@@ -227,7 +227,7 @@ struct TransferManagerFaultTests {
         let error = await #expect(throws: SyncError.self) { try await manager.start("a") }
         #expect(error?.code == .localState)
         try await manager.runUntilIdle()
-        #expect(await manager.transfer("a")?.state == .ready)
+        #expect(await manager["a"]?.state == .ready)
         #expect(!fixture.exists("a"))
     }
 
@@ -254,7 +254,7 @@ struct TransferManagerFaultTests {
         run.cancel()
         _ = await run.result
         try fixture.setFaults("[]")
-        #expect(await manager.transfer("a")?.state == .waiting)
+        #expect(await manager["a"]?.state == .waiting)
         try await manager.runUntilIdle()
         #expect(fixture.content("a") == Self.content)
     }

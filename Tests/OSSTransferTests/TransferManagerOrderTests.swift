@@ -48,11 +48,11 @@ struct TransferManagerOrderTests {
         var inTime = 0
         for round in 0..<raceRounds {
             let (first, second) = (Listener(), Listener())
-            try await manager.add("a", job, listener: first)
+            try await manager.add("a", job: job, listener: first)
             try await manager.start("a")
             for _ in 0..<round * 7 % 100 { await Task.yield() }
             try await manager.setListener(second, for: "a")
-            let isInTime = await manager.transfer("a")?.state != .finished
+            let isInTime = await manager["a"]?.state != .finished
             while !first.hasHeard("a", "finished"), !second.hasHeard("a", "finished") {
                 await Task.yield()
             }
@@ -82,14 +82,14 @@ struct TransferManagerOrderTests {
             for name in names {
                 let job = try await fixture.download(name)
                 async let removed: Void = manager.remove(name)
-                try await manager.add(name, job)
+                try await manager.add(name, job: job)
                 // Whichever came first: the new one has not finished, and is not removed.
                 do {
                     try await removed
                 } catch {
                     #expect((error as? SyncError)?.code == .refused)
                 }
-                #expect(await manager.transfer(name)?.state == .ready)
+                #expect(await manager[name]?.state == .ready)
             }
         }
         try await removeAndAdd(manager)
@@ -121,14 +121,14 @@ struct TransferManagerOrderTests {
             let others = round < 3 ? 8 : 0
             async let added: Void = withThrowingTaskGroup { group in
                 for number in 0..<others {
-                    group.addTask { try await manager.add("\(round).\(number)", job) }
+                    group.addTask { try await manager.add("\(round).\(number)", job: job) }
                 }
                 try await group.waitForAll()
             }
             for _ in 0..<others * 25 { await Task.yield() }
             async let paused: Void = manager.pause("a")
-            while await manager.transfer("a")?.state != .paused { await Task.yield() }
-            try await manager.resume("a")
+            while await manager["a"]?.state != .paused { await Task.yield() }
+            try await manager.start("a")
             try await paused
             await untilStarted(&events)
             try await added

@@ -83,7 +83,7 @@ struct TransferManagerTests {
         let states = await second.transfers.map(\.state)
         #expect(states == [.finished, .paused, .paused, .finished, .finished])
         #expect(!fixture.exists("b"))
-        for name in ["b", "c"] { try await second.resume(name) }
+        for name in ["b", "c"] { try await second.start(name) }
         try await second.runUntilIdle()
         for name in Self.names { #expect(fixture.content(name) == Self.content(name)) }
         #expect(questions.count(of: "a") == 1 && questions.count(of: "b") == 2)
@@ -118,8 +118,8 @@ struct TransferManagerTests {
         #expect(calls["a"] == ["progress", "paused", "cancelled"])
         #expect(calls["b"] == ["progress", "finished"])
         #expect(calls["absent"] == ["failed notFound"])
-        #expect(await manager.transfer("a") == nil)
-        #expect(await manager.transfer("absent")?.state == .failed)
+        #expect(await manager["a"] == nil)
+        #expect(await manager["absent"]?.state == .failed)
     }
 
     @Test func `keeps the latest events of each transfer for a slow listener`() async throws {
@@ -190,7 +190,7 @@ struct TransferManagerTests {
             try await manager.runUntilIdle()
             await listener.untilTold("a", "finished")
             try await manager.cancel("a")
-            #expect(await manager.transfer("a") == nil)
+            #expect(await manager["a"] == nil)
             #expect(fixture.content("a") == Self.content("a"))
         }
         // What the first cancellation told would come before what the second transfer told.

@@ -19,7 +19,7 @@ struct TransferPolicyTests {
             let manager = try await fixture.manager()
             try await manager.add("a")
             try await manager.add("b", priority: 5)
-            try await manager.add("c", .download, path: fixture.path("c"), priority: -1)
+            try await manager.add("c", kind: .download, path: fixture.path("c"), priority: -1)
             try await manager.add("d")
             try await manager.startAll()
             try await manager.setPriority(9, of: "d")
@@ -57,10 +57,10 @@ struct TransferPolicyTests {
         #expect(await second.transfers.map(\.state) == [.waiting, .finished])
         await second.networkChanged(to: .expensive)
         try await second.runUntilIdle()
-        #expect(await second.transfer("a")?.state == .waiting)
+        #expect(await second["a"]?.state == .waiting)
         try await second.setNetworks(.expensive, of: "a")
         try await second.runUntilIdle()
-        #expect(await second.transfer("a")?.state == .finished)
+        #expect(await second["a"]?.state == .finished)
         #expect(fixture.content("a") == Self.content)
     }
 
@@ -80,7 +80,7 @@ struct TransferPolicyTests {
             await fixture.server.untilHeld(1)
             await manager.networkChanged(to: .expensive)
         }
-        #expect(await manager.transfer("a")?.state == .waiting)
+        #expect(await manager["a"]?.state == .waiting)
         #expect(!fixture.exists("a"))
         let before = fixture.bytesSent
         await manager.networkChanged(to: [])
@@ -94,7 +94,7 @@ struct TransferPolicyTests {
         defer { fixture.stop() }
         func firstProcess() async throws {
             let manager = try await fixture.manager()
-            try await manager.add("a", .download, path: fixture.path("a"), networks: [])
+            try await manager.add("a", kind: .download, path: fixture.path("a"), networks: [])
         }
         try await firstProcess()
         let record = fixture.names(in: "transfers").first { $0.hasSuffix(".transfer.json") }
@@ -104,7 +104,7 @@ struct TransferPolicyTests {
         #expect(earlier != text)
         try fixture.write(name, [UInt8](earlier.utf8))
         let second = try await fixture.nextManager { try await fixture.download($0) }
-        #expect(await second.transfer("a")?.priority == 0)
-        #expect(await second.transfer("a")?.networks == [.expensive, .constrained])
+        #expect(await second["a"]?.priority == 0)
+        #expect(await second["a"]?.networks == [.expensive, .constrained])
     }
 }

@@ -19,8 +19,8 @@ struct TransferQueueTests {
         let questions = Questions()
         func firstProcess() async throws {
             let manager = try await fixture.manager(questions: questions)
-            try await manager.add("a", .download, path: fixture.path("a"), context: "album 7")
-            try await manager.add("b", .download, path: fixture.path("b"))
+            try await manager.add("a", kind: .download, path: fixture.path("a"), context: "album 7")
+            try await manager.add("b", kind: .download, path: fixture.path("b"))
         }
         try await firstProcess()
         #expect(questions.count(of: "a") == 0)
@@ -29,16 +29,16 @@ struct TransferQueueTests {
             return name == "a"
                 ? try await fixture.download(name) : try fixture.upload(name, to: name)
         }
-        #expect(await second.transfer("a")?.context == "album 7")
+        #expect(await second["a"]?.context == "album 7")
         try await second.startAll()
         try await second.runUntilIdle()
         #expect(fixture.content("a") == Self.content)
         #expect(questions.count(of: "a") == 1)
         // What the provider returns must be what was added.
-        #expect(await second.transfer("b")?.state == .failed)
+        #expect(await second["b"]?.state == .failed)
         let long = String(repeating: "x", count: 70_000)
         let error = await #expect(throws: SyncError.self) {
-            try await second.add("c", .upload, path: "c", context: long)
+            try await second.add("c", kind: .upload, path: "c", context: long)
         }
         #expect(error?.code == .configuration)
     }
@@ -95,7 +95,7 @@ struct TransferQueueTests {
                 options: chosen
             )
         }
-        try await manager.add("a", .download, path: fixture.path("file"))
+        try await manager.add("a", kind: .download, path: fixture.path("file"))
         try await manager.start("a")
         var events = manager.events.makeAsyncIterator()
         let run = Task { try await manager.runUntilIdle() }
@@ -113,7 +113,7 @@ struct TransferQueueTests {
         let isReleased = DispatchSemaphore(value: 0)
         let hasBegun = Atomic(false)
 
-        func transferFailed(_ identifier: String, _ error: SyncError) {
+        func transfer(_ identifier: String, didFailWith error: SyncError) {
             hasBegun.store(true, ordering: .relaxed)
             isReleased.wait()
         }

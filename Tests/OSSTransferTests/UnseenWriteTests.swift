@@ -39,7 +39,7 @@ struct UnseenWriteTests {
     ) async throws -> UploadOutcome {
         try fixture.write("file", StoreFixture.ramp(size))
         var options = UploadOptions()
-        options.put.forbidsOverwrite = true
+        options.put.ifExists = .fail
         return try await ResumableUpload(
             of: fixture.path("file"),
             to: client(fixture),
@@ -60,7 +60,7 @@ struct UnseenWriteTests {
         }
         #expect(error?.code == .alreadyExists)
         try fixture.setFaults("[]")
-        #expect(try await fixture.client().get("there", limit: 10).value?.bytes == [9])
+        #expect(try await fixture.client().get("there", maxBytes: 10).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
@@ -96,7 +96,7 @@ struct UnseenWriteTests {
             }
         }
         try fixture.setFaults("[]")
-        #expect(try await fixture.client().get("there", limit: 10).value?.bytes == [9])
+        #expect(try await fixture.client().get("there", maxBytes: 10).value?.bytes == [9])
         let absent = await #expect(throws: SyncError.self) {
             try await fixture.client().head("other")
         }
@@ -120,7 +120,7 @@ struct UnseenWriteTests {
         defer { fixture.stop() }
         try await fixture.client().put([9], to: "there")
         var options = PutOptions.none
-        options.forbidsOverwrite = true
+        options.ifExists = .fail
         let client = try client(fixture)
         try fixture.setFaults("[\(Self.unconditional("PutObject"))]")
         for _ in 0..<2 {
@@ -130,10 +130,10 @@ struct UnseenWriteTests {
             #expect(error?.code == .alreadyExists)
         }
         let error = await #expect(throws: SyncError.self) {
-            try await client.copy("there", to: "there", forbidsOverwrite: true)
+            try await client.copy("there", to: "there", ifExists: .fail)
         }
         #expect(error?.code == .alreadyExists)
-        #expect(try await client.get("there", limit: 10).value?.bytes == [9])
+        #expect(try await client.get("there", maxBytes: 10).value?.bytes == [9])
         try await client.put([1], to: "new", options: options)
     }
 }

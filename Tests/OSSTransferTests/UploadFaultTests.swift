@@ -30,10 +30,10 @@ struct UploadFaultTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         try await fixture.client().put([9], to: "k")
-        let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.forbidsOverwrite = true }
+        let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.ifExists = .fail }
         let error = await #expect(throws: SyncError.self) { try await upload.run() }
         #expect(error?.code == .alreadyExists)
-        #expect(try await fixture.client().get("k", limit: 1).value?.bytes == [9])
+        #expect(try await fixture.client().get("k", maxBytes: 1).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
@@ -80,7 +80,7 @@ struct UploadFaultTests {
             try await client.put([9], to: "k")
             try fixture.write("file", StoreFixture.ramp(6 << 20))
             var options = UploadOptions()
-            options.put.forbidsOverwrite = true
+            options.put.ifExists = .fail
             options.recordDirectory = fixture.path("records")
             let upload = try ResumableUpload(
                 of: fixture.path("file"),

@@ -78,7 +78,7 @@ struct UploadHeaderTests {
             .get,
             key: "k",
             lifetime: .seconds(60),
-            query: [(name: "tagging", value: "")]
+            query: ["tagging": ""]
         )
         let (status, body) = try await PlainRequests().send(url, .get, [], [])
         #expect(status == 200)

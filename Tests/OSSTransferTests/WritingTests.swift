@@ -32,12 +32,12 @@ struct WritingTests {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
         let client = try fixture.client()
-        try await client.put([1], to: "key", options: PutOptions(forbidsOverwrite: true))
+        try await client.put([1], to: "key", options: PutOptions(ifExists: .fail))
         let error = await #expect(throws: SyncError.self) {
-            try await client.put([2], to: "key", options: PutOptions(forbidsOverwrite: true))
+            try await client.put([2], to: "key", options: PutOptions(ifExists: .fail))
         }
         #expect(error?.code == .alreadyExists)
-        #expect(try await client.get("key", limit: 1).value?.bytes == [1])
+        #expect(try await client.get("key", maxBytes: 1).value?.bytes == [1])
     }
 
     @Test func `copy what is meant and delete what is named`() async throws {
@@ -46,7 +46,7 @@ struct WritingTests {
         let client = try fixture.client()
         let made = try await client.put([1, 2], to: "from")
         try await client.copy("from", etag: made.etag, to: "to")
-        #expect(try await client.get("to", limit: 2).value?.bytes == [1, 2])
+        #expect(try await client.get("to", maxBytes: 2).value?.bytes == [1, 2])
         let changed = await #expect(throws: SyncError.self) {
             try await client.copy("from", etag: "other", to: "to")
         }
@@ -109,7 +109,7 @@ struct WritingTests {
         #expect(listed.map(\.etag) == parts.map(\.etag))
         #expect(try await client.incompleteUploads(prefix: "").map(\.uploadID) == [upload.uploadID])
         let receipt = try await same.complete(parts)
-        let read = try #require(try await client.get("big", limit: 1 << 20).value)
+        let read = try #require(try await client.get("big", maxBytes: 1 << 20).value)
         #expect(read.bytes == bytes)
         #expect(read.info.etag == receipt.etag)
         let late = await #expect(throws: SyncError.self) {

@@ -64,7 +64,7 @@ struct WrittenStreamTests {
                 onProgress: { count in sent.withLock { $0 += count } }
             )
             #expect(object.size == Int64(size))
-            let read = try #require(try await fixture.client().get("k", limit: size).value)
+            let read = try #require(try await fixture.client().get("k", maxBytes: size).value)
             #expect(read.bytes == content)
             #expect(read.info.etag == object.etag && read.info.crc64 == object.crc64)
         }
@@ -80,7 +80,7 @@ struct WrittenStreamTests {
         let object = try await target(fixture).write(content, options: Self.options)
         #expect(object.size == 1_000_000)
         #expect(fixture.storedParts == Array(1...10))
-        #expect(try await fixture.client().get("k", limit: 1 << 20).value?.bytes == content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 20).value?.bytes == content)
     }
 
     @Test(arguments: [(500_000, 0), (500_000, 499_999), (50_000, 49_999), (500_000, 500_001)])
@@ -156,6 +156,6 @@ struct WrittenStreamTests {
         try fixture.setFaults("[]")
         #expect(try await object.size == Int64(content.count))
         #expect(held <= 3 * Self.partSize)
-        #expect(try await fixture.client().get("k", limit: 1 << 24).value?.bytes == content)
+        #expect(try await fixture.client().get("k", maxBytes: 1 << 24).value?.bytes == content)
     }
 }

@@ -12,8 +12,8 @@ struct TransferQueue: Sendable {
 
     /// Queues a download without a connection: neither the store nor the app's server is asked.
     func queue(_ name: String, to file: String) async throws(SyncError) {
-        guard await manager.transfer(name) == nil else { return }
-        try await manager.add(name, .download, path: file, context: "queued offline")
+        guard await manager[name] == nil else { return }
+        try await manager.add(name, kind: .download, path: file, context: "queued offline")
         try await manager.start(name)
     }
 

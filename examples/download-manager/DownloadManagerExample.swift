@@ -21,7 +21,7 @@ struct DownloadManagerExample {
             guard let urls = urls[name] else { throw NoURL(name: name) }
             return .download(try .presigned(urls), to: folder + "/" + name)
         }
-        for name in urls.keys.sorted() where await manager.transfer(name) == nil {
+        for name in urls.keys.sorted() where await manager[name] == nil {
             try await manager.add(name)
         }
         for transfer in await manager.transfers { try await manager.start(transfer.identifier) }
@@ -53,7 +53,7 @@ struct DownloadManagerExample {
 
     /// Says why a transfer failed.
     struct Failures: TransferListener {
-        func transferFailed(_ identifier: String, _ error: SyncError) {
+        func transfer(_ identifier: String, didFailWith error: SyncError) {
             print("\(identifier): \(error.message)")
         }
     }

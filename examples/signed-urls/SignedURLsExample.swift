@@ -22,7 +22,7 @@ struct Server: Sendable {
             .put,
             key: key,
             lifetime: .seconds(300),
-            headers: [(name: "Content-Type", value: "image/jpeg")]
+            headers: ["Content-Type": "image/jpeg"]
         )
         return target
     }

@@ -7,7 +7,7 @@ struct GetCommand: Sendable {
     func run() async throws -> ExitCode {
         let arguments = try TransferArguments(context)
         var options = DownloadOptions()
-        options.replacesFile = arguments.replaces
+        options.ifExists = arguments.replaces ? .replace : .fail
         options.progressInterval = .milliseconds(250)
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }

@@ -21,7 +21,7 @@ struct PutCommand: Sendable {
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
         options.put.properties = try ObjectProperties(context.arguments)
-        options.put.forbidsOverwrite = !arguments.replaces
+        options.put.ifExists = arguments.replaces ? .replace : .fail
         options.put.callback = try callback()
         let (file, object) = try places()
         try options.put.properties.check(for: object.dialect)
@@ -150,6 +150,7 @@ struct PutCommand: Sendable {
             )
         case .unknown: report.warn("the object was uploaded; the result of its callback is unknown")
         case nil: break
+        @unknown default: break
         }
         if context.output.isJSON {
             var line = EventJSON.line("uploaded", time: WallClock.text())

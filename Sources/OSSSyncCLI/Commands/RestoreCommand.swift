@@ -193,6 +193,8 @@ struct RestoreCommand: Sendable {
         case .kept, .failed:
             let state = (isDryRun ? "would be " : "") + file.state.rawValue
             context.complain("\(state) \(file.displayTarget): \(file.message ?? "")")
+        @unknown default:
+            context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         }
     }
 }

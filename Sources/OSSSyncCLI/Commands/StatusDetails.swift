@@ -52,6 +52,7 @@ final class StatusDetails: Sendable {
                 state.count += 1
                 if state.count <= Self.screenful { state.lines.append("  " + Self.text(step)) }
             }
+        @unknown default: break
         }
     }
 

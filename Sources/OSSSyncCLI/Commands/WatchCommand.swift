@@ -108,6 +108,7 @@ extension EventText {
             let rest = round.paths.count - named.count
             return "pushing " + named.joined(separator: ", ")
                 + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
+        @unknown default: return "watching"
         }
     }
 }
@@ -134,6 +135,7 @@ extension EventJSON {
             line.add("reason", ifPresent: round.reason?.text)
             line.add("paths", round.paths.map { String(terminalSafe: $0) })
             return line
+        @unknown default: return line("watching", time: time)
         }
     }
 }
@@ -150,6 +152,7 @@ extension WatchReason {
         case .obstacle: "a new directory cannot be watched"
         case .changes: "too much changed at once"
         case .refused: "a push of single paths was refused"
+        @unknown default: rawValue
         }
     }
 }

@@ -25,6 +25,7 @@ enum EventText {
             return "resumed \(item.action.rawValue) \(item.displayKey)\(size(item))\(resumed)"
         case .skipped where item.isNeverMirrored: return verbosity >= 1 ? item.message : nil
         case .failed, .skipped: return nil
+        @unknown default: return nil
         }
     }
 
@@ -40,6 +41,7 @@ enum EventText {
         case .skipped: "skipped: \(item.displayKey): \(what)"
         case .done where item.action == .conflict: "conflict: \(item.displayKey): \(what)"
         case .planned, .started, .resumed, .done: nil
+        @unknown default: nil
         }
     }
 
@@ -213,6 +215,7 @@ enum EventText {
         switch item.action {
         case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size)))"
         case .deleteLocal, .deleteRemote, .adopt, .forget, .conflict, .skip: ""
+        @unknown default: ""
         }
     }
 
@@ -235,6 +238,7 @@ extension ItemAction {
         case .forget: "forget"
         case .conflict: "report the conflict of"
         case .skip: "skip"
+        @unknown default: rawValue
         }
     }
 }

@@ -274,6 +274,7 @@ final class Reporter: Sendable {
             let paint = options.color.paint(screen.hasColors.output)
             let lines = EventText.summary(summary, isDryRun: isDryRun, paint)
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
+        @unknown default: return
         }
     }
 
@@ -332,6 +333,7 @@ final class Reporter: Sendable {
         case .warning(let message): return [EventJSON.warning(message, time: time)]
         case .retry(let retry): return [EventJSON.retry(retry, time: time)]
         case .finished(let summary): return [EventJSON.summary(summary, time: time)]
+        @unknown default: return []
         }
     }
 

@@ -56,7 +56,7 @@ extension BucketClient {
     ///   - key: The whole key.
     ///   - range: Nil for the whole object.
     ///   - conditions: Which version is wanted.
-    ///   - limit: The largest number of bytes that is taken; more is an error of code
+    ///   - maxBytes: The largest number of bytes to read: 64 MiB. More is an error of code
     ///     `configuration`, found before the bytes are fetched.
     /// - Returns: The bytes, or which condition did not hold.
     /// - Throws: `SyncError`, as ``head(_:conditions:)``; `remoteUnreachable` also if what came is
@@ -65,16 +65,16 @@ extension BucketClient {
         _ key: String,
         range: ObjectRange? = nil,
         conditions: ObjectConditions = .none,
-        limit: Int
+        maxBytes: Int
     ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
-        try SettingBounds.check(limit, "limit", 0...Int.max)
+        try SettingBounds.check(maxBytes, "maxBytes", 0...Int.max)
         let request = GetRequest(
             key: ObjectKey(key),
             form: range?.form,
             conditions: conditions.wire
         )
         return try await outcome { () throws(StorageError) in
-            let (metadata, bytes) = try await store.read(request, limit: limit)
+            let (metadata, bytes) = try await store.read(request, limit: maxBytes)
             return ObjectContent(info: ObjectInfo(key, metadata), bytes: bytes)
         }
     }
@@ -84,19 +84,19 @@ extension BucketClient {
     /// - Parameters:
     ///   - key: The whole key.
     ///   - ranges: In any order; they may overlap.
-    ///   - limit: The largest number of bytes that each range may have.
+    ///   - maxBytes: The largest number of bytes that each range may have: 64 MiB.
     /// - Returns: The ranges in the order in which they were asked for; `preconditionFailed` if the
     ///   object was replaced in between, `rangeNotSatisfiable` if it has no byte of one of them.
-    /// - Throws: `SyncError`, as ``get(_:range:conditions:limit:)``.
+    /// - Throws: `SyncError`, as ``get(_:range:conditions:maxBytes:)``.
     public func get(
         _ key: String,
         ranges: [ObjectRange],
-        limit: Int
+        maxBytes: Int
     ) async throws(SyncError) -> ReadOutcome<[ObjectContent]> {
         var contents: [ObjectContent] = []
         var conditions = ObjectConditions.none
         for range in ranges {
-            switch try await get(key, range: range, conditions: conditions, limit: limit) {
+            switch try await get(key, range: range, conditions: conditions, maxBytes: maxBytes) {
             case .found(let content):
                 contents.append(content)
                 conditions.ifMatch = content.info.etag

@@ -71,7 +71,7 @@ extension BucketClient {
     ///   - etag: The version that is meant; another one there is an error of code `objectChanged`.
     ///     Nil for any version.
     ///   - destination: The whole key of the copy.
-    ///   - forbidsOverwrite: Refuses to replace an object: code `alreadyExists`.
+    ///   - ifExists: What happens if there is already an object with the destination's key.
     /// - Returns: What the store says of the copy.
     /// - Throws: `SyncError`: besides those, `notFound`, `credentials`, `remoteUnreachable`,
     ///   `cancelled`.
@@ -80,13 +80,13 @@ extension BucketClient {
         _ source: String,
         etag: String? = nil,
         to destination: String,
-        forbidsOverwrite: Bool = false
+        ifExists: ExistingTarget = .replace
     ) async throws(SyncError) -> PutReceipt {
         var request = CopyRequest(
             source: ObjectKey(source),
             sourceETag: etag.map { ETag(wire: $0) },
             destination: ObjectKey(destination),
-            forbidsOverwrite: forbidsOverwrite
+            forbidsOverwrite: ifExists == .fail
         )
         request.existenceIsUnknown = true
         do throws(StorageError) {
@@ -97,6 +97,7 @@ extension BucketClient {
     }
 
     /// A method that a signed URL can allow.
+    @nonexhaustive
     public enum Method: Sendable, Hashable {
         /// Reads the object or a range of it.
         case get
@@ -126,8 +127,8 @@ extension BucketClient {
     ///   - key: The whole key of the one object it is allowed for.
     ///   - lifetime: 1 s to 7 days; with temporary keys at most 12 hours, and never longer than the
     ///     keys live.
-    ///   - query: More query parameters, such as `response-content-type`; they are signed.
-    ///   - headers: Headers that the request must then have, with exactly these values.
+    ///   - query: More query parameters by name, such as `response-content-type`; they are signed.
+    ///   - headers: Headers by name that the request must then have, with exactly these values.
     /// - Returns: The whole URL; it grants the permission to anyone who has it.
     /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
     ///   are none.
@@ -135,15 +136,15 @@ extension BucketClient {
         _ method: Method,
         key: String,
         lifetime: Duration,
-        query: [(name: String, value: String)] = [],
-        headers: [(name: String, value: String)] = []
+        query: [String: String] = [:],
+        headers: [String: String] = [:]
     ) async throws(SyncError) -> String {
         do throws(StorageError) {
             return try await store.presignedURL(
                 method: method.wire,
                 key: ObjectKey(key),
-                query: query.map { ($0.name, $0.value) },
-                headers: headers.map { ($0.name, $0.value) },
+                query: query.sorted { $0.key < $1.key },
+                headers: headers.sorted { $0.key < $1.key },
                 expires: lifetime
             )
         } catch {

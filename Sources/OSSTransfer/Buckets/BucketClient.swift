@@ -71,6 +71,16 @@ public struct BucketClient: Sendable {
         limitedStore = limits?.limiting(store) ?? store
     }
 
+    /// Uses a store that is there already.
+    init(_ bucket: String, dialect: StoreDialect, host: String, store: StorageClient) {
+        self.bucket = bucket
+        self.dialect = dialect
+        self.host = host
+        self.store = store
+        limitedStore = store
+        clock = ClockWatch()
+    }
+
     /// An object as records know it again, without secrets.
     func subject(of key: String) -> String {
         "\(dialect.rawValue)://\(host)/\(bucket)/\(key)"

@@ -129,7 +129,7 @@ public struct MultipartUpload: Sendable {
             key: name,
             upload: id,
             parts: uploaded,
-            forbidsOverwrite: options.forbidsOverwrite,
+            forbidsOverwrite: options.ifExists == .fail,
             callback: options.callback?.wire
         )
         request.existenceIsUnknown = true

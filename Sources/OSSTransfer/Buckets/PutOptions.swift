@@ -6,19 +6,19 @@ internal import SyncModel
 public struct PutOptions: Sendable, Hashable {
     /// What the object is written with.
     public var properties: ObjectProperties
-    /// Refuses to replace an object: `SyncError` of code `alreadyExists`.
-    public var forbidsOverwrite: Bool
+    /// What happens if there is already an object with the key: it is replaced.
+    public var ifExists: ExistingTarget
     /// A request that OSS makes to another server once the object is stored; S3 has none.
     public var callback: UploadCallback?
 
     /// Makes options; those left out are the store's own choice.
     public init(
         properties: ObjectProperties = .none,
-        forbidsOverwrite: Bool = false,
+        ifExists: ExistingTarget = .replace,
         callback: UploadCallback? = nil
     ) {
         self.properties = properties
-        self.forbidsOverwrite = forbidsOverwrite
+        self.ifExists = ifExists
         self.callback = callback
     }
 
@@ -29,7 +29,7 @@ public struct PutOptions: Sendable, Hashable {
         var request = PutRequest(
             key: ObjectKey(key),
             userMetadata: properties.sortedMetadata,
-            forbidsOverwrite: forbidsOverwrite,
+            forbidsOverwrite: ifExists == .fail,
             callback: callback?.wire
         )
         request.set(properties)

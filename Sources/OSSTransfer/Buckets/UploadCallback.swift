@@ -6,6 +6,7 @@ internal import ObjectStorage
 /// comes back as ``CallbackReply/answered(json:)``.
 public struct UploadCallback: Sendable, Hashable {
     /// How values are written into ``body``.
+    @nonexhaustive
     public enum BodyType: Sendable, Hashable {
         /// `application/x-www-form-urlencoded`, values percent-encoded.
         case form
@@ -66,6 +67,7 @@ public struct UploadCallback: Sendable, Hashable {
 }
 
 /// What became of an upload's callback; the object is stored in every case.
+@nonexhaustive
 public enum CallbackReply: Sendable, Hashable {
     /// The app's server answered this JSON document.
     case answered(json: String)

@@ -11,6 +11,7 @@ internal import ObjectTransfer
 /// ```
 public struct StoreConfiguration: Sendable {
     /// How a request names its bucket.
+    @nonexhaustive
     public enum Addressing: Sendable, Hashable {
         /// In front of the host; in the path for an IP address and `localhost`.
         case automatic
@@ -32,6 +33,7 @@ public struct StoreConfiguration: Sendable {
     }
 
     /// The version of OSS's signatures; S3 has one only.
+    @nonexhaustive
     public enum Signature: Sendable, Hashable {
         /// The version that OSS asks for.
         case v4
@@ -40,6 +42,7 @@ public struct StoreConfiguration: Sendable {
     }
 
     /// The kind of an S3 store, for addresses that do not identify it; ignored for OSS.
+    @nonexhaustive
     public enum Provider: String, Sendable, Hashable, CaseIterable {
         /// Amazon S3, also behind a host of one's own.
         case aws

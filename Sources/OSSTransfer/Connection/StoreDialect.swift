@@ -1,4 +1,5 @@
 /// The protocol spoken to a store.
+@nonexhaustive
 public enum StoreDialect: String, Sendable, Hashable {
     /// Alibaba Cloud OSS.
     case oss

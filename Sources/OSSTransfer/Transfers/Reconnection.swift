@@ -28,7 +28,7 @@ struct Reconnection: Sendable {
             failures += 1
             guard failures <= policy.attempts else { return result }
             let pause = policy.pause(after: failures - 1)
-            onNotice(.waiting(pause, message: failure.message))
+            onNotice(.waiting(pause: pause, message: failure.message))
             progressState.rest()
             guard await gate.wait(pause, waking(after: version)) else {
                 return .failure(.cancelled)

@@ -233,7 +233,7 @@ struct DownloadWork: Sendable {
                 store: store,
                 key: source.key,
                 destination: destination,
-                replacesFile: options.replacesFile,
+                replacesFile: options.ifExists == .replace,
                 keepsRecord: options.keepsRecord
             ),
             services: services

@@ -247,7 +247,7 @@ extension ObjectUpload.Settings {
             store: store,
             key: ObjectKey(target.key),
             path: path,
-            forbidsOverwrite: options.put.forbidsOverwrite,
+            forbidsOverwrite: options.put.ifExists == .fail,
             properties: options.put.properties,
             keepsFileMetadata: options.keepsFileMetadata,
             callback: options.put.callback?.wire,

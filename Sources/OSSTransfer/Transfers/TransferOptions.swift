@@ -54,9 +54,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// A pause closes a connection when all that has arrived is read, or when no more than this is
     /// missing. What is on its way by then comes again: little on a slow line.
     public var pauseLoss: Int64 = 1 << 20
-    /// Replaces a file that is there already, by one rename at the end; otherwise it is an error of
-    /// code `alreadyExists`.
-    public var replacesFile = true
+    /// What happens if there is already a file: it is replaced by one rename at the end.
+    public var ifExists = ExistingTarget.replace
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
     /// ``Transfer/resume()``.
     public var reconnects: ReconnectPolicy?
@@ -78,13 +77,14 @@ public struct DownloadOptions: Sendable, Hashable {
 }
 
 /// Something that happens to a transfer and is no failure.
+@nonexhaustive
 public enum TransferNotice: Sendable, Hashable {
     /// It resumes where it stopped: this many bytes are there already.
     case resumed(bytes: Int64)
     /// It starts over, for this reason.
     case startedOver(StartOverReason)
     /// The connection was lost, for the reason in the text; the transfer resumes after a pause.
-    case waiting(Duration, message: String)
+    case waiting(pause: Duration, message: String)
     /// Something that the user should know, as the text says.
     case warning(message: String)
 }

@@ -1,4 +1,5 @@
 /// Where a transfer is.
+@nonexhaustive
 public enum TransferState: Sendable, Hashable {
     /// It was not started yet, or by another process.
     case ready

@@ -5,6 +5,7 @@
 /// the operation names with its own means.
 public struct UploadRequest: Sendable, Hashable, Codable {
     /// What the request does; the raw value is the service's name of it.
+    @nonexhaustive
     public enum Operation: String, Sendable, Hashable, Codable, CaseIterable {
         /// Sends a small file as a whole: PUT.
         case put = "PutObject"
@@ -20,7 +21,7 @@ public struct UploadRequest: Sendable, Hashable, Codable {
         /// Deletes the parts: DELETE with `uploadId`.
         case abort = "AbortMultipartUpload"
         /// Asks for the object's headers, to learn whether an answer that was lost was a success,
-        /// and with ``PutOptions/forbidsOverwrite``: HEAD.
+        /// and with ``PutOptions/ifExists``: HEAD.
         ///
         /// A server may refuse it; then an upload whose last answer was lost may be sent again.
         case head = "HeadObject"

@@ -8,21 +8,24 @@ internal import SyncModel
 /// store is asked whether the object is still the same, and the bytes on disk are read back and
 /// compared, unless the file was not touched since a clean pause. A checkpoint that is of no use
 /// costs nothing but a fresh start.
-public struct Checkpoint: Sendable, Hashable, Codable {
+///
+/// Its encoded form has the number of its format and a text that is opaque. Decoding one of another
+/// format throws a `SyncError` of code `cannotResume`: download without it.
+public struct Checkpoint: Sendable, Hashable {
     /// A beginning of a range that is on disk.
-    public struct VerifiedRange: Sendable, Hashable, Codable {
+    package struct VerifiedRange: Sendable, Hashable {
         /// The position of the first byte in the object, from 0.
-        public let offset: Int64
+        package let offset: Int64
         /// Bytes from there on that are on disk.
-        public let length: Int64
+        package let length: Int64
         /// CRC-64 of those bytes.
-        public let crc64: UInt64
+        package let crc64: UInt64
         /// Shorter beginnings, for when those bytes are damaged.
         var marks: [RangeMark]?
     }
 
     /// The state of the partial file after a clean pause.
-    struct Seal: Sendable, Hashable, Codable {
+    struct Seal: Sendable, Hashable {
         let size: Int64
         let modifiedSeconds: Int64
         let modifiedNanoseconds: Int32
@@ -34,7 +37,7 @@ public struct Checkpoint: Sendable, Hashable, Codable {
     }
 
     /// What is downloaded, without secrets: `oss://host/bucket/key`, or a URL without its query.
-    public let source: String
+    package let source: String
     /// The tag of the version that is fetched; every request asks for this version only.
     public let etag: String
     /// Bytes of the whole object.
@@ -42,7 +45,7 @@ public struct Checkpoint: Sendable, Hashable, Codable {
     /// CRC-64 of the whole object as the store states it; nil if it does not.
     public let crc64: UInt64?
     /// What is on disk, by ascending offset.
-    public let ranges: [VerifiedRange]
+    package let ranges: [VerifiedRange]
     /// The preferred size of a range, by which the object was cut.
     let rangeSize: Int64
     /// The name of the partial file, which lies beside the file that it becomes.

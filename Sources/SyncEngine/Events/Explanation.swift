@@ -32,6 +32,7 @@ public struct Explanation: Sendable, Hashable {
     }
 
     /// How a side is compared with what is recorded.
+    @nonexhaustive
     public enum Change: String, Sendable, Hashable {
         /// As recorded.
         case same

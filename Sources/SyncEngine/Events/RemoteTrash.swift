@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import SyncModel
 
 /// Where a push or sync copies objects, within the bucket, before it deletes or replaces them.
+@nonexhaustive
 public enum RemoteTrash: Sendable, Hashable {
     /// Nowhere: only versioning of the bucket can bring them back.
     case none

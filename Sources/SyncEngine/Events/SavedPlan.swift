@@ -4,6 +4,7 @@ public import ObjectTransfer
 internal import SyncModel
 
 /// What a run has to do with a saved plan.
+@nonexhaustive
 public enum PlanUse: Sendable, Hashable {
     /// A dry run saves what it reports: to the path, with a command line from which `apply` makes
     /// the options of the run.

@@ -59,6 +59,7 @@ public struct PlannedStep: Sendable, Hashable {
 }
 
 /// What is found while a status is made.
+@nonexhaustive
 public enum StatusDetail: Sendable, Hashable {
     /// An item that a direction would not leave as it is.
     case item(PlannedStep)

@@ -2,6 +2,7 @@ public import ObjectTransfer
 public import SyncModel
 
 /// What a run does to one key.
+@nonexhaustive
 public enum ItemAction: String, Sendable, Hashable {
     /// The object's content goes to the file.
     case download
@@ -26,6 +27,7 @@ public enum ItemAction: String, Sendable, Hashable {
 }
 
 /// How far an item is.
+@nonexhaustive
 public enum ItemState: String, Sendable, Hashable {
     /// Planned, in a dry run.
     case planned
@@ -167,6 +169,7 @@ public struct ActiveTransfer: Sendable, Hashable {
 }
 
 /// Why a run ended before everything was done, without anything being wrong.
+@nonexhaustive
 public enum RunLimit: String, Sendable, Hashable {
     /// ``RunOptions/maximumTransfer``.
     case transfer = "max-transfer"
@@ -305,6 +308,7 @@ public struct RunSummary: Sendable, Hashable {
 ///
 /// Not guaranteed: an order among the events of different items, or one thread. A run that can't be
 /// started, and a dry run that fails, throw without `finished`.
+@nonexhaustive
 public enum SyncEvent: Sendable {
     /// The run began; both texts are safe to print.
     case started(direction: SyncDirection, directory: String, remote: String)

@@ -32,6 +32,7 @@ public struct TrashReport: Sendable, Hashable {
 }
 
 /// Which version of a file in the trash is meant.
+@nonexhaustive
 public enum TrashVersion: Sendable, Hashable {
     /// The one that was removed last.
     case latest
@@ -73,6 +74,7 @@ public struct RestoreRequest: Sendable, Hashable {
 /// What became of one file that was to come back from the trash.
 public struct RestoredFile: Sendable, Hashable {
     /// How it ended.
+    @nonexhaustive
     public enum State: String, Sendable, Hashable {
         /// It has its path, which was free.
         case restored

@@ -1,4 +1,5 @@
 /// How much one `verify` reads.
+@nonexhaustive
 public enum VerifyBudget: Sendable, Hashable {
     /// No new file is begun after this time.
     case time(Duration)
@@ -34,6 +35,7 @@ public struct VerifyOptions: Sendable, Hashable {
 /// What is not as recorded of one file or its object.
 public struct VerifyFinding: Sendable, Hashable {
     /// What was found.
+    @nonexhaustive
     public enum Kind: String, Sendable, Hashable {
         /// The file has other content, although its size and time are the recorded ones.
         case damaged

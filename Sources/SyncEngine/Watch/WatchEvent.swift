@@ -29,6 +29,7 @@ public struct WatchOptions: Sendable, Hashable {
 }
 
 /// Why everything is pushed, and not only what changed.
+@nonexhaustive
 public enum WatchReason: String, Sendable, Hashable {
     /// The watch begins.
     case start
@@ -57,6 +58,7 @@ public struct WatchRound: Sendable, Hashable {
 }
 
 /// How the push of one round ended.
+@nonexhaustive
 public enum WatchOutcome: Sendable, Hashable {
     /// All is done.
     case complete
@@ -69,6 +71,7 @@ public enum WatchOutcome: Sendable, Hashable {
 }
 
 /// What a watch reports beside its pushes.
+@nonexhaustive
 public enum WatchEvent: Sendable, Hashable {
     /// This many directories are watched from now on.
     case watching(directories: Int)

@@ -3,6 +3,7 @@ internal import ObjectTransfer
 /// Something that happened to a transfer of a ``TransferManager``.
 public struct TransferEvent: Sendable {
     /// What happened.
+    @nonexhaustive
     public enum Kind: Sendable {
         /// It began to move bytes, or resumed.
         case started
@@ -28,44 +29,51 @@ public struct TransferEvent: Sendable {
 
 /// Hears what happens to one transfer of a ``TransferManager``.
 ///
+/// ```swift
+/// struct Row: TransferListener {
+///     func transfer(_ identifier: String, didProgress progress: TransferProgress) { … }
+///     func transfer(_ identifier: String, didFailWith error: SyncError) { … }
+/// }
+/// ```
+///
 /// The calls for one transfer come one after the other, from any thread. Neither the transfer nor
 /// the manager waits for them; of progress that a slow listener has not heard yet, it gets the
 /// latest. Each call may be left out: by default it does nothing.
 public protocol TransferListener: Sendable {
     /// The transfer has come so far.
-    func transfer(_ identifier: String, progressed progress: TransferProgress)
+    func transfer(_ identifier: String, didProgress progress: TransferProgress)
     /// The transfer was paused and can be resumed.
-    func transferPaused(_ identifier: String)
+    func transferDidPause(_ identifier: String)
     /// The transfer was given up.
-    func transferCancelled(_ identifier: String)
+    func transferDidCancel(_ identifier: String)
     /// The transfer is done.
-    func transferFinished(_ identifier: String, _ result: TransferResult)
+    func transfer(_ identifier: String, didFinishWith result: TransferResult)
     /// The transfer ended with an error; it can be resumed.
-    func transferFailed(_ identifier: String, _ error: SyncError)
+    func transfer(_ identifier: String, didFailWith error: SyncError)
 }
 
 extension TransferListener {
     /// Does nothing.
-    public func transfer(_ identifier: String, progressed progress: TransferProgress) {}
+    public func transfer(_ identifier: String, didProgress progress: TransferProgress) {}
     /// Does nothing.
-    public func transferPaused(_ identifier: String) {}
+    public func transferDidPause(_ identifier: String) {}
     /// Does nothing.
-    public func transferCancelled(_ identifier: String) {}
+    public func transferDidCancel(_ identifier: String) {}
     /// Does nothing.
-    public func transferFinished(_ identifier: String, _ result: TransferResult) {}
+    public func transfer(_ identifier: String, didFinishWith result: TransferResult) {}
     /// Does nothing.
-    public func transferFailed(_ identifier: String, _ error: SyncError) {}
+    public func transfer(_ identifier: String, didFailWith error: SyncError) {}
 }
 
 extension TransferEvent {
     func notify(_ listener: any TransferListener) {
         switch kind {
         case .started, .notice: break
-        case .progress(let progress): listener.transfer(identifier, progressed: progress)
-        case .paused: listener.transferPaused(identifier)
-        case .cancelled: listener.transferCancelled(identifier)
-        case .finished(let result): listener.transferFinished(identifier, result)
-        case .failed(let error): listener.transferFailed(identifier, error)
+        case .progress(let progress): listener.transfer(identifier, didProgress: progress)
+        case .paused: listener.transferDidPause(identifier)
+        case .cancelled: listener.transferDidCancel(identifier)
+        case .finished(let result): listener.transfer(identifier, didFinishWith: result)
+        case .failed(let error): listener.transfer(identifier, didFailWith: error)
         }
     }
 }

@@ -4,9 +4,11 @@ internal import ObjectTransfer
 internal import SyncModel
 
 /// What a ``TransferManager`` knows of a transfer.
-public struct ManagedTransfer: Sendable, Hashable {
+public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     /// As the app calls it.
     public let identifier: String
+    /// The same as ``identifier``, for lists of SwiftUI.
+    public var id: String { identifier }
     /// Whether it is a download or an upload.
     public let kind: TransferJob.Kind
     /// The file's path.

@@ -22,7 +22,7 @@ extension TransferManager {
     ///   what the provider throws.
     public func add(
         _ identifier: String,
-        _ job: TransferJob? = nil,
+        job: TransferJob? = nil,
         priority: Int = 0,
         networks: NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
@@ -49,7 +49,7 @@ extension TransferManager {
     /// moves is asked of the provider when it runs.
     ///
     /// - Parameters:
-    ///   - identifier: As in ``add(_:_:priority:networks:listener:)``.
+    ///   - identifier: As in ``add(_:job:priority:networks:listener:)``.
     ///   - kind: Whether it is a download or an upload; the provider must return the same.
     ///   - path: The file's path.
     ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
@@ -57,11 +57,11 @@ extension TransferManager {
     ///   - priority: Of those that wait, one with a higher priority starts first.
     ///   - networks: The networks over which it may run; see ``networkChanged(to:)``.
     ///   - listener: Notified of its events; nil for none.
-    /// - Throws: `SyncError` as ``add(_:_:priority:networks:listener:)``, but nothing of the
+    /// - Throws: `SyncError` as ``add(_:job:priority:networks:listener:)``, but nothing of the
     ///   provider; `configuration` also for a context that is too long.
     public func add(
         _ identifier: String,
-        _ kind: TransferJob.Kind,
+        kind: TransferJob.Kind,
         path: String,
         context: String = "",
         priority: Int = 0,

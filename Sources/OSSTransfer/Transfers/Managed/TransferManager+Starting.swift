@@ -2,7 +2,8 @@ internal import ObjectTransfer
 internal import SyncModel
 
 extension TransferManager {
-    /// Lets a transfer run, or resumes it, when its turn comes.
+    /// Starts a transfer when its turn comes, or resumes one that was paused, failed or was
+    /// cancelled.
     ///
     /// Nothing happens to one that waits, runs or has finished. One that is being paused runs again
     /// at its turn.
@@ -30,13 +31,6 @@ extension TransferManager {
             throw error
         }
         takeTurn(id)
-    }
-
-    /// Queues a paused or failed transfer to resume when its turn comes.
-    ///
-    /// - Throws: As ``start(_:)``.
-    public func resume(_ identifier: String) async throws(SyncError) {
-        try await start(identifier)
     }
 
     /// Lets a transfer wait for its turn that was started, unless it was paused since, or waits or

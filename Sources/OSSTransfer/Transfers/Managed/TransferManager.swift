@@ -152,7 +152,7 @@ public actor TransferManager {
     }
 
     /// One transfer; nil if there is none with this identifier.
-    public func transfer(_ identifier: String) -> ManagedTransfer? {
+    public subscript(_ identifier: String) -> ManagedTransfer? {
         entries[ObjectKey(identifier)]?.current
     }
 }
