@@ -3,5 +3,6 @@
 
 #include <isa-l/crc.h>
 #include <isa-l/crc64.h>
+#include <isa-l/igzip_lib.h>
 
 #endif

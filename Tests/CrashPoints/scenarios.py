@@ -361,6 +361,8 @@ ALL = [
              repair=[["pull", "DIR", *PARTS]]),
     Scenario("cut-anew", ["shard", "DIR", "--count", "3"], cut_anew,
              repair=[["shard", "DIR", "--count", "3"], ["pull", "DIR", *PARTS]]),
+    Scenario("join", ["shard", "DIR", "--count", "1"], cut_anew,
+             repair=[["shard", "DIR", "--count", "1"], ["pull", "DIR", *PARTS]]),
     Scenario("task", ["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"], shards_pull,
              repair=[["pull", "DIR", "--delete"]]),
     Scenario("shards-pull", ["pull", "DIR", "--delete"], shards_pull),

@@ -164,7 +164,7 @@ def _(place):
     state = ["--state-dir", os.path.join(place.folder, "state")]
     place.put("f", NEW)
     place.in_step(place.pull(*state))
-    equal(place.run("shard", "--count", "1", *state).status, 0, "the cutting")
+    equal(place.run("shard", *state).status, 0, "the cutting")
     away(place)
     says(task(place, "0/1", "one", *state), 3, "Is its disk mounted?")
     equal(os.listdir(place.directory), [], "what was written")

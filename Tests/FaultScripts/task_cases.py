@@ -201,9 +201,9 @@ def _(place):
     place.in_step(running.finish())
 
 
-@case("F232", "a task that was killed resumes its files, also after the mirror is cut anew")
+@case("F232", "a task that was killed resumes its files, also after the mirror is cut anew or joined")
 def _(place):
-    for cuts_anew in (False, True):
+    for since in ("nothing", "cut anew", "joined"):
         place.prefix += "x"
         place.directory += "x"
         tree = cut_mirror(place)
@@ -220,12 +220,16 @@ def _(place):
         between.clear()
         equal(place.tree(), without(tree, "1/large"), "the tree after a kill")
         says(finish(place, "one"), 1)
-        if cuts_anew:
-            equal(cut(place, "1/f1", "1/x").status, 0, "the mirror cut anew")
-        name = "two" if cuts_anew else "one"
-        result = done(place, "0/1", name, *options)
+        if since == "joined":
+            place.in_step(place.run("shard", "--count", "1"))
+            result = place.in_step(place.pull("--delete", *options))
+        else:
+            if since == "cut anew":
+                equal(cut(place, "1/f1", "1/x").status, 0, "the mirror cut anew")
+            name = "two" if since == "cut anew" else "one"
+            result = done(place, "0/1", name, *options)
+            ended(place, name, 1)
         expect(result.count("bytes_resumed") >= 2 << 20, f"too little resumed: {result}")
-        ended(place, name, 1)
         equal(place.tree(), without(tree, "0/f0"), "the tree")
 
 

@@ -20,14 +20,32 @@ extension DirectoryMirror {
     ///   - options: How many shards, or where they begin.
     ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
-    /// - Throws: `SyncError`: `locked` while a run is at work; the mirror is as it was then.
+    /// - Throws: `SyncError`: `locked` while a run is at work, `configuration` for an inventory
+    ///   that cannot be used; the mirror is as it was then.
     public func cut(
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
         if !options.isDryRun { try linkIfConfigured() }
+        let inventory = try options.inventory.map { text throws(SyncError) in
+            try inventoryLocation(text)
+        }
         return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
-            .cut(options, onWarning: onWarning)
+            .cut(options, by: inventory, onWarning: onWarning)
+    }
+
+    private func inventoryLocation(_ text: String) throws(SyncError) -> Inventory.Location {
+        guard text.hasPrefix("oss://") || text.hasPrefix("s3://") else { return .file(text) }
+        let reference = try ObjectReference(parsing: text)
+        guard reference.bucket.dialect == remote.dialect, !reference.isDirectory else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(reference.display)' is not the address of an inventory's manifest: "
+                    + "use \(remote.dialect.rawValue)://BUCKET/…/manifest.json"
+            )
+        }
+        let client = try bucketClient(of: reference.bucket)
+        return .object(ObjectKey(reference.key), client.store, name: reference.display)
     }
 
     /// Ends a round: deletes what the runs of all shards have planned, if all of them have come to

@@ -320,6 +320,25 @@ public struct DirectoryMirror: Sendable {
         try BucketClient(remote.bucket, dialect: remote.dialect, connection: connection)
     }
 
+    /// Another bucket, reached as a configuration says; by an app's own choices, only the mirror's.
+    func bucketClient(of bucket: Remote) throws(SyncError) -> BucketClient {
+        guard let sources else {
+            guard bucket.bucket == remote.bucket else {
+                throw SyncError(
+                    code: .configuration,
+                    message:
+                        "'\(bucket.display)' is not the bucket of the mirror, and how to reach "
+                        + "it is not known; download what is needed, and specify the file"
+                )
+            }
+            return try bucketClient()
+        }
+        return try BucketClient(
+            remote: bucket,
+            connection: try ResolvedConnection(bucket, link: link, sources: sources)
+        )
+    }
+
     /// What requests would be signed with now.
     var credentials: any CredentialsProvider { connection.credentials }
 

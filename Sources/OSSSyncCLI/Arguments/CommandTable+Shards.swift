@@ -11,10 +11,13 @@ extension CommandTable {
                 + "'osssync finish DIR --round NAME' deletes once all have ended. Without --shard, "
                 + "pull and push do all shards in turn and then the same. See docs/scale.md.",
             "The places to cut at come from the manifest; if it is empty, from a listing of the "
-                + "bucket. A mirror that is cut is cut anew, and one that is interrupted meanwhile "
+                + "bucket. For a very large bucket, --inventory is faster; an inventory is never "
+                + "taken for a listing, because it is old. A mirror that is cut is cut anew, "
+                + "and one that is interrupted meanwhile "
                 + "is cut as before. Exit status 75 means that a run is at work.",
         ],
-        options: [.dryRun, .count, .cuts, .jobs, .stateDirectory] + commonOptions,
+        options: [.dryRun, .count, .cuts, .inventory, .tasks, .jobs, .stateDirectory]
+            + commonOptions,
         examples: [
             ("osssync shard --count 64 /mnt/media oss://media/photos", "cut into 64 shards"),
             (

@@ -10,6 +10,8 @@ enum Option: String, CaseIterable, Sendable {
     case round
     case count
     case cuts
+    case inventory
+    case tasks
     case rebind
     case include
     case exclude

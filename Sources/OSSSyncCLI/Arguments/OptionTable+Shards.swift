@@ -19,7 +19,8 @@ extension OptionTable {
             .count,
             value: .text("N"),
             .run,
-            "cut into N shards, 1 to 1000 (default: one for a million objects or a terabyte)"
+            "cut into N shards, up to 1000 (default: one for a million objects or a terabyte); "
+                + "1 makes a cut mirror one with a single manifest again"
         ),
         OptionSpecification(
             .cuts,
@@ -27,6 +28,19 @@ extension OptionTable {
             .run,
             "cut at the keys in FILE, one a line and percent-encoded, ascending: each begins a "
                 + "shard"
+        ),
+        OptionSpecification(
+            .inventory,
+            value: .text("FILE|URL"),
+            .run,
+            "choose where to cut by an inventory of the bucket: the manifest.json of an OSS or S3 "
+                + "inventory in CSV, as a file with the others beside it or as an address"
+        ),
+        OptionSpecification(
+            .tasks,
+            value: .text("M"),
+            .run,
+            "estimate how long a first round takes with M tasks at once"
         ),
     ]
 }

@@ -19,6 +19,17 @@ struct ShardCommand: Sendable {
             guard options.count == nil else { throw UsageError.contradiction("--cuts", "--count") }
             options.bounds = try Self.bounds(in: file)
         }
+        if let text = arguments.values[.inventory] {
+            guard options.bounds == nil else {
+                throw UsageError.contradiction("--inventory", "--cuts")
+            }
+            options.inventory = text
+        }
+        let tasks = try arguments.given(
+            .tasks,
+            expected: "expected a number from 1 to \(Self.largestCount)",
+            parse: { parseCount($0, in: 1...Self.largestCount) }
+        )
         options.connectionLimit = try RunOptions(arguments).connectionLimit
         let mirror = try context.mirror()
         let isJSON = context.output.isJSON
@@ -29,6 +40,10 @@ struct ShardCommand: Sendable {
                 context.complain(message)
             }
         }
+        if options.isJoining, !isJSON {
+            if !context.output.isQuiet { context.say(Self.joined(mirror, options)) }
+            return .success
+        }
         for shard in shards {
             if isJSON {
                 context.say(Self.line(shard))
@@ -36,15 +51,24 @@ struct ShardCommand: Sendable {
                 context.say(Self.text(shard))
             }
         }
-        if !isJSON, !context.output.isQuiet {
+        if isJSON {
+            if let tasks, let line = Self.estimateLine(shards, tasks) { context.say(line) }
+        } else if !context.output.isQuiet {
             let count = countText(shards.count, "shard", "shards")
             let path = String(terminalSafe: mirror.directory)
             context.say(
                 options.isDryRun
                     ? "'\(path)' would be cut into \(count)" : "'\(path)' is cut into \(count)"
             )
+            if let text = Self.sums(shards) { context.say(text) }
+            if let tasks, let text = Self.estimate(shards, tasks) { context.say(text) }
         }
         return .success
+    }
+
+    private static func joined(_ mirror: DirectoryMirror, _ options: CutOptions) -> String {
+        "'\(displayText(mirror.directory))' "
+            + (options.isDryRun ? "would have" : "has") + " one manifest, and is not cut"
     }
 
     /// The keys of a file, one a line and percent-encoded.
@@ -75,6 +99,45 @@ struct ShardCommand: Sendable {
             text += ", " + countText(objects, "item", "items") + " (\(sizeText(bytes)))"
         }
         return text
+    }
+
+    private static func sums(_ shards: [ShardReport]) -> String? {
+        var (objects, bytes): (Int, Int64) = (0, 0)
+        for shard in shards {
+            guard let some = shard.objects, let size = shard.bytes else { return nil }
+            (objects, bytes) = (objects + some, bytes + size)
+        }
+        return "together \(countText(objects, "item", "items")) (\(sizeText(bytes)))"
+    }
+
+    private static func estimate(_ shards: [ShardReport], _ tasks: Int) -> String? {
+        guard let duration = ShardReport.assumedDuration(of: shards, tasks: tasks) else {
+            return nil
+        }
+        let speed = sizeText(ShardReport.assumedBytesPerSecond)
+        return "a first round by \(countText(tasks, "task", "tasks")) at once takes about "
+            + "\(hoursText(duration)), if each moves \(speed) or 1,000 small files a second"
+    }
+
+    /// `3.4 h`, or `12 min` for less than an hour.
+    private static func hoursText(_ duration: Duration) -> String {
+        let minutes = Int(duration.components.seconds / 60)
+        guard minutes >= 60 else { return "\(max(1, minutes)) min" }
+        let tenths = minutes / 6
+        return "\(tenths / 10).\(tenths % 10) h"
+    }
+
+    private static func estimateLine(_ shards: [ShardReport], _ tasks: Int) -> JSONLine? {
+        guard let duration = ShardReport.assumedDuration(of: shards, tasks: tasks) else {
+            return nil
+        }
+        var line = EventJSON.line("estimate", time: WallClock.text())
+        line.add("shards", shards.count)
+        line.add("tasks", tasks)
+        line.add("objects", shards.reduce(0) { $0 + ($1.objects ?? 0) })
+        line.add("bytes", shards.reduce(Int64(0)) { $0 + ($1.bytes ?? 0) })
+        line.add("seconds", Int(duration.components.seconds))
+        return line
     }
 
     /// `from 'a' to before 'b'`.

@@ -110,9 +110,18 @@ extension Cutting {
         SyncError(
             code: .configuration,
             message: "'\(displayText(directory.utf8))' is cut into \(count) shards, each "
-                + "with a manifest of its own, and this needs one for the whole; pull, push, "
-                + "finish, shard and status work on a cut mirror"
+                + "with a manifest of its own, and this needs one for the whole; 'osssync shard "
+                + "--count 1' joins them, and pull, push, finish and status work without"
         )
+    }
+
+    /// Removes what a process left that was killed while it cut or joined: of a mirror that is not
+    /// cut, no shard is of use.
+    ///
+    /// The caller holds the lock of the mirror.
+    static func removeLeftShards(in directory: MirrorDirectory) throws(LocalError) {
+        guard let shards = try directory.stateFolder([folder], makes: false) else { return }
+        for name in try shards.names() { try directory.removeFolder(name, in: shards) }
     }
 
     static func damaged(

@@ -80,7 +80,13 @@ struct MirrorSession: Sendable {
                 mayFetchRules: mayFetchRules
             )
             do {
-                return try await opening.open()
+                let session = try await opening.open()
+                // Not where the manifest is lost: then the file `cuts` may be, too. Shards that are
+                // left only take room, so no run ends because of them.
+                if locks, settings.shard == nil, !session.isManifestRebuilt {
+                    try? Cutting.removeLeftShards(in: directory)
+                }
+                return session
             } catch let error as ManifestError where error.isDamage {
                 // For a run it is marked as damaged now, and so set aside.
                 return try await opening.open(damage: locks ? nil : error)

@@ -1,9 +1,16 @@
 /// How a mirror is to be cut.
 public struct CutOptions: Sendable, Hashable {
     /// How many shards; nil for one for a million objects or a terabyte.
+    ///
+    /// 1 makes a cut mirror one with a single manifest again, unless `bounds` are given.
     public var count: Int?
     /// The first key of every shard but the first, ascending; nil to choose them.
     public var bounds: [[UInt8]]?
+    /// The path, or the address, of the `manifest.json` of an inventory of the bucket, to choose
+    /// them by; nil for the mirror's own manifest.
+    ///
+    /// It only tells where to cut: what is mirrored comes from listings.
+    public var inventory: String?
     /// Only says where it would be cut.
     public var isDryRun = false
     /// Requests at once while the bucket is listed.
@@ -11,6 +18,9 @@ public struct CutOptions: Sendable, Hashable {
 
     /// As many shards as the size of the mirror asks for.
     public init() {}
+
+    /// True if one shard is asked for, which is a mirror that is not cut.
+    public var isJoining: Bool { count == 1 && bounds == nil }
 }
 
 /// A shard of a mirror that was cut.
@@ -25,4 +35,23 @@ public struct ShardReport: Sendable, Hashable {
     public let objects: Int?
     /// Of those objects.
     public let bytes: Int64?
+}
+
+extension ShardReport {
+    /// What one task is taken to move in a second: with the weight of an object, 1,000 small ones.
+    public static let assumedBytesPerSecond: Int64 = 1_000 * KeySample.bytesOfObject
+
+    /// How long a first round over the shards takes by a number of tasks at once, each at the
+    /// assumed speed; nil if the sizes of the shards are not known.
+    public static func assumedDuration(of shards: [ShardReport], tasks: Int) -> Duration? {
+        precondition(tasks > 0, "shards are done by tasks")
+        var weights: [Int: Double] = [:]
+        for shard in shards {
+            guard let objects = shard.objects, let bytes = shard.bytes else { return nil }
+            weights[shard.number % tasks, default: 0] +=
+                KeySample.weight(objects: objects, bytes: bytes)
+        }
+        // The array ends with its slowest task.
+        return .seconds((weights.values.max() ?? 0) / Double(assumedBytesPerSecond))
+    }
 }

@@ -9,14 +9,21 @@ extension MirrorEngine {
     ///
     /// Killed anywhere, the mirror is cut as before or anew, never in between.
     ///
+    /// - Parameters:
+    ///   - options: How many shards, or where they begin.
+    ///   - location: An inventory to choose the places by; nil for what the mirror has.
+    ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
-    /// - Throws: `locked` while a run is at work.
+    /// - Throws: `locked` while a run is at work; `configuration` for an unusable inventory.
     package func cut(
         _ options: CutOptions,
+        by location: Inventory.Location?,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
         do {
-            let cutter = try await MirrorCutter(settings, options, onWarning)
+            var inventory: Inventory?
+            if let location { inventory = try await Inventory(location, of: settings) }
+            let cutter = try await MirrorCutter(settings, options, inventory, onWarning)
             return try await cutter.run()
         } catch {
             throw SyncError(any: error)
@@ -26,7 +33,7 @@ extension MirrorEngine {
 
 /// Copies the rows of a mirror's manifests into one manifest for each new shard.
 struct MirrorCutter: Sendable {
-    private static let stub = "whole"
+    static let stub = "whole"
     static let rowsAtOnce = 10_000
 
     /// One of the manifests that the mirror has now.
@@ -39,19 +46,22 @@ struct MirrorCutter: Sendable {
 
     let settings: MirrorSettings
     let options: CutOptions
-    private let onWarning: @Sendable (String) -> Void
+    private let inventory: Inventory?
+    let onWarning: @Sendable (String) -> Void
     let directory: MirrorDirectory
-    private let before: Cutting?
+    let before: Cutting?
     /// Held if the mirror is cut; else the session has it.
     private let whole: DirectoryLock?
 
     init(
         _ settings: MirrorSettings,
         _ options: CutOptions,
+        _ inventory: Inventory?,
         _ onWarning: @escaping @Sendable (String) -> Void
     ) async throws {
         self.settings = settings
         self.options = options
+        self.inventory = inventory
         self.onWarning = onWarning
         directory =
             options.isDryRun
@@ -84,6 +94,10 @@ struct MirrorCutter: Sendable {
             withExtendedLifetime(whole) {}
             directory.removeStandIn()
         }
+        if options.isJoining {
+            try await join()
+            return reports(Cutting(name: "", bounds: []), nil, nil)
+        }
         try await requireOrder()
         let sources = try await open()
         defer { withExtendedLifetime(sources) {} }
@@ -95,7 +109,12 @@ struct MirrorCutter: Sendable {
             bounds = given.map { ObjectKey($0) }
             try await require(bounds, check)
         } else {
-            let sample = try await sample(sources)
+            let sample: KeySample
+            if let inventory {
+                sample = try await self.sample(inventory)
+            } else {
+                sample = try await self.sample(sources)
+            }
             let count = options.count ?? sample.defaultCount
             let points = try await sample.bounds(count: count) { key in
                 for name in key.possibleFiles where try await check.isFile(name) { return true }
@@ -116,7 +135,7 @@ struct MirrorCutter: Sendable {
                 try await carryOut(cutting, sources)
             } catch {
                 // On a full disk its manifests would leave no room for a run.
-                if try Cutting.read(in: directory) != cutting { removeUnfinished(cutting) }
+                if try Cutting.read(in: directory) != cutting { removeUnfinished(cutting.name) }
                 throw error
             }
         }
@@ -188,7 +207,7 @@ struct MirrorCutter: Sendable {
 
     // MARK: - What there is
 
-    private func open() async throws -> [Source] {
+    func open() async throws -> [Source] {
         guard let before else {
             let session = try await MirrorSession.open(
                 settings,
@@ -219,127 +238,5 @@ struct MirrorCutter: Sendable {
             )
         }
         return sources
-    }
-}
-
-// MARK: - Carrying it out
-
-extension MirrorCutter {
-    /// What each shard knows of the others' parts, too: lists as text, with what is between their
-    /// elements.
-    private static let lists = [
-        ("directory.mount-points", "//"), ("directory.mount-identities", "//"),
-        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "), ("verify.damaged", "\n"),
-    ]
-
-    private func carryOut(_ cutting: Cutting, _ sources: [Source]) async throws {
-        let settingsOfAll = try await joinedSettings(sources)
-        var partials: [(range: KeyRange, folder: [String], names: [(ObjectKey, String)])] = []
-        for source in sources {
-            var names: [(ObjectKey, String)] = []
-            try await source.session.manifest.forEachDownload(in: .all) {
-                names.append(($0.key, $0.partialName))
-            }
-            partials.append((source.range, source.folder, names))
-            try await source.session.manifest.checkpointAndClose()
-        }
-        for (range, number) in zip(cutting.ranges, cutting.numbers) {
-            try Task.checkCancellation()
-            let folder = cutting.folder(number)
-            let manifest = try await makeManifest(folder)
-            for source in sources {
-                let part = source.range.intersection(range)
-                // Settings of every source that has a part; where it has none, those of any.
-                guard !part.isEmpty else { continue }
-                try await manifest.takeRows(
-                    of: part,
-                    from: ([directory.stateDirectoryPath] + source.folder)
-                        .joined(separator: "/"),
-                    takesSettings: true
-                )
-            }
-            try await manifest.setSettings(settingsOfAll)
-            try await manifest.checkpointAndClose()
-            for source in partials {
-                let names = source.names.filter { range.contains($0.0) }.map(\.1)
-                guard !names.isEmpty else { continue }
-                try directory.linkPartials(names, from: source.folder, to: folder)
-            }
-        }
-        let stub = [Cutting.folder, cutting.name, Self.stub]
-        let manifest = try await makeManifest(stub)
-        try await manifest.markCut()
-        try await manifest.checkpointAndClose()
-        try directory.synchronizeState()
-        // From here on, the mirror is cut.
-        try directory.writeStateFile(Cutting.fileName, cutting.content)
-        if let folder = try directory.stateFolder(stub, makes: false) {
-            try directory.moveIntoState(ManifestFiles.databaseName, from: folder)
-        }
-        try removeOld(except: cutting, partials.first { $0.folder.isEmpty }?.names.map(\.1) ?? [])
-    }
-
-    private func makeManifest(_ folder: [String]) async throws -> ManifestStore {
-        _ = try directory.stateFolder(folder, makes: true)
-        return try await ManifestStore.open(
-            directory: ([directory.stateDirectoryPath] + folder).joined(separator: "/"),
-            now: settings.environment.now(),
-            usesWriteAheadLog: false,
-            hasLocks: directory.hasRecordLocks(),
-            threads: settings.environment.threads,
-            smallestSearchable: settings.limits.smallestSearchable
-        ).store
-    }
-
-    private func joinedSettings(
-        _ sources: [Source]
-    ) async throws -> [(name: String, value: String?)] {
-        var joined: [(name: String, value: String?)] = []
-        for (name, separator) in Self.lists {
-            var texts: [String] = []
-            for source in sources {
-                guard let text = try await source.session.manifest.setting(name),
-                    !texts.contains(text)
-                else { continue }
-                texts.append(text)
-            }
-            guard !texts.isEmpty else { continue }
-            joined.append((name, texts.joined(separator: separator)))
-        }
-        return joined
-    }
-
-    private func removeUnfinished(_ cutting: Cutting) {
-        guard let folder = try? directory.stateFolder([Cutting.folder], makes: false) else {
-            return
-        }
-        try? directory.removeFolder(cutting.name, in: folder)
-    }
-
-    /// What is left of the old state takes only room: a failure is said and nothing more.
-    private func removeOld(except cutting: Cutting, _ partials: [String]) throws {
-        do throws(LocalError) {
-            try directory.removePartials(partials)
-            guard let folder = try directory.stateFolder([Cutting.folder], makes: false) else {
-                return
-            }
-            for name in try folder.names() where name != cutting.name {
-                try directory.removeFolder(name, in: folder)
-            }
-        } catch {
-            onWarning("what the mirror's state had before could not be removed: \(error.message)")
-        }
-    }
-}
-
-extension KeyRange {
-    /// The keys of both.
-    fileprivate func intersection(_ other: KeyRange) -> KeyRange {
-        let end: ObjectKey? =
-            switch (upper, other.upper) {
-            case (nil, let end), (let end, nil): end
-            case (let one?, let two?): min(one, two)
-            }
-        return KeyRange(from: max(lower, other.lower), before: end)
     }
 }

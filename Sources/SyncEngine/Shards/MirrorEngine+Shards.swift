@@ -63,7 +63,9 @@ extension MirrorEngine {
                 code: .configuration,
                 message: "'\(displayText(settings.directory.utf8))' is cut into \(cutting.count) "
                     + "shards, and \(unsupported) cannot be used with "
-                    + (options.shard == nil ? "a cut mirror" : "--shard; run once without it")
+                    + (options.shard == nil
+                        ? "a cut mirror; 'osssync shard --count 1' makes it one that is not cut"
+                        : "--shard; run once without it")
             )
         }
         return ShardedRun(settings, cutting, direction, options, in: directory, onEvent: onEvent)

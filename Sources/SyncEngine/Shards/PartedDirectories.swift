@@ -51,9 +51,14 @@ struct PartedDirectories {
         try directory.stateFolder([], makes: false)?.write(Self.fileName, record.content)
     }
 
+    /// Removes the note of a mirror that is no longer cut.
+    static func forget(in directory: MirrorDirectory) throws(LocalError) {
+        try directory.removeStateFile(fileName)
+    }
+
     func forget() throws(LocalError) {
         guard isNoted || !paths.isEmpty else { return }
-        try directory.removeStateFile(Self.fileName)
+        try Self.forget(in: directory)
     }
 
     /// Those of a range of keys that are empty now.

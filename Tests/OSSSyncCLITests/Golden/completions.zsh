@@ -417,8 +417,10 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[only show where the mirror would be cut]' \
                 '*-n[only show where the mirror would be cut]' \
-                '*--count[cut into N shards, 1 to 1000]:value: ' \
+                '*--count[cut into N shards, up to 1000]:value: ' \
                 '*--cuts[cut at the keys in FILE, one a line and percent-encoded, ascending\: each begins a shard]:file:_files' \
+                '*--inventory[choose where to cut by an inventory of the bucket\: the manifest.json of an OSS or S3 inventory in CSV, as a file with the others beside it or as an address]:value: ' \
+                '*--tasks[estimate how long a first round takes with M tasks at once]:value: ' \
                 '*--jobs[run at most N requests at once]:value: ' \
                 '*-j[run at most N requests at once]:value: ' \
                 '*--json[write one JSON object a line to stdout]' \
