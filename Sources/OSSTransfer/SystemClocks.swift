@@ -30,8 +30,21 @@ package enum SystemClocks {
     }
 
     package static func storage(
+        _ monitor: TransferMonitor? = nil,
         observe: @escaping @Sendable (StorageObservation) -> Void
     ) -> StorageEnvironment {
-        StorageEnvironment(now: now, sleep: sleep, randomUnit: randomUnit, observe: observe)
+        var environment = StorageEnvironment(
+            now: now,
+            sleep: sleep,
+            randomUnit: randomUnit,
+            observe: observe
+        )
+        guard let monitor else { return environment }
+        environment.observe = { observation in
+            monitor.observe(observation)
+            observe(observation)
+        }
+        environment.onBytes = { monitor.count(sent: $0, received: $1) }
+        return environment
     }
 }

@@ -34,6 +34,29 @@ extension ResumableDownload {
 
 extension ResumableUpload {
     /// Makes an upload of the file of a URL; the same as
+    /// `ResumableUpload.init(of:to:options:onNotice:)` with its path.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL; a symbolic link is followed.
+    ///   - target: The object, and by which right it is written.
+    ///   - options: The choices.
+    ///   - onNotice: Called from any thread for notices, which are not failures.
+    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    public convenience init(
+        of file: URL,
+        to target: UploadTarget,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
+    ) throws(SyncError) {
+        try self.init(
+            of: try localPath(of: file),
+            to: target,
+            options: options,
+            onNotice: onNotice
+        )
+    }
+
+    /// Makes an upload of the file of a URL; the same as
     /// `ResumableUpload.init(of:to:key:options:onNotice:)` with its path.
     ///
     /// - Parameters:
@@ -75,7 +98,18 @@ extension TransferJob {
         download(source, to: try localPath(of: file), options: options)
     }
 
-    /// The file of a URL on its way to an object.
+    /// The file of a URL on its way to a target, such as an object by signed requests.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public static func upload(
+        of file: URL,
+        to target: UploadTarget,
+        options: UploadOptions = UploadOptions()
+    ) throws(SyncError) -> TransferJob {
+        upload(of: try localPath(of: file), to: target, options: options)
+    }
+
+    /// The file of a URL on its way to an object of a bucket.
     ///
     /// - Throws: `SyncError` of code `configuration` for what is no file URL.
     public static func upload(
@@ -85,6 +119,32 @@ extension TransferJob {
         options: UploadOptions = UploadOptions()
     ) throws(SyncError) -> TransferJob {
         upload(of: try localPath(of: file), to: client, key: key, options: options)
+    }
+}
+
+extension TransferManager {
+    /// Adds a transfer of which only the kind and the file are known yet; the same as
+    /// `TransferManager.add(_:kind:path:context:priority:networks:listener:)` with its path.
+    ///
+    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
+    public func add(
+        _ identifier: String,
+        kind: TransferJob.Kind,
+        file: URL,
+        context: String = "",
+        priority: Int = 0,
+        networks: NetworkTraits = [.expensive, .constrained],
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try await add(
+            identifier,
+            kind: kind,
+            path: try localPath(of: file),
+            context: context,
+            priority: priority,
+            networks: networks,
+            listener: listener
+        )
     }
 }
 

@@ -27,6 +27,12 @@ struct FoundationTests {
         let job = try TransferJob.download(.presigned(urls), to: target)
         #expect(job.path == target.path)
         #expect(try TransferJob.upload(of: source, to: client, key: "k").path == source.path)
+        let object = UploadTarget.object(client, key: "l")
+        #expect(try TransferJob.upload(of: source, to: object).path == source.path)
+        guard case .finished = try await ResumableUpload(of: source, to: object).run() else {
+            throw Unfinished()
+        }
+        #expect(try await client.get("l").value?.bytes == content)
     }
 
     private struct Unfinished: Error {}

@@ -21,8 +21,8 @@ final class DownloadScreen {
     func press() {
         switch download.transfer.state {
         case .running: download.transfer.pause()
-        case .ready, .waiting, .paused, .failed, .cancelled: begin()
         case .finished: break
+        default: begin()
         }
     }
 

@@ -89,7 +89,7 @@ struct PhotoBackupExample {
             case .progress(let progress):
                 print("\(progress.bytesFinished) of \(progress.bytesPlanned) bytes")
             case .item(let item) where item.state == .failed:
-                print("\(item.key): \(item.message ?? "")")
+                print("\(item.displayKey): \(item.message ?? "")")
             default: break
             }
         }

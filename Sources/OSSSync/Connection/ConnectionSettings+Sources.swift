@@ -27,6 +27,7 @@ extension ConnectionSettings {
         if let timeout = sources.options.timeout { stallTimeout = timeout }
         if let retries = sources.options.retries { self.retries = retries }
         if let pause = sources.options.retryWait { longestRetryPause = pause }
+        monitor = sources.onRetry.map { TransferMonitor(onRetry: $0) }
         caFile = sources.options.caFile
         allowsInsecureHTTP = sources.options.allowsInsecureHTTP
         proxy = ResolvedConnection.proxy(for: endpoint, bucket: nil, sources.environment)

@@ -37,14 +37,14 @@ extension DirectoryMirror {
     private func inventoryLocation(_ text: String) throws(SyncError) -> Inventory.Location {
         guard text.hasPrefix("oss://") || text.hasPrefix("s3://") else { return .file(text) }
         let reference = try ObjectReference(parsing: text)
-        guard reference.bucket.dialect == remote.dialect, !reference.isDirectory else {
+        guard reference.dialect == remote.dialect, !reference.isDirectory else {
             throw SyncError(
                 code: .configuration,
                 message: "'\(reference.display)' is not the address of an inventory's manifest: "
                     + "use \(remote.dialect.rawValue)://BUCKET/…/manifest.json"
             )
         }
-        let client = try bucketClient(of: reference.bucket)
+        let client = try bucketClient(of: reference)
         return .object(ObjectKey(reference.key), client.store, name: reference.display)
     }
 

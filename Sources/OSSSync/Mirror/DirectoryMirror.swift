@@ -321,21 +321,26 @@ public struct DirectoryMirror: Sendable {
     }
 
     /// Another bucket, reached as a configuration says; by an app's own choices, only the mirror's.
-    func bucketClient(of bucket: Remote) throws(SyncError) -> BucketClient {
+    func bucketClient(of object: ObjectReference) throws(SyncError) -> BucketClient {
         guard let sources else {
-            guard bucket.bucket == remote.bucket else {
+            guard object.bucket == remote.bucket else {
                 throw SyncError(
                     code: .configuration,
                     message:
-                        "'\(bucket.display)' is not the bucket of the mirror, and how to reach "
+                        "'\(object.display)' is not in the bucket of the mirror, and how to reach "
                         + "it is not known; download what is needed, and specify the file"
                 )
             }
             return try bucketClient()
         }
         return try BucketClient(
-            remote: bucket,
-            connection: try ResolvedConnection(bucket, link: link, sources: sources)
+            object.bucket,
+            dialect: object.dialect,
+            connection: try ResolvedConnection(
+                Remote(dialect: object.dialect, bucket: object.bucket, prefix: ""),
+                link: link,
+                sources: sources
+            )
         )
     }
 

@@ -109,8 +109,7 @@ struct GetCommand: Sendable {
                     to: get,
                     sources: context.sources,
                     connectionLimit: streams
-                ),
-                onRetry: context.sources.onRetry
+                )
             )
             // What follows the question mark is the permission.
             return (source, String(terminalSafe: String(get.prefix { $0 != "?" })), path)

@@ -67,7 +67,7 @@ struct ShardCommand: Sendable {
     }
 
     private static func joined(_ mirror: DirectoryMirror, _ options: CutOptions) -> String {
-        "'\(displayText(mirror.directory))' "
+        "'\(String(terminalSafe: mirror.directory))' "
             + (options.isDryRun ? "would have" : "has") + " one manifest, and is not cut"
     }
 

@@ -25,6 +25,12 @@ public struct ObjectContent: Sendable, Hashable {
     public let info: ObjectInfo
     /// The bytes that were asked for.
     public let bytes: [UInt8]
+
+    /// Makes content, for tests and previews.
+    public init(info: ObjectInfo, bytes: [UInt8]) {
+        self.info = info
+        self.bytes = bytes
+    }
 }
 
 extension BucketClient {
@@ -65,7 +71,7 @@ extension BucketClient {
         _ key: String,
         range: ObjectRange? = nil,
         conditions: ObjectConditions = .none,
-        maxBytes: Int
+        maxBytes: Int = 64 << 20
     ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
         try SettingBounds.check(maxBytes, "maxBytes", 0...Int.max)
         let request = GetRequest(
@@ -91,7 +97,7 @@ extension BucketClient {
     public func get(
         _ key: String,
         ranges: [ObjectRange],
-        maxBytes: Int
+        maxBytes: Int = 64 << 20
     ) async throws(SyncError) -> ReadOutcome<[ObjectContent]> {
         var contents: [ObjectContent] = []
         var conditions = ObjectConditions.none

@@ -22,6 +22,7 @@ public struct BucketClient: Sendable {
     let limitedStore: any ObjectStore
     /// The service's host, by which records know the bucket again.
     let host: String
+    let monitor: TransferMonitor?
     private let clock: ClockWatch
 
     /// Creates a client from an app's configuration; sends no request.
@@ -41,7 +42,8 @@ public struct BucketClient: Sendable {
             dialect: dialect,
             connection: try ResolvedConnection(bucket, dialect, configuration),
             connectionLimit: configuration.connection.connectionLimit,
-            limits: configuration.connection.sharedLimits
+            limits: configuration.connection.sharedLimits,
+            monitor: configuration.connection.monitor
         )
     }
 
@@ -50,17 +52,20 @@ public struct BucketClient: Sendable {
         dialect: StoreDialect,
         connection: ResolvedConnection,
         connectionLimit: Int = 4,
-        limits: SharedLimits? = nil
+        limits: SharedLimits? = nil,
+        monitor: TransferMonitor? = nil
     ) throws(SyncError) {
         let clock = ClockWatch()
         self.bucket = bucket
         self.dialect = dialect
         self.clock = clock
+        self.monitor = monitor
         host = connection.endpoint.host
         let store = try StoreFactory.store(
             connection,
             bucket: bucket,
             connectionLimit: connectionLimit,
+            monitor: monitor,
             observe: { observation in
                 clock.observe(observation)
                 guard case .retrying(let notice) = observation else { return }
@@ -72,7 +77,14 @@ public struct BucketClient: Sendable {
     }
 
     /// Uses a store that is there already.
-    init(_ bucket: String, dialect: StoreDialect, host: String, store: StorageClient) {
+    init(
+        _ bucket: String,
+        dialect: StoreDialect,
+        host: String,
+        store: StorageClient,
+        monitor: TransferMonitor?
+    ) {
+        self.monitor = monitor
         self.bucket = bucket
         self.dialect = dialect
         self.host = host

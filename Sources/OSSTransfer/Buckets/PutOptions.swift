@@ -51,6 +51,21 @@ public struct PutReceipt: Sendable, Hashable {
     /// The service's id of the request, for its support.
     public let requestID: String?
 
+    /// Makes a receipt, for tests and previews.
+    public init(
+        etag: String,
+        crc64: UInt64? = nil,
+        versionID: String? = nil,
+        callback: CallbackReply? = nil,
+        requestID: String? = nil
+    ) {
+        self.etag = etag
+        self.crc64 = crc64
+        self.versionID = versionID
+        self.callback = callback
+        self.requestID = requestID
+    }
+
     init(_ result: PutResult) {
         etag = result.etag.text
         crc64 = (result.crc64 ?? result.sentChecksum)?.value

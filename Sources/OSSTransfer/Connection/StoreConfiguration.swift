@@ -104,6 +104,8 @@ public struct ConnectionSettings: Sendable, Hashable {
     public var bandwidthLimit: Int64?
     /// Limits in common with all that have the same object; nil for none.
     public var sharedLimits: SharedLimits?
+    /// Counts and logs the requests of everything that has the same object; nil for none.
+    public var monitor: TransferMonitor?
     /// The URL of a proxy; nil for none.
     public var proxy: String?
     /// Certificate authorities in PEM form instead of the system's.

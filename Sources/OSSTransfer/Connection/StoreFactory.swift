@@ -7,6 +7,7 @@ package enum StoreFactory {
         _ connection: ResolvedConnection,
         bucket: String,
         connectionLimit: Int,
+        monitor: TransferMonitor? = nil,
         observe: @escaping @Sendable (StorageObservation) -> Void
     ) throws(SyncError) -> StorageClient {
         let configuration = StorageConfiguration(
@@ -27,7 +28,7 @@ package enum StoreFactory {
         do throws(StorageError) {
             return try StorageClient(
                 configuration: configuration,
-                environment: SystemClocks.storage(observe: observe)
+                environment: SystemClocks.storage(monitor, observe: observe)
             )
         } catch {
             throw SyncError(error)

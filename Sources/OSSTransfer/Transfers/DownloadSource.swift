@@ -32,6 +32,7 @@ public struct DownloadSource: Sendable {
     let key: ObjectKey
     /// The object as records know it again, without secrets.
     let subject: String
+    var monitor: TransferMonitor?
     let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
 
     /// An object of a bucket, read with the bucket's credentials.
@@ -44,6 +45,7 @@ public struct DownloadSource: Sendable {
         DownloadSource(
             key: ObjectKey(key),
             subject: client.subject(of: key),
+            monitor: client.monitor,
             makeStore: { client.limitedStore }
         )
     }
@@ -60,7 +62,6 @@ public struct DownloadSource: Sendable {
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
     ///     `expired`, `forbidden` or `credentials`. What it throws ends the download with the last
     ///     of these and the error's text.
-    ///   - onRetry: Called from any thread for each failed request that is retried.
     /// - Returns: A source; no request is made.
     /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
     ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
@@ -68,8 +69,7 @@ public struct DownloadSource: Sendable {
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
-        renewal: (@Sendable () async throws -> PresignedURLs)? = nil,
-        onRetry: (@Sendable (RetryEvent) -> Void)? = nil
+        renewal: (@Sendable () async throws -> PresignedURLs)? = nil
     ) throws(SyncError) -> DownloadSource {
         try connection.check()
         let first = try pair(urls, connection)
@@ -85,10 +85,7 @@ public struct DownloadSource: Sendable {
                     urls: source,
                     first: first.get,
                     settings: settings,
-                    environment: SystemClocks.storage { observation in
-                        guard case .retrying(let notice) = observation else { return }
-                        onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
-                    }
+                    environment: connection.environment
                 )
                 return connection.limiting(store)
             } catch {
@@ -98,6 +95,7 @@ public struct DownloadSource: Sendable {
         return DownloadSource(
             key: first.get.key,
             subject: first.get.description,
+            monitor: connection.monitor,
             makeStore: makeStore
         )
     }

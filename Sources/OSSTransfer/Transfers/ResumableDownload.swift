@@ -77,7 +77,7 @@ public final class ResumableDownload: Sendable {
             pauseLoss: options.pauseLoss,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            onNotice: onNotice
+            onNotice: source.monitor.noting(displayText(path), onNotice)
         )
         let work = DownloadWork(
             path: path,

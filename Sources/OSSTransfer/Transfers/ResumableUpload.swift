@@ -73,7 +73,7 @@ public final class ResumableUpload: Sendable {
             streams: options.streams,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            onNotice: onNotice
+            onNotice: target.monitor.noting(displayText(path), onNotice)
         )
         let work = UploadWork(path: path, target: target, options: options, attempts: attempts)
         self.path = path
@@ -95,7 +95,7 @@ public final class ResumableUpload: Sendable {
     /// - Parameters:
     ///   - path: The file's path; a symbolic link is followed.
     ///   - client: The bucket.
-    ///   - key: The object's whole key; the prefix of the client's remote is not put before it.
+    ///   - key: The object's whole key.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
     /// - Throws: `SyncError` of code `configuration`.

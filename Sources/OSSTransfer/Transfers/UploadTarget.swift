@@ -13,6 +13,7 @@ public struct UploadTarget: Sendable {
     let object: String
     /// The object as records know it again, without secrets.
     let subject: String
+    var monitor: TransferMonitor?
     let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
 
     /// An object of a bucket, written with the bucket's credentials.
@@ -27,6 +28,7 @@ public struct UploadTarget: Sendable {
             dialect: client.dialect,
             object: "\(client.bucket)/\(key)",
             subject: client.subject(of: key),
+            monitor: client.monitor,
             makeStore: { client.limitedStore }
         )
     }
@@ -47,7 +49,6 @@ public struct UploadTarget: Sendable {
     /// - Parameters:
     ///   - object: The object; its bucket must be the one that is signed for.
     ///   - connection: How the host is reached.
-    ///   - onRetry: Called from any thread for each failed request that is retried.
     ///   - sign: Asked for each request, from several tasks at once. If it throws a `SyncError`
     ///     whose `isRetryable` is true, it is asked again after a pause, as after a lost
     ///     connection. Any other error ends the upload, with code `credentials` and its text.
@@ -57,7 +58,6 @@ public struct UploadTarget: Sendable {
     public static func signed(
         _ object: ObjectReference,
         connection: ConnectionSettings = ConnectionSettings(),
-        onRetry: (@Sendable (RetryEvent) -> Void)? = nil,
         sign: @escaping Signer
     ) throws(SyncError) -> UploadTarget {
         try connection.check()
@@ -76,10 +76,7 @@ public struct UploadTarget: Sendable {
                     signing: signing,
                     dialect: dialect == .oss ? .oss : .s3,
                     settings: settings,
-                    environment: SystemClocks.storage { observation in
-                        guard case .retrying(let notice) = observation else { return }
-                        onRetry?(RetryEvent(notice, prefix: ObjectKey([])))
-                    }
+                    environment: connection.environment
                 )
                 return connection.limiting(store)
             } catch {
@@ -91,6 +88,7 @@ public struct UploadTarget: Sendable {
             dialect: dialect,
             object: place,
             subject: "\(dialect.rawValue):///\(place)",
+            monitor: connection.monitor,
             makeStore: makeStore
         )
     }

@@ -128,7 +128,7 @@ extension StorageClient {
             } else {
                 try await signed(request, &context)
             }
-        let exchange = HTTPRequest(
+        var exchange = HTTPRequest(
             method: request.method,
             url: url,
             headers: headers.map { (name: $0.0, value: $0.1) }
@@ -149,6 +149,14 @@ extension StorageClient {
                 return classify?(head) ?? .memory(limit: bodyLimit, truncates: false)
             }
         )
+        if let onBytes = environment.onBytes {
+            let onSent = exchange.onSent
+            exchange.onSent = { count in
+                onBytes(count, 0)
+                onSent(count)
+            }
+            exchange.onReceived = { onBytes(0, $0) }
+        }
         environment.observe(.requestSent)
         let response: HTTPResponse
         do throws(TransportError) {

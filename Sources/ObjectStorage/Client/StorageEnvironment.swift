@@ -9,6 +9,9 @@ package struct StorageEnvironment: Sendable {
     package var randomUnit: @Sendable () -> Double
     /// Must not block.
     package var observe: @Sendable (StorageObservation) -> Void
+    /// Called on the transport's thread with bytes of bodies that were sent, negative for those
+    /// that are sent again, and received; must not block. Nil: nobody counts.
+    package var onBytes: (@Sendable (_ sent: Int, _ received: Int) -> Void)?
 
     package init(
         now: @escaping @Sendable () -> Timestamp,

@@ -160,6 +160,7 @@ extension Exchange {
     private func received(_ count: Int) -> Reception {
         receivedLength += Int64(count)
         receivedBytes += Int64(count)
+        request.onReceived?(count)
         return .taken
     }
 

@@ -22,6 +22,8 @@ package struct HTTPRequest: Sendable {
     package var onSent: @Sendable (Int) -> Void
     /// Called on the transport's thread when the head has come and before any byte of the body.
     package var classify: @Sendable (ResponseHead) -> BodyDisposition
+    /// Called on the transport's thread with the bytes of the response's body; nil: nobody counts.
+    package var onReceived: (@Sendable (Int) -> Void)?
 }
 
 /// How slow an exchange may be.
