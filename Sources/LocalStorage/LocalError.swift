@@ -80,48 +80,48 @@ package enum LocalError: Error, Sendable, Hashable {
         switch self {
         case .systemCall(let error): error.message
         case .missingDirectory(let path):
-            "'\(path)' does not exist. Check that its disk is mounted, or create it."
+            "'\(path)' does not exist; check that its disk is mounted, or create it"
         case .outsideBase(let path, let base):
             "'\(path)' is not in '\(base)', to which its record is relative"
-        case .missingFile: "it does not exist; check its name."
-        case .notADirectory(let path): "'\(path)' is not a directory."
+        case .missingFile: "it does not exist; check its name"
+        case .notADirectory(let path): "'\(path)' is not a directory"
         case .refusedDirectory(let path, let reason):
-            "'\(path)' is not mirrored: \(reason). Choose a separate directory."
-        case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)."
+            "'\(path)' is not mirrored: \(reason); choose a separate directory"
+        case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
         case .symlinkInPath(let path):
-            "'\(path.display)' is a symbolic link, and links are never followed."
+            "'\(path.display)' is a symbolic link, and links are never followed"
         case .parentIsFile(let path):
-            "'\(path.display)' is not a directory, so nothing can be stored beneath it."
-        case .absent(let path): "'\(path.display)' does not exist any more."
+            "'\(path.display)' is not a directory, so nothing can be stored beneath it"
+        case .absent(let path): "'\(path.display)' no longer exists"
         case .targetIsDirectory(let path):
-            "'\(path.display)' is a directory, so a file cannot replace it."
+            "'\(path.display)' is a directory, so a file cannot replace it"
         case .targetIsSpecial(let path, let kind):
-            "'\(path.display)' is \(kind.description) and is skipped."
+            "'\(path.display)' is \(kind.description) and is skipped"
         case .targetIsFile(let path):
-            "'\(path.display)' is a file, so a symbolic link cannot replace it; move it away."
+            "'\(path.display)' is a file, so a symbolic link cannot replace it; move it away"
         case .noLinkText(let path):
-            "'\(path.display)' cannot be made: the content of the object is not the text of a "
-                + "symbolic link."
+            "'\(path.display)' cannot be created: the content of the object is not the target of a "
+                + "symbolic link"
         case .targetChanged(let path):
-            "'\(path.display)' changed during the run and is skipped; run again."
+            "'\(path.display)' changed during the run and is skipped; run again"
         case .nameTaken(let path, let other):
             "'\(path.display)' and '\(other)' are the same name on this disk; the existing file"
-                + " is kept. Rename one of them, or mirror to a disk that distinguishes them."
+                + " is kept; rename one of them, or mirror to a disk that distinguishes them"
         case .otherFileSystem(let path):
             "'\(path.display)' is on a different disk or mount than the mirror's temporary"
-                + " files; mirror that one separately."
+                + " files; mirror that one separately"
         case .unusablePartial(let name):
-            "The temporary file '\(name)' is gone or was replaced; the transfer starts over."
+            "the temporary file '\(name)' is gone or was replaced; the transfer starts again"
         case .sizeChanged(let path, let expected):
-            "'\(path)' no longer has the \(expected) bytes it had; it is being written."
+            "'\(path)' no longer has the \(expected) bytes it had; another program is writing it"
         case .noFreeName(let path):
-            "No free name was found to keep the old version of '\(path.display)'."
+            "no free name was found to keep the old version of '\(path.display)'"
         case .diskFull(let shortage): shortage.message
-        case .lockHeld(let holder): "Another run holds this directory (\(holder))."
+        case .lockHeld(let holder): "another run holds this directory (\(holder))"
         case .leaseLost(let holder):
-            "Another run has taken this directory (\(holder)): its file server did not answer for "
-                + "so long that this one counted as dead; nothing more was changed. Run again."
-        case .interrupted: "Interrupted."
+            "another run has taken this directory (\(holder)), because the file server did not "
+                + "respond to this one for too long; nothing more was changed; run again"
+        case .interrupted: "interrupted"
         }
     }
 
@@ -211,9 +211,9 @@ package struct DiskShortage: Sendable, Hashable {
         let numbers = [needed, free].compactMap(\.self).joined(separator: " and ")
         let detail = numbers.isEmpty ? "" : " (\(numbers))"
         return switch resource {
-        case .space: "\(subject)the disk is full\(detail)."
-        case .inodes: "\(subject)the file system has no free inodes."
-        case .quota: "\(subject)the disk quota is used up\(detail)."
+        case .space: "\(subject)the disk is full\(detail)"
+        case .inodes: "\(subject)the file system has no free inodes"
+        case .quota: "\(subject)the disk quota is used up\(detail)"
         }
     }
 }

@@ -47,38 +47,38 @@ package enum ManifestError: Error, Sendable, Hashable {
     package var message: String {
         switch self {
         case .damaged(let path, let detail):
-            "The manifest '\(displayText(path.utf8))' is damaged: \(displayText(detail.utf8)). "
-                + "The next run sets it aside and creates a new one from both sides."
+            "the manifest '\(displayText(path.utf8))' is damaged: \(displayText(detail.utf8)); "
+                + "the next run sets it aside and creates a new one from both sides"
         case .invalidRow(let table, let row, let problem):
-            "The manifest's table \(table) has a damaged row '\(row)': \(problem). "
-                + "The next run sets the manifest aside and creates a new one."
+            "the manifest's table \(table) has a damaged row '\(row)': \(problem); "
+                + "the next run sets the manifest aside and creates a new one"
         case .newerSchema(let path, let found, let supported):
-            "The manifest '\(displayText(path.utf8))' was written by a newer osssync "
-                + "(format \(found), this version reads up to \(supported)). "
-                + "It was not changed; use the newer version."
+            "the manifest '\(displayText(path.utf8))' was written by a newer osssync "
+                + "(format \(found), this version reads up to \(supported)); "
+                + "it was not changed; use the newer version"
         case .diskFull(let path):
-            "No space is left for the manifest '\(displayText(path.utf8))'. "
-                + "Free some space and run again; what was recorded is kept."
+            "no space is left for the manifest '\(displayText(path.utf8))'; "
+                + "free some space and run again (recorded data is kept)"
         case .quotaExceeded(let path):
-            "The disk quota leaves no space for the manifest '\(displayText(path.utf8))'. "
-                + "Free some space and run again; what was recorded is kept."
+            "the disk quota leaves no space for the manifest '\(displayText(path.utf8))'; "
+                + "free some space and run again (recorded data is kept)"
         case .inUse(let path):
-            "The manifest '\(displayText(path.utf8))' is in use by another process."
+            "the manifest '\(displayText(path.utf8))' is in use by another process"
         case .unusable(let path, let reason):
-            "The manifest '\(displayText(path.utf8))' can't be used: \(displayText(reason.utf8))."
+            "the manifest '\(displayText(path.utf8))' cannot be used: \(displayText(reason.utf8))"
         case .systemCall(let call, let path, let errno):
-            "\(call) failed on '\(displayText(path.utf8))': \(systemMessage(errno))."
+            "\(call) failed on '\(displayText(path.utf8))': \(systemMessage(errno))"
         case .invalidValue(let problem):
-            "The manifest can't record this: \(problem)."
+            "the manifest cannot record this: \(problem)"
         case .rejected(let detail):
-            "The manifest refused a change: \(displayText(detail.utf8))."
+            "the manifest refused a change: \(displayText(detail.utf8))"
         case .checkpointGone(let key):
-            "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
+            "the checkpoint of '\(key.display)' is gone or belongs to another transfer"
         case .notMarked(let reason, _):
-            "Nothing is recorded, because the directory's marker can't be written: \(reason)"
+            "nothing is recorded, because the directory's marker cannot be written: \(reason)"
         case .leaseLost(let reason): reason
         case .closed:
-            "The manifest was closed."
+            "the manifest was closed"
         }
     }
 }

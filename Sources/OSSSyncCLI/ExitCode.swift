@@ -32,7 +32,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .credentials: "credentials or permissions are missing or wrong"
         case .localState: "the disk or the manifest cannot be used"
         case .unreachable: "the remote could not be reached, or is not an object store"
-        case .locked: "another run holds this directory"
+        case .locked: "another run uses this directory"
         case .interrupted: "interrupted by SIGINT; run the same command to resume"
         case .terminated: "interrupted by SIGTERM or SIGHUP; run the same command to resume"
         }

@@ -123,7 +123,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "the object was deleted after it was listed; the next run checks again"
         case .keepsChanging(let times):
             "the object was replaced \(times) times while it was "
-                + "fetched; the local file is untouched; run again once it stops changing"
+                + "downloaded; the local file is unchanged; run again once it stops changing"
         case .corrupt(let expected, let found):
             "the content has CRC-64 \(found.value), but the service reports \(expected.value), "
                 + "twice; the local file is untouched"
@@ -131,7 +131,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "the content did not match the service's digest, twice; the local file is "
                 + "untouched"
         case .sourceMissing:
-            "it does not exist; check its name."
+            "it does not exist; check its name"
         case .sourceKeepsChanging:
             "the file is being written; it will be uploaded once it stops changing"
         case .targetChanged:
@@ -154,7 +154,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .tooLarge(let size, let limit):
             "the file has \(size) bytes, but the service accepts at most \(limit)"
         case .checkpointGone(let key):
-            "The checkpoint of '\(key.display)' is gone or belongs to another transfer."
+            "the checkpoint of '\(key.display)' is gone or belongs to another transfer"
         case .held:
             "another transfer of the same file is in progress"
         case .cancelled:

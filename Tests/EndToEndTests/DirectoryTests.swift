@@ -49,13 +49,13 @@ struct DirectoryTests {
             for line in ["pull tree/a", "push -n tree/new/one", "sync tree/a/../a"] {
                 let refused = try workplace.shell("osssync \(line) \(workplace.remote)/own")
                 #expect(refused.status == 2, "\(line)")
-                #expect(refused.diagnostics.contains("lies in the mirror '\(tree.path)': without"))
+                #expect(refused.diagnostics.contains("inside the mirror '\(tree.path)'; to limit"))
             }
             let here = try workplace.shell("cd tree/a; osssync pull . \(workplace.remote)/own")
             #expect(
-                here.diagnostics == "osssync: '.' lies in the mirror '\(tree.path)': without "
-                    + "REMOTE, 'osssync pull .' is about this part of it; to make '.' a mirror "
-                    + "of its own, run 'osssync init . REMOTE' first\n"
+                here.diagnostics == "osssync: '.' is inside the mirror '\(tree.path)'; to limit "
+                    + "the command to this path, run 'osssync pull .' without REMOTE; to create "
+                    + "a separate mirror, run 'osssync init . REMOTE' first\n"
             )
         }
         #expect(requests.isEmpty, "\(requests)")

@@ -119,7 +119,7 @@ struct HistoryTests {
             ("osssync log", "DIR is missing"), ("osssync undo 2", "DIR is missing"),
             ("cd tree; osssync log 0", "RUN is the number of a run"),
             ("cd tree; osssync log . 1 2", "unexpected argument '2'"),
-            ("cd tree; osssync undo ./2", "lies in the mirror"),
+            ("cd tree; osssync undo ./2", "is inside the mirror"),
             ("osssync log oss://b/p 2", "unexpected argument 'oss://b/p'"),
         ] {
             let result = try workplace.shell(line)

@@ -127,7 +127,8 @@ struct ScheduleTests {
             return lines.map { String($0) }
         }
         #expect(
-            try timers() == ["ok     timer: none for this directory; 'osssync schedule' makes one"]
+            try timers()
+                == ["ok     timer: none for this directory; 'osssync schedule' creates one"]
         )
         #expect(!FileManager.default.fileExists(atPath: unitFolder))
         try #require(try schedule("--push", "--every", "1h", "--install").status == 0)

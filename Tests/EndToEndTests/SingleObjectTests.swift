@@ -46,7 +46,7 @@ struct SingleObjectTests {
         let file = tree.path + "/film.mov"
         let get = try workplace.run("get", Self.object, file)
         #expect(get.status == 0, "\(get.diagnostics)")
-        #expect(get.output == "fetched '\(file)' (12.0 MiB)\n")
+        #expect(get.output == "downloaded '\(file)' (12.0 MiB)\n")
         #expect(tree.content("film.mov") == ramp(Self.size))
 
         let absent = try workplace.run("put", tree.path + "/flim.mov", Self.object)

@@ -130,7 +130,7 @@ struct WatchTests {
             #"[{"match":{},"effect":{"fail":{"status":503,"code":"ServiceUnavailable"}}}]"#
         )
         try tree.write("b", Data("new".utf8))
-        try expect("the rest is tried again in 5", program)
+        try expect("retrying what failed in 5", program)
         try workplace.clearFaults()
         try expect("upload b", program)
         try workplace.setFaults(

@@ -31,7 +31,7 @@ def _(place):
         end = finish(place, command)
         equal((end.status, end.count("deleted")), (1, 0), f"the end: {end}")
         equal(place.tree(), {**tree, "z": NEW}, "the tree")
-    says(cut(place, "x/1"), 2, "'x/1' is no place to cut at", "the file 'x'")
+    says(cut(place, "x/1"), 2, "'x/1' cannot begin a shard", "the file 'x'")
     equal(cut(place, "w").status, 0, "the mirror cut anew")
     equal(place.pull("--delete").status, 1, "the object has no place in any case")
     place.delete("x")

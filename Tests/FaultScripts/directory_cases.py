@@ -209,7 +209,7 @@ def _(place):
         result = disk.run("push")
         equal((result.status, place.get("one")), (5, None), f"the end of {result}")
         said = result.error["message"]
-        expect("disk is full" in said or "No space is left" in said, f"what was said: {said}")
+        expect("disk is full" in said or "no space is left" in said, f"what was said: {said}")
         with disk.inside() as seen:
             shutil.rmtree(seen.path("fill"))
         place.in_step(disk.run("push"))

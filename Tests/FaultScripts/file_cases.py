@@ -50,7 +50,7 @@ def _(place):
 
     place.write("kept", OTHER)
     between = place.wire()
-    for change, words in ((truncate, None), (append, None), (os.remove, "does not exist any more"),
+    for change, words in ((truncate, None), (append, None), (os.remove, "no longer exists"),
                           (link, "is a symbolic link"), (fifo, "is a FIFO"),
                           (directory, "is a directory")):
         key = change.__name__

@@ -127,7 +127,7 @@ def _(place):
     place.delete("again")
     result = disk.run("pull", "--delete")
     equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 1), str(result))
-    expect("trash holds 10.0 MiB, which --trash-days 0 frees" in result.said("large"),
+    expect("trash contains 10.0 MiB, which --trash-days 0 frees" in result.said("large"),
            f"what was said: {result.said('large')}")
     with disk.inside() as seen:
         kept = [name for _, _, names in os.walk(seen.path(".osssync/trash")) for name in names]

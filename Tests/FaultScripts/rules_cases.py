@@ -36,7 +36,7 @@ def _(place):
         for options in (("--dry-run",), ()):
             result = place.run(command, *options)
             equal((result.status, result.count("skipped")), (1, 3), f"held: {result}")
-            expect(any("3 files are not sent" in line["message"] and "touch" in line["message"]
+            expect(any("3 files are not uploaded" in line["message"] and "touch" in line["message"]
                        for line in result.all("warning")), f"no word: {result}")
     equal(sent(place), [], "what was sent")
     place.write("private/new", OTHER)

@@ -53,7 +53,7 @@ def _(place):
     for damage in damages(text):
         write(path, damage)
         for result in (finish(place, "one"), task(place, "0/4", "one")):
-            says(result, 5, "/0000/result'", "is damaged", "Remove it, and do the shard again")
+            says(result, 5, "/0000/result'", "is damaged", "Remove it, and run the shard again")
         equal(place.tree(), tree, "the tree")
     place.in_step(task(place, "1/4", "one"))
     os.remove(path)
@@ -212,7 +212,7 @@ def _(place):
             state = os.statvfs(seen.directory)
             seen.write(".osssync/filler", bytes(state.f_bavail * state.f_bsize - 800_000))
         place.in_step(disk.run("pull", "--delete"))
-        says(disk.run("shard", "--count", "32"), 5, "No space is left", "Free some space")
+        says(disk.run("shard", "--count", "32"), 5, "no space is left", "free some space")
         status = disk.alone("status", "--json")
         equal((status.status, len(status.all("shard"))), (0, 2 if earlier else 0), str(status))
         place.delete("f00")

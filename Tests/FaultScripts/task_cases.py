@@ -78,7 +78,7 @@ def _(place):
     equal(place.requests(), [], "requests of tasks that were refused")
     equal(cut(place, "1/").status, 0, "the mirror cut anew")
     for result in (task(place, "1/4", "two"), finish(place, "two")):
-        says(result, 2, "cut anew since it began", "another NAME")
+        says(result, 2, "sharded again since it began", "another NAME")
     equal(place.tree(), tree, "the tree")
     done(place, "0/1", "three")
     ended(place, "three", 1)
@@ -145,7 +145,7 @@ def _(place):
     running = held_task(place)
     for result in (cut(place, "1/"), place.pull("--delete"), place.push(), finish(place, "one"),
                    task(place, "0/4", "one")):
-        says(result, 75, "Another run holds this directory")
+        says(result, 75, "another run holds this directory")
     done(place, "3/4", "one")
     # A task with more shards does the others first.
     others = says(task(place, "0/1", "one"), 75)

@@ -23,7 +23,7 @@ struct DirectoryLockTests {
         let error = #expect(throws: LocalError.self) { try temporary.mirror().lock() }
         #expect(error == .lockHeld(by: ownText))
         #expect(ownText.hasPrefix("process \(getpid()) on "))
-        #expect(error?.message == "Another run holds this directory (\(ownText)).")
+        #expect(error?.message == "another run holds this directory (\(ownText))")
         withExtendedLifetime(lock) {}
     }
 

@@ -51,7 +51,7 @@ struct DirectoryTagTests {
         let path = Array("d".utf8)
         let tagged = WalkIssue(path: path, reason: .tagged(by: ".nobackup"))
         let unreadable = WalkIssue(path: path, reason: .unreadableTag(errno: EIO))
-        #expect(tagged.message == "'d' is excluded by '.nobackup' in it.")
+        #expect(tagged.message == "'d' is excluded by '.nobackup' in it")
         #expect(unreadable.message.hasPrefix("'d' is excluded, because its 'CACHEDIR.TAG' cannot"))
         for issue in [tagged, unreadable] {
             #expect(issue.isTag && !issue.makesScanIncomplete && !issue.isLeftOutByDesign)

@@ -114,11 +114,11 @@ struct DirectoryWalkTests {
         #expect(walk.issues.allSatisfy { $0.isLeftOutByDesign && !$0.makesScanIncomplete })
         #expect(
             walk.issues.first { $0.reason == .nestedMirror }?.message
-                == "'d' is a separate mirror: its '.osssync' is skipped."
+                == "'d' is a separate mirror; its '.osssync' is skipped"
         )
         #expect(
             walk.issues.last?.message
-                == "'f/.OssSync' has a name reserved for osssync's own files and is skipped."
+                == "skipped 'f/.OssSync': the name is reserved for osssync's own files"
         )
     }
 
@@ -146,8 +146,8 @@ struct DirectoryWalkTests {
         )
         let link = try #require(walk.issues.last)
         #expect(!link.makesScanIncomplete)
-        #expect(link.message == "'link' is a symbolic link and is skipped.")
-        #expect(walk.issues[1].message == "'fifo' is a FIFO and is skipped.")
+        #expect(link.message == "skipped 'link': a symbolic link")
+        #expect(walk.issues[1].message == "skipped 'fifo': a FIFO")
     }
 
     @Test func `names that are not UTF-8 are issues that hide no key`() throws {
@@ -161,7 +161,7 @@ struct DirectoryWalkTests {
         #expect(walk.issues.allSatisfy { $0.reason == .nameNotUTF8 && !$0.makesScanIncomplete })
         #expect(
             walk.issues[0].message
-                == "'a\\xC0\\xAF' has a name that is not UTF-8, as keys must be, and is skipped."
+                == "'a\\xC0\\xAF' has a name that is not UTF-8, as keys must be, and is skipped"
         )
     }
 
@@ -201,7 +201,7 @@ struct DirectoryWalkTests {
         #expect(issue.makesScanIncomplete)
         #expect(
             issue.message
-                == "'b' cannot be read (Permission denied); nothing is deleted in this run."
+                == "'b' cannot be read (Permission denied); nothing is deleted in this run"
         )
     }
 

@@ -30,77 +30,77 @@ struct LocalErrorTests {
         ),
         Example(
             error: .missingDirectory(path: "/mnt/disk"),
-            message: "'/mnt/disk' does not exist. Check that its disk is mounted, or create it."
+            message: "'/mnt/disk' does not exist; check that its disk is mounted, or create it"
         ),
-        Example(error: .missingFile, message: "it does not exist; check its name."),
-        Example(error: .notADirectory(path: "/f"), message: "'/f' is not a directory."),
+        Example(error: .missingFile, message: "it does not exist; check its name"),
+        Example(error: .notADirectory(path: "/f"), message: "'/f' is not a directory"),
         Example(
             error: .refusedDirectory(path: "/", reason: "it is the root of the file system"),
-            message: "'/' is not mirrored: it is the root of the file system."
-                + " Choose a separate directory."
+            message: "'/' is not mirrored: it is the root of the file system;"
+                + " choose a separate directory"
         ),
         Example(
             error: .unsafeDirectory(path: "/s", reason: "it belongs to another user"),
-            message: "'/s' is not safe to use: it belongs to another user."
+            message: "'/s' is not safe to use: it belongs to another user"
         ),
         Example(
             error: .symlinkInPath(path),
-            message: "'a/\\x1Bb' is a symbolic link, and links are never followed."
+            message: "'a/\\x1Bb' is a symbolic link, and links are never followed"
         ),
         Example(
             error: .parentIsFile(path),
-            message: "'a/\\x1Bb' is not a directory, so nothing can be stored beneath it."
+            message: "'a/\\x1Bb' is not a directory, so nothing can be stored beneath it"
         ),
-        Example(error: .absent(path), message: "'a/\\x1Bb' does not exist any more."),
+        Example(error: .absent(path), message: "'a/\\x1Bb' no longer exists"),
         Example(
             error: .targetIsDirectory(path),
-            message: "'a/\\x1Bb' is a directory, so a file cannot replace it."
+            message: "'a/\\x1Bb' is a directory, so a file cannot replace it"
         ),
         Example(
             error: .targetIsSpecial(path, .socket),
-            message: "'a/\\x1Bb' is a socket and is skipped."
+            message: "'a/\\x1Bb' is a socket and is skipped"
         ),
         Example(
             error: .nameTaken(path, by: "B"),
             message: "'a/\\x1Bb' and 'B' are the same name on this disk; the existing file is"
-                + " kept. Rename one of them, or mirror to a disk that distinguishes them."
+                + " kept; rename one of them, or mirror to a disk that distinguishes them"
         ),
         Example(
             error: .targetChanged(path),
-            message: "'a/\\x1Bb' changed during the run and is skipped; run again."
+            message: "'a/\\x1Bb' changed during the run and is skipped; run again"
         ),
         Example(
             error: .otherFileSystem(path),
             message: "'a/\\x1Bb' is on a different disk or mount than the mirror's temporary"
-                + " files; mirror that one separately."
+                + " files; mirror that one separately"
         ),
         Example(
             error: .unusablePartial(name: "0f"),
-            message: "The temporary file '0f' is gone or was replaced; the transfer starts over."
+            message: "the temporary file '0f' is gone or was replaced; the transfer starts again"
         ),
         Example(
             error: .sizeChanged(path: "f", expected: 5),
-            message: "'f' no longer has the 5 bytes it had; it is being written."
+            message: "'f' no longer has the 5 bytes it had; another program is writing it"
         ),
         Example(
             error: .noFreeName(path),
-            message: "No free name was found to keep the old version of 'a/\\x1Bb'."
+            message: "no free name was found to keep the old version of 'a/\\x1Bb'"
         ),
         Example(
             error: .diskFull(shortage(.space, needed: 10, free: 3)),
-            message: "'f': the disk is full (10 bytes are needed and 3 are free)."
+            message: "'f': the disk is full (10 bytes are needed and 3 are free)"
         ),
         Example(
             error: .diskFull(shortage(.inodes, needed: nil, free: 3)),
-            message: "'f': the file system has no free inodes."
+            message: "'f': the file system has no free inodes"
         ),
         Example(
             error: .diskFull(shortage(.quota, needed: nil, free: nil)),
-            message: "'f': the disk quota is used up."
+            message: "'f': the disk quota is used up"
         ),
         Example(
             error: .lockHeld(by: "process 1 on h"),
-            message: "Another run holds this directory (process 1 on h)."
+            message: "another run holds this directory (process 1 on h)"
         ),
     ]
 

@@ -96,7 +96,7 @@ struct ArgumentParserTests {
         (["help", "x\u{1B}[2J"], "unknown command 'x\\x1B[2J'; see 'osssync help'"),
         (
             ["help", "filter"],
-            "there is no help on 'filter'; did you mean 'filters'? see 'osssync help'"
+            "no help for 'filter'; did you mean 'filters'? see 'osssync help'"
         ),
         (
             ["pull", "--delte", "D"],
@@ -150,8 +150,8 @@ struct ArgumentParserTests {
         (["push", "D", "--dryrun"], "unknown option '--dryrun'; use '-n' instead"),
         (
             ["push", "D", "--include-from", "f"],
-            "unknown option '--include-from'; write patterns that begin with '!' into a file for "
-                + "'--exclude-from' instead; see 'osssync help filters'"
+            "unknown option '--include-from'; use '--exclude-from' instead, with patterns that "
+                + "begin with '!'; see 'osssync help filters'"
         ),
         (
             ["pull", "D", "--delete-during"],
@@ -159,12 +159,12 @@ struct ArgumentParserTests {
         ),
         (
             ["push", "-r", "D"],
-            "unknown option '-r'; leave it out: a directory is always mirrored with all it holds"
+            "unknown option '-r'; omit it: directories are always mirrored recursively"
         ),
         (
             ["push", "D", "--update"],
-            "unknown option '--update'; leave it out: what each side changed is known from the "
-                + "last run, and --on-conflict decides where both did"
+            "unknown option '--update'; omit it: changes are detected by comparing both sides with "
+                + "the last run, and --on-conflict decides if both changed"
         ),
         (
             ["push", "D", "--exclude-larger-than", "1G"],
@@ -172,7 +172,7 @@ struct ArgumentParserTests {
         ),
         (
             ["pull", "D", "--durability", "full"],
-            "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
+            "'--durability' was removed: every run now waits for the disk, as with 'full'; omit it"
         ),
     ])
     func `a mistake is answered with what to do`(line: [String], message: String) {

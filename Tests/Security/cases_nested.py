@@ -107,5 +107,5 @@ def not_sent(place):
         expect(not any(b".osssync" in key.lower() for key in keys), f"{way}: {changed}")
         if way == ("push",):
             equal(sorted(changed), wanted, "what was sent")
-        equal(outcome.text.count("has a name reserved for osssync's own files and is skipped"), 1,
+        equal(outcome.text.count("': the name is reserved for osssync's own files"), 1,
               f"{outcome}")

@@ -93,8 +93,8 @@ final class DirectoryLease: Sendable {
     }
 
     private static let waiting =
-        "another run was here, perhaps on another machine; looking for up to two minutes whether "
-        + "it still lives"
+        "another run was here, perhaps on another machine; checking for up to two minutes whether "
+        + "it is still active"
 
     /// Carries out one step, and returns what it was.
     private func advance(

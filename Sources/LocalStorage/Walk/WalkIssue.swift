@@ -93,7 +93,7 @@ package struct WalkIssue: Sendable, Hashable {
     package var message: String {
         let name = displayText(path)
         switch reason {
-        case .symbolicLink: return "'\(name)' is a symbolic link and is skipped."
+        case .symbolicLink: return "skipped '\(name)': a symbolic link"
         case .storedLink:
             return "'\(name)' is a symbolic link, which is mirrored as "
                 + "'\(name)\(ObjectKey.linkSuffix)'."
@@ -102,46 +102,46 @@ package struct WalkIssue: Sendable, Hashable {
                 switch target {
                 case .outside:
                     "leads out of the mirror, over another link, or to a name that is not mirrored"
-                case .directory: "leads to a directory, which is mirrored by its own name only"
+                case .directory: "leads to a directory, which is mirrored under its own name"
                 case .special: "leads to a special file"
-                case .nothing: "leads to nothing"
+                case .nothing: "leads to no existing file"
                 }
-            return "'\(name)' is a symbolic link that \(what); it is skipped."
+            return "skipped '\(name)': a symbolic link that \(what)"
         case .linkName:
             return "'\(name)' has a name under which only symbolic links are stored, and is "
-                + "skipped; rename it, or use --links skip."
-        case .special(let kind): return "'\(name)' is \(kind.description) and is skipped."
+                + "skipped; rename it, or use --links skip"
+        case .special(let kind): return "skipped '\(name)': \(kind.description)"
         case .nestedMirror:
             let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))
-            return "'\(inner)' is a separate mirror: its '.osssync' is skipped."
+            return "'\(inner)' is a separate mirror; its '.osssync' is skipped"
         case .reservedName:
-            return "'\(name)' has a name reserved for osssync's own files and is skipped."
+            return "skipped '\(name)': the name is reserved for osssync's own files"
         case .noEscapedName:
-            return "'\(name)' is not the escaped name of a key and is skipped; "
-                + "'\(EscapedName.directoryName)' holds nothing else."
+            return "skipped '\(name)': '\(EscapedName.directoryName)' contains only escaped names "
+                + "of keys"
         case .nameNotUTF8:
-            return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped."
+            return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped"
         case .tooDeep:
             return "'\(name)' is more than \(RelativePath.maximumDepth) directories deep"
-                + " and is skipped."
+                + " and is skipped"
         case .unreadableDirectory(let errno):
-            return "'\(name)' cannot be read (\(errorText(errno))); nothing is deleted in this run."
+            return "'\(name)' cannot be read (\(errorText(errno))); nothing is deleted in this run"
         case .unreadableEntry(let errno):
             return "'\(name)' cannot be examined (\(errorText(errno)));"
-                + " nothing is deleted in this run."
+                + " nothing is deleted in this run"
         case .changedDuringWalk:
-            return "'\(name)' changed during the scan; nothing is deleted in this run."
+            return "'\(name)' changed during the scan; nothing is deleted in this run"
         case .disappeared:
-            return "'\(name)' disappeared while the directory was read."
+            return "'\(name)' disappeared while the directory was read"
         case .tagged(let tag):
-            return "'\(name)' is excluded by '\(displayText(tag.utf8))' in it."
+            return "'\(name)' is excluded by '\(displayText(tag.utf8))' in it"
         case .unreadableTag(let errno):
             return "'\(name)' is excluded, because its '\(DirectoryTags.cacheName)' cannot be read"
-                + " (\(errorText(errno)))."
+                + " (\(errorText(errno)))"
         case .notMounted:
             return "'\(name)' was a mount point in the last run and is not mounted now: what is"
-                + " beneath is skipped and nothing is deleted in this run. Mount it; if it was"
-                + " removed on purpose, use --rebind."
+                + " beneath is skipped and nothing is deleted in this run; mount it, or use"
+                + " --rebind if it was removed on purpose"
         }
     }
 }

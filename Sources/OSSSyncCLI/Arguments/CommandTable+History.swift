@@ -16,24 +16,24 @@ extension CommandTable {
     static let undo = CommandSpecification(
         name: .undo,
         arguments: [optionalDirectory, optionalRun],
-        summary: "bring back everything that a run deleted or replaced",
+        summary: "restore everything that a run deleted or replaced",
         discussion: [
-            "Restores all that the run left in the trash: the run number RUN, or the last one that "
-                + "left anything. A first argument that is a number is RUN. The same as osssync "
-                + "restore --run RUN DIR . (with a dot).",
-            "Objects that the run deleted or replaced with --trash remote are copied back in the "
-                + "bucket where there are none now; a newer object is never replaced.",
-            "An existing file with other content is kept and reported (exit status 1). With "
-                + "--force it goes to the trash first.",
+            "Restores everything that run RUN moved to the trash. The default is the last run that "
+                + "moved anything to the trash. A first argument that is a number is RUN. For "
+                + "files, this is the same as 'osssync restore --run RUN DIR .'.",
+            "Objects that the run deleted or replaced with --trash remote are copied back within "
+                + "the bucket; an existing object is never replaced.",
+            "An existing file with different content is kept and reported (exit status 1). With "
+                + "--force, it is moved to the trash first.",
         ],
         options: [.dryRun, .force] + trashOptions,
         examples: [
-            ("osssync undo ~/Photos", "the last pull deleted too much"),
-            ("osssync undo 12", "bring back what run 12 deleted in this mirror"),
+            ("osssync undo ~/Photos", "restore what the last run deleted or replaced"),
+            ("osssync undo 12", "restore what run 12 deleted in this mirror"),
         ],
         optionHelp: [
-            .dryRun: "show what would come back",
-            .force: "replace existing files, which go to the trash",
+            .dryRun: "show what would be restored",
+            .force: "replace existing files, which are moved to the trash",
         ]
     )
 
@@ -42,38 +42,38 @@ extension CommandTable {
         arguments: [optionalDirectory, optionalPaths],
         summary: "read files and compare their content with the recorded checksums",
         discussion: [
-            "Reports damage: other content, although size and modification time are the recorded "
-                + "ones. Later runs report a damaged file as well and do not upload it without "
-                + "--force, until it is repaired, edited or verified again. Files that were "
-                + "changed or deleted since the last run are counted. With PATH, relative to DIR, "
-                + "only those files and directories are read; one that is neither here nor "
-                + "recorded is an error.",
-            "Exit status 1 means that something is damaged, is missing in the bucket (--remote) or "
+            "Reports damaged files: those with the recorded size and modification time, but "
+                + "different content. Later runs also report a damaged file, and upload it only "
+                + "with --force, until it is repaired, edited or verified again. Files that were "
+                + "changed or deleted since the last run are counted.",
+            "With PATH, relative to DIR, only these files and directories are read. A PATH that "
+                + "neither exists nor is recorded is an error.",
+            "Exit status 1 means that a file is damaged, is missing in the bucket (--remote) or "
                 + "could not be read.",
         ],
         options: [.remote, .budget, .repair, .stateDirectory] + commonOptions,
         examples: [
-            ("osssync verify ~/Photos", "read everything once"),
-            ("osssync verify --budget 5% ~/Photos", "every night: all files in 20 nights"),
-            ("osssync verify --repair ~/Photos 2024", "replace damaged files by the bucket's"),
+            ("osssync verify ~/Photos", "read all files"),
+            ("osssync verify --budget 5% ~/Photos", "every night: read all files in 20 nights"),
+            ("osssync verify --repair ~/Photos 2024", "download damaged files in 2024 again"),
         ]
     )
 
     static let log = CommandSpecification(
         name: .log,
         arguments: [optionalDirectory, optionalRun],
-        summary: "show past runs, or the recorded items of one",
+        summary: "show past runs, or the items of one run",
         discussion: [
             "Prints one line for each of the last 1,000 runs, the latest last: number, start, "
-                + "direction, outcome, duration and counts. With RUN, the number of a run, also "
-                + "its items that failed, were skipped or deleted; those of the last 20 runs are "
-                + "kept. A first argument that is a number is RUN."
+                + "direction, outcome, duration and counts. With RUN, the number of a run, it also "
+                + "prints the items that failed, were skipped or were deleted; these are kept for "
+                + "the last 20 runs. A first argument that is a number is RUN."
         ],
         options: [.html, .stateDirectory] + commonOptions,
         examples: [
-            ("osssync log --html ~/photos.html ~/Photos", "the same to be looked at"),
-            ("osssync log ~/Photos", "when was the last backup?"),
-            ("osssync log ~/Photos 12", "what went wrong in run 12?"),
+            ("osssync log ~/Photos", "show past runs"),
+            ("osssync log ~/Photos 12", "show what failed in run 12"),
+            ("osssync log --html ~/photos.html ~/Photos", "write a page for a browser"),
         ]
     )
 
@@ -83,19 +83,20 @@ extension CommandTable {
         summary: "list or delete what runs moved to the trash",
         discussion: [
             "Files that a run deletes, or replaces in a conflict or with --force, are kept in "
-                + "DIR/.osssync/trash for --trash-days. Prints one line for each: size in bytes, "
-                + "time and number of the run, and path; the oldest run's first. Objects that "
-                + "pushes with --trash remote copied to .osssync/trash/ in the bucket follow.",
-            "With --empty, they are deleted for good. Other files are not changed.",
+                + "DIR/.osssync/trash for --trash-days. Prints one line for each of them: size in "
+                + "bytes, time and number of the run, and path; the oldest run first. Then it "
+                + "prints the objects that pushes with --trash remote copied to .osssync/trash/ in "
+                + "the bucket.",
+            "--empty permanently deletes what is listed. Other files are not changed.",
         ],
         options: [.empty, .olderThan, .dryRun] + trashOptions,
         examples: [
-            ("osssync trash ~/Photos", "what was deleted or replaced here?"),
+            ("osssync trash ~/Photos", "list what was deleted or replaced"),
             ("osssync trash --empty --older-than 3d ~/Photos", "free space, but keep three days"),
         ],
         optionHelp: [
             .dryRun: "with --empty: show what would be deleted",
-            .olderThan: "only what runs removed at least this long ago, such as 12h or 3d "
+            .olderThan: "include only what runs removed at least this long ago, such as 12h or 3d "
                 + "(default 0s)",
         ]
     )
@@ -103,30 +104,33 @@ extension CommandTable {
     static let restore = CommandSpecification(
         name: .restore,
         arguments: [optionalDirectory, paths],
-        summary: "bring deleted or replaced files back from the trash",
+        summary: "restore deleted or replaced files from the trash",
         discussion: [
-            "PATH is a file, or a directory of which everything in the trash comes back, relative "
-                + "to DIR; . means all of it, or all of the current directory in a mirror. --to is "
-                + "relative to the same as PATH. A file gets its path, modification time and mode "
-                + "back and leaves the trash.",
-            "What the trash here does not have comes back from the trash in the bucket, if there "
-                + "is one (push --trash remote): the object is copied back where there is none, "
-                + "and downloaded. If the bucket keeps versions, --at brings back what it had at "
-                + "that time, and asks no trash.",
-            "An existing file with other content is kept and reported (exit status 1). With "
-                + "--force, and a version from the trash here, it goes to the trash first, from "
-                + "where it can be restored as well.",
+            "PATH, relative to DIR, is a file, or a directory of which everything in the trash is "
+                + "restored; '.' is everything, or in a mirror everything beneath the current "
+                + "directory. --to is relative to the same directory as PATH. A file gets its "
+                + "path, modification time and mode back, and is removed from the trash.",
+            "Files that are not in the local trash are restored from the trash in the bucket, if "
+                + "there is one (push --trash remote): the object is copied back if there is none, "
+                + "and then downloaded. If the bucket keeps versions, --at uses the versions of "
+                + "that time instead of the trash.",
+            "An existing file with different content is kept and reported (exit status 1). With "
+                + "--force, and a version from the local trash, it is moved to the trash first, "
+                + "from where it can be restored, too.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
         options: [.run, .at, .to, .links, .names, .dryRun, .force] + trashOptions,
         examples: [
-            ("osssync restore ~/Photos 2024/summer", "bring a deleted directory back"),
-            ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "the version of that day"),
-            ("osssync restore --to old.jpg ~/Photos a.jpg", "put it beside the present one"),
+            ("osssync restore ~/Photos 2024/summer", "restore a deleted directory"),
+            ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "restore the version of that day"),
+            (
+                "osssync restore --to old.jpg ~/Photos a.jpg",
+                "restore the old version beside the current one"
+            ),
         ],
         optionHelp: [
-            .dryRun: "show what would come back",
-            .force: "replace existing files, which go to the trash",
+            .dryRun: "show what would be restored",
+            .force: "replace existing files, which are moved to the trash",
         ]
     )
 }

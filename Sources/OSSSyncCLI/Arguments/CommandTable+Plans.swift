@@ -5,12 +5,12 @@ extension CommandTable {
         arguments: [ArgumentSpecification(name: "FILE", isOptional: false)],
         summary: "carry out a plan that --save-plan saved",
         discussion: [
-            "Compares both sides again and does what is in the plan and nothing else: an item only "
-                + "if the same would be done now, for the same reasons. An item that changed here "
-                + "or in the bucket since is reported as failed, and nothing is done about it. "
-                + "All checks of deletions apply.",
-            "The directory, the paths and the options of the run are those of the plan. An "
-                + "interrupted apply resumes when it is run again; what is done already counts as "
+            "Compares both sides again, and carries out only items of the plan, and only if a run "
+                + "would still do the same for the same reasons. An item that changed here or in "
+                + "the bucket since is reported as failed and not carried out. All checks of "
+                + "deletions apply.",
+            "The plan contains the directory, the paths and the options of the run. An interrupted "
+                + "apply resumes when it is run again; items that are already done count as "
                 + "unchanged.",
         ],
         options: [
@@ -18,8 +18,8 @@ extension CommandTable {
             .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
         ] + commonOptions,
         examples: [
-            ("osssync push --delete --save-plan photos.plan ~/Photos", "save what would be done"),
-            ("osssync apply photos.plan", "do it"),
+            ("osssync push --delete --save-plan photos.plan ~/Photos", "save a plan"),
+            ("osssync apply photos.plan", "carry it out"),
         ]
     )
 

@@ -16,28 +16,29 @@ extension CommandTable {
         arguments: [
             ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
         ],
-        summary: "let runs start by themselves, by systemd, cron or launchd",
+        summary: "run pull, push or sync regularly, with systemd, cron or launchd",
         discussion: [
-            "Prints what starts a run of DIR at these times; with --install, it is installed for "
-                + "this user. --remove and --test need --pull, --push or --sync, --list nothing.",
+            "Prints a systemd timer, a crontab line or a launchd file that runs osssync for DIR at "
+                + "these times; --install installs it for this user. --remove and --test need "
+                + "--pull, --push or --sync; --list needs no other option. Times are in the local "
+                + "time of the machine.",
             "Options of the run, such as --delete, --bwlimit or --log-file, are passed on to it; "
-                + "others are set by its defaults in DIR/.osssync/config, see 'osssync help "
-                + "configuration'. Times are local times of the machine.",
-            "A run that cannot start because another one holds DIR is "
-                + "skipped; systemd repeats one that could not reach the remote after 5 minutes.",
+                + "set other options in DIR/.osssync/config, see 'osssync help configuration'.",
+            "A run is skipped while another one uses DIR. With systemd, a run that could not reach "
+                + "the remote is repeated after 5 minutes.",
         ],
         options: [
             .pull, .push, .sync, .every, .daily, .install, .remove, .list, .test, .format,
             .stateDirectory, .quiet,
         ] + scheduledOptions + [.help],
         examples: [
-            ("osssync schedule --push --daily 02:30 ~/Photos", "what would be installed?"),
+            ("osssync schedule --push --daily 02:30 ~/Photos", "print what would be installed"),
             ("osssync schedule --push --every 1h --install ~/Photos", "push every hour"),
             (
                 "osssync schedule --push --every 1h --log-file ~/o.log --install ~/Photos",
-                "with a log"
+                "push every hour, with a log"
             ),
-            ("osssync schedule --push --test ~/Photos", "does the installed run work?"),
+            ("osssync schedule --push --test ~/Photos", "test the installed run"),
         ],
         optionHelp: [
             .force: "pull: replace local changes; push, sync: upload files that --checksum reports "

@@ -82,13 +82,13 @@ enum CommandTable {
 
     /// What the overview says of all of them.
     static let note =
-        "DIR can be left out within a mirror. REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or "
+        "Within a mirror, DIR can be omitted. REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or "
         + "the same with s3://."
 
     /// What stands for the options of the connection, which are a topic of their own.
     static let connectionNote =
-        "The options of the connection, such as --profile, --region and --endpoint, are described "
-        + "by 'osssync help connection'."
+        "For the connection options, such as --profile, --region and --endpoint, see 'osssync "
+        + "help connection'."
 
     static func row(_ name: CommandName) -> CommandSpecification? {
         rows.first { $0.name == name }
@@ -121,8 +121,8 @@ enum CommandTable {
     )
     /// How PATHs are given, for the help of commands that take them.
     private static let pathsNote =
-        "With PATH, a file or directory relative to DIR, only that is listed, read, transferred "
-        + "and deleted. A first argument inside a mirror is DIR and PATH in one, such as "
+        "PATH, a file or directory relative to DIR, limits the command to that file or directory. "
+        + "A first argument inside a mirror stands for both DIR and PATH, such as "
         + "~/Photos/2026/a.jpg, or a.jpg in ~/Photos/2026."
     private static let optionalCommand = ArgumentSpecification(
         name: "COMMAND|TOPIC",
@@ -162,17 +162,17 @@ enum CommandTable {
         arguments: [directory, remote],
         summary: "link a directory with a bucket prefix",
         discussion: [
-            "Writes DIR/.osssync/config with the remote and the region, endpoint and provider that "
-                + "were used, so that later commands need only DIR, and checks that the bucket can "
-                + "be listed. DIR is created if it does not exist. Nothing is transferred.",
+            "Writes the remote, region, endpoint and provider to DIR/.osssync/config, so that "
+                + "later commands need only DIR, and checks that the bucket can be listed. DIR is "
+                + "created if it does not exist. Nothing is transferred.",
             "REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or the same with s3:// for Amazon S3 "
                 + "and compatible stores. A prefix is a directory: oss://media/photos means every "
                 + "key that begins with photos/.",
-            "Credentials are never arguments and are never stored. For oss:// they come from the "
+            "Credentials are never arguments and are never stored. For oss://, they come from the "
                 + "environment (OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN), "
                 + "from a profile in ~/.config/osssync/config, from ~/.ossutilconfig or "
-                + "~/.aliyun/config.json, or from the RAM role of the machine; for s3:// from "
-                + "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+                + "~/.aliyun/config.json, or from the RAM role of the machine. For s3://, they "
+                + "come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
                 + "AWS_SESSION_TOKEN), from such a profile, or from ~/.aws/credentials and "
                 + "~/.aws/config.",
         ],
@@ -182,7 +182,7 @@ enum CommandTable {
                 "osssync init --region cn-hangzhou ~/Photos oss://media/photos",
                 "link ~/Photos with photos/ in the bucket media"
             ),
-            ("osssync init --unlink ~/Photos", "end the link"),
+            ("osssync init --unlink ~/Photos", "remove the link"),
         ],
         optionHelp: [
             .rebind: "link DIR with REMOTE instead of the previous one; "
@@ -195,27 +195,27 @@ enum CommandTable {
         arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "download what changed in the bucket to the directory",
         discussion: [
-            "Downloads what is new or changed in the bucket since the last run. A file "
-                + "under DIR is always either the complete old or the complete verified new "
-                + "version. Interrupted transfers resume when the same command is run again.",
-            "Local changes are kept and reported. Where both sides changed, the new "
+            "Downloads objects that are new or changed since the last run. A file under DIR is "
+                + "always either the complete old version or the complete, verified new one. "
+                + "Interrupted transfers resume when the same command is run again.",
+            "Local changes are kept and reported. If a file changed on both sides, the new "
                 + "version is downloaded and the local one is kept beside it; see "
                 + "--on-conflict. Nothing is deleted without --delete.",
-            "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
         options: [.force, .asOf, .restore, .backupDirectory] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
-            ("osssync pull --dry-run --delete ~/Photos", "what would the next run do?"),
-            ("osssync pull ~/Photos 2026/trip", "only that directory"),
+            ("osssync pull --dry-run --delete ~/Photos", "show what the next run would do"),
+            ("osssync pull ~/Photos 2026/trip", "download only that directory"),
             (
                 "osssync pull --as-of 2026-01-31 ~/old oss://media/photos",
-                "what a versioned bucket had when that day began"
+                "download a versioned bucket as it was when that day began"
             ),
         ],
         optionHelp: [
-            .force: "replace local changes; the old versions go to the trash",
+            .force: "replace local changes; the old versions are moved to the trash",
             .backupDirectory: "move files to PATH, outside of DIR on the same file system, before "
                 + "they are deleted or replaced; osssync never removes them there",
         ]
@@ -226,11 +226,11 @@ enum CommandTable {
         arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "upload what changed in the directory to the bucket",
         discussion: [
-            "Uploads what is new or changed under DIR since the last run, large files "
+            "Uploads files under DIR that are new or changed since the last run, large files "
                 + "in parts. Interrupted transfers resume when the same command is run again.",
-            "Where both sides changed, the object is kept and the conflict is "
+            "If a file changed on both sides, the object is kept and the conflict is "
                 + "reported; see --on-conflict. Nothing is deleted without --delete.",
-            "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
         options: [.force] + runOptions + keepingOptions + propertyOptions,
@@ -241,7 +241,7 @@ enum CommandTable {
                 "osssync push --delete --trash remote ~/Photos",
                 "keep deleted and replaced objects for seven days"
             ),
-            ("osssync push ~/Photos/2026/a.jpg", "only that file"),
+            ("osssync push ~/Photos/2026/a.jpg", "upload only that file"),
         ],
         optionHelp: [
             .force: "upload files that --checksum reports as damaged",
@@ -255,15 +255,14 @@ enum CommandTable {
         arguments: [optionalDirectory, optionalRemote, optionalPaths],
         summary: "transfer changes in both directions",
         discussion: [
-            "Downloads what is new or changed in the bucket since the last run, and uploads what "
-                + "is new or changed under DIR. Interrupted transfers resume when the same command "
-                + "is run again.",
-            "Where both sides changed, the bucket's version is downloaded and the local one is "
-                + "kept beside it; see --on-conflict. What was deleted on one side and changed on "
-                + "the other is restored. Nothing is deleted without --delete, and then only what "
-                + "has not changed since the last run; what was never mirrored counts as new, even "
-                + "with --delete-extra.",
-            "REMOTE is needed on the first run only, if DIR was not linked with osssync init.",
+            "Downloads objects and uploads files under DIR that are new or changed since the last "
+                + "run. Interrupted transfers resume when the same command is run again.",
+            "If a file changed on both sides, the bucket's version is downloaded and the local one "
+                + "is kept beside it; see --on-conflict. A file that was deleted on one side and "
+                + "changed on the other is restored. Nothing is deleted without --delete, and then "
+                + "only what has not changed since the last run. Files that were never mirrored "
+                + "count as new, even with --delete-extra.",
+            "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
         options: [.force, .restore] + runOptions + keepingOptions + propertyOptions,
@@ -281,9 +280,9 @@ enum CommandTable {
         arguments: [optionalDirectory, optionalPaths],
         summary: "show what pull, push and sync would do, and interrupted transfers",
         discussion: [
-            "Changes nothing under DIR or in the bucket. Shows the first items that a direction "
-                + "would not leave as they are; -v shows all, -vv also what filters leave out, and "
-                + "by what.",
+            "Changes nothing under DIR or in the bucket. Shows the first items that each direction "
+                + "would change; -v shows all of them, -vv also the excluded files and the rules "
+                + "that exclude them.",
             pathsNote,
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
@@ -291,9 +290,9 @@ enum CommandTable {
             .filesFrom, .jobs, .stateDirectory,
         ] + commonOptions,
         examples: [
-            ("osssync status ~/Photos", "is anything left to do?"),
-            ("osssync status --exit-code ~/Photos", "the same for a script"),
-            ("osssync status ~/Photos/2026", "is anything left to do in that directory?"),
+            ("osssync status ~/Photos", "show what each direction would do"),
+            ("osssync status --exit-code ~/Photos", "also exit with 1 if the sides differ"),
+            ("osssync status ~/Photos/2026", "show only that directory"),
         ]
     )
 
@@ -303,19 +302,19 @@ enum CommandTable {
             optionalDirectory,
             ArgumentSpecification(name: ArgumentSpecification.pathName, isOptional: false),
         ],
-        summary: "show what is known of one path, and what each direction would do with it",
+        summary: "show the state of one path, and what each direction would do with it",
         discussion: [
-            "Prints what the manifest, the directory and the bucket have (one HEAD request), the "
-                + "filter rule that decides and where it is written, and what pull, push and sync "
-                + "would do with the path and why. Changes nothing.",
-            "What follows from other keys is not considered, such as a file whose name is also "
-                + "that of a directory in the bucket.",
+            "Shows the state of the path in the manifest, the directory and the bucket (with one "
+                + "HEAD request), the filter rule that applies and where it comes from, and what "
+                + "pull, push and sync would do with the path and why. Changes nothing.",
+            "Other keys are not considered: explain does not show, for example, that a file has "
+                + "the same name as a directory in the bucket.",
         ],
         options: [.delete, .deleteExtra] + filterOptions + [
             .deleteExcluded, .onConflict, .checksum, .links, .names, .stateDirectory,
         ] + commonOptions,
         examples: [
-            ("osssync explain ~/Photos 2026/film.mkv", "why is it not uploaded?"),
+            ("osssync explain ~/Photos 2026/film.mkv", "show why it is not uploaded"),
             ("osssync explain film.mkv", "the same, in ~/Photos/2026"),
         ]
     )
@@ -326,9 +325,9 @@ enum CommandTable {
         summary: "discard unfinished transfers",
         discussion: [
             "Deletes partial downloads, aborts unfinished uploads in the bucket, and deletes "
-                + "their checkpoints. With PATH, relative to DIR, only those of that file or "
-                + "directory; one that is neither here nor recorded is an error. Finished files "
-                + "are not changed."
+                + "their checkpoints. Finished files are not changed. PATH, relative to DIR, "
+                + "limits this to one file or directory; a PATH that neither exists nor is "
+                + "recorded is an error."
         ],
         options: [.stateDirectory] + commonOptions,
         examples: [("osssync cancel ~/Photos 2026/film.mov", "discard one transfer")]
@@ -339,8 +338,8 @@ enum CommandTable {
         arguments: [optionalDirectory],
         summary: "check configuration, credentials, clock, network, disk and timers",
         discussion: [
-            "Prints one line for each check, with what to do if it failed. Secrets are never "
-                + "shown. Changes nothing; with --check-write, it starts an upload and aborts it."
+            "Prints one line for each check, with the fix if it failed. Secrets are never shown. "
+                + "Changes nothing, except that --check-write starts an upload and aborts it."
         ],
         options: [.checkWrite, .stateDirectory] + commonOptions,
         examples: [("osssync doctor ~/Photos", "find out why a run fails")]
@@ -351,12 +350,12 @@ enum CommandTable {
         arguments: [ArgumentSpecification(name: "bash|zsh|fish", isOptional: false)],
         summary: "print completions for a shell",
         discussion: [
-            "Prints a script that makes the shell complete commands, options and their values, "
-                + "and keys of a bucket, which it lists. make install installs it."
+            "Prints a script with which the shell completes commands, options, their values, and "
+                + "keys, for which it lists the bucket. 'make install' installs the script."
         ],
         options: [.help],
         examples: [
-            ("osssync completions bash", "to be read by bash with eval or source")
+            ("osssync completions bash", "print the script; load it with: source <(...)")
         ]
     )
 
@@ -365,7 +364,8 @@ enum CommandTable {
         arguments: [optionalCommand],
         summary: "show this overview, or the help of a command or a topic",
         discussion: [
-            "For a command, the same as osssync COMMAND --help. 'osssync help' lists the topics."
+            "'osssync help COMMAND' is the same as 'osssync COMMAND --help'. 'osssync help' lists "
+                + "the commands and topics."
         ],
         options: [],
         examples: []

@@ -45,7 +45,7 @@ struct DirectoryDefaults: Sendable {
     private static func unknownSection(_ name: String) -> String {
         let known = "expected [mirror], [pull], [push] or [sync]"
         return name.isEmpty
-            ? "it stands before the first section; \(known)"
+            ? "the line is before the first section; \(known)"
             : "unknown section [\(String(terminalSafe: name))]; \(known)"
     }
 

@@ -22,13 +22,13 @@ enum HelpTopic: String, CaseIterable, Sendable {
     /// One line, for the overview.
     var summary: String {
         switch self {
-        case .configuration: "where settings come from, and defaults of options"
-        case .connection: "the options of the connection and the credentials"
-        case .deletions: "what is deleted, what never is, and how to undo it"
+        case .configuration: "sources of settings, and defaults for options"
+        case .connection: "options for the connection and credentials"
+        case .deletions: "what is deleted, what is never deleted, and how to undo deletions"
         case .exitCodes: "what each exit status means"
-        case .filters: "how to leave files out"
+        case .filters: "how to exclude files"
         case .names: "which names are skipped, and which are reserved"
-        case .manual: "all of this as a manual page, for man"
+        case .manual: "the manual page, with all commands and topics"
         }
     }
 
@@ -47,9 +47,9 @@ enum HelpTopic: String, CaseIterable, Sendable {
     }
 
     private static let configurationBlocks: [Block] = [
-        .paragraph("Each setting is taken from the first of these places that has it:"),
+        .paragraph("Each setting comes from the first of these sources that has it:"),
         .rows([
-            ("1.", "the options of the command line"),
+            ("1.", "options on the command line"),
             (
                 "2.",
                 "the environment: OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET, OSS_SESSION_TOKEN, "
@@ -68,11 +68,11 @@ enum HelpTopic: String, CaseIterable, Sendable {
             ("5.", "for oss://, a credentials URI, or the RAM role of the machine"),
         ]),
         .paragraph(
-            "DIR/.osssync/config is written by osssync init and by the first run. It can also "
-                + "hold defaults of the options of pull, push and sync by their long names: "
-                + "[mirror] is for all commands, [pull], [push] and [sync] are for one each. "
-                + "Options without a value are 'yes' or 'no'. The command line overrides them; its "
-                + "patterns come after those of the file."
+            "osssync init and the first run write DIR/.osssync/config. It can also set defaults "
+                + "for the options of pull, push and sync, by their long names: [mirror] applies "
+                + "to all commands, [pull], [push] and [sync] to one command each. Options without "
+                + "a value are 'yes' or 'no'. The command line overrides them; its patterns come "
+                + "after those in the file."
         ),
         .code([
             "[mirror]", "remote = oss://media/photos/", "region = cn-hangzhou", "jobs = 4",
@@ -80,15 +80,15 @@ enum HelpTopic: String, CaseIterable, Sendable {
         ]),
         .paragraph(
             "An unknown name is an error. Options that confirm a single run, decide what is "
-                + "trusted, or name files to be written are only for the command line: "
+                + "trusted, or name files to be written can only be given on the command line: "
                 + OptionTable.onlyTyped.map { "--" + $0.rawValue }.joined(separator: ", ") + "."
         ),
     ]
 
     private static let connectionBlocks: [Block] = [
         .paragraph(
-            "These options are common to all commands that make requests. No option takes a "
-                + "secret; see 'osssync help configuration'."
+            "All commands that make requests have these options. No option takes a secret; see "
+                + "'osssync help configuration'."
         ),
         .rows(
             OptionTable.rows.filter { $0.group == .connection }.map { ($0.usage, $0.help) }
@@ -97,22 +97,22 @@ enum HelpTopic: String, CaseIterable, Sendable {
 
     private static let deletionBlocks: [Block] = [
         .paragraph(
-            "Without --delete, --delete-extra or --delete-excluded nothing is deleted. With "
-                + "--delete, what was deleted on one side is deleted on the other, if both had it "
-                + "and it has not changed since."
+            "Nothing is deleted without --delete, --delete-extra or --delete-excluded. With "
+                + "--delete, a file that was deleted on one side is deleted on the other, if it "
+                + "was mirrored and has not changed since."
         ),
         .paragraph(
             "Nothing is deleted if the listing or the walk was incomplete, if an item failed, if "
                 + "the remote or the directory is not the recorded one, if one side is suddenly "
-                + "empty (--allow-empty), or if more than --max-delete would go. The summary says "
-                + "why deletions were held back."
+                + "empty (--allow-empty), or if more than --max-delete would be deleted. The "
+                + "summary shows why deletions were held back."
         ),
         .paragraph(
-            "Local files that are deleted or replaced by --force go to DIR/.osssync/trash for "
-                + "\(RunOptions.standard.trashDays) days (--trash-days). Objects are deleted for "
-                + "good, unless --trash remote or --backup-dir REMOTE copies them first, or the "
-                + "bucket keeps versions. 'osssync trash' lists what was removed, 'restore' and "
-                + "'undo' bring it back."
+            "Local files that are deleted, or replaced with --force, are kept in "
+                + "DIR/.osssync/trash for \(RunOptions.standard.trashDays) days (--trash-days). "
+                + "Objects are deleted permanently, unless --trash remote or --backup-dir REMOTE "
+                + "copies them first, or the bucket keeps versions. 'osssync trash' lists what was "
+                + "removed, 'osssync restore' and 'osssync undo' restore it."
         ),
         .paragraph("'--dry-run --delete' shows what would be deleted."),
     ]
@@ -125,10 +125,10 @@ enum HelpTopic: String, CaseIterable, Sendable {
         ),
         .rows([
             ("*.tmp", "every name that ends in .tmp, in any directory"),
-            ("/build", "only at the top"),
-            ("cache/", "only directories"),
+            ("/build", "build at the top of DIR only"),
+            ("cache/", "every directory cache, but no file of that name"),
             ("photos/**/raw", "raw at any depth below photos"),
-            ("!keep.tmp", "in a file: include it again, like --include keep.tmp"),
+            ("!keep.tmp", "in a file: include keep.tmp again, like --include keep.tmp"),
         ]),
         .paragraph(
             "Everything in an excluded directory is excluded, even if a later pattern matches it. "
@@ -136,35 +136,35 @@ enum HelpTopic: String, CaseIterable, Sendable {
         ),
         .code(["osssync pull --exclude '*' --include '*/' --include '*.jpg' DIR"]),
         .paragraph(
-            "Excluded files are skipped on both sides and never deleted, unless "
-                + "--delete-excluded is used."
+            "Excluded files are skipped on both sides. Only --delete-excluded deletes them."
         ),
         .paragraph(
-            "-vv names what a run or status leaves out, and the rule; 'osssync explain DIR PATH' "
-                + "shows which rule decides about one path."
+            "With -vv, a run or status names each excluded file and its rule; 'osssync explain DIR "
+                + "PATH' shows the rule for one path."
         ),
     ]
 
     private static let nameBlocks: [Block] = [
         .paragraph(
-            "A key of the bucket is the path of a file below DIR. Keys that cannot be a path are "
-                + "skipped and named, and the exit status is 1: empty parts (a//b), the parts . "
-                + "and .., parts longer than 255 bytes, and a key that is both a file and a "
-                + "directory. Deletions at and below such a name are held back; --exclude it to "
-                + "silence it."
+            "A key in the bucket is the path of a file below DIR. Keys that cannot be a path are "
+                + "skipped and named, and the exit status is 1: keys with empty parts (a//b), with "
+                + "a part . or .., or with a part longer than 255 bytes, and a key that is both a "
+                + "file and a directory. Nothing at or below such a name is deleted; use --exclude "
+                + "to skip it silently."
         ),
         .paragraph(
-            "With --names escape, all but the last are files of .osssync-names, named after the "
-                + "percent-encoded key: a//b is .osssync-names/a%2F%2Fb. A push sends them under "
-                + "their true keys."
+            "With --names escape, all of these except the last are mirrored as files in "
+                + ".osssync-names, named after the percent-encoded key: the file of a//b is "
+                + ".osssync-names/a%2F%2Fb. A push uploads such files under their original keys."
         ),
         .paragraph(
-            "File names must be UTF-8. Symbolic links, devices, sockets and pipes are not mirrored."
+            "File names must be UTF-8. Symbolic links are mirrored only with --links. Devices, "
+                + "sockets and pipes are not mirrored."
         ),
         .paragraph(
-            "osssync keeps its own files under .osssync, .osssync-names and .osssync- with 32 "
-                + "hexadecimal digits. These names are reserved at any depth, in upper and lower "
-                + "case, and are never mirrored."
+            "osssync uses the names .osssync, .osssync-names, and .osssync- with 32 hexadecimal "
+                + "digits for its own files. These names are reserved at any depth, in upper and "
+                + "lower case, and are never mirrored."
         ),
     ]
 }

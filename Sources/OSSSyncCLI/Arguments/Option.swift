@@ -121,7 +121,7 @@ enum OptionValue: Sendable, Hashable {
 
 /// The heading under which the help shows an option.
 enum OptionGroup: String, CaseIterable, Sendable {
-    case run = "What to do"
+    case run = "Options"
     case filter = "Filters"
     case schedule = "Schedules"
     case object = "Objects"

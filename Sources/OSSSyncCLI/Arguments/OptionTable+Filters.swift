@@ -25,49 +25,49 @@ extension OptionTable {
             .filesFrom,
             value: .text("FILE"),
             .filter,
-            "limit the run to the files and directories in FILE (- for standard input), one path "
-                + "relative to DIR on each line, as if they were given as PATHs"
+            "limit the run to the files and directories listed in FILE (- for standard input): "
+                + "one path relative to DIR per line"
         ),
         OptionSpecification(
             .excludeIfPresent,
             value: .text("NAME"),
             .filter,
-            "skip directories of this machine that hold a file NAME, on both sides; repeatable"
+            "skip directories of this machine that contain a file NAME, on both sides; repeatable"
         ),
         OptionSpecification(
             .excludeCaches,
             .filter,
-            "skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides"
+            "skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides"
         ),
         OptionSpecification(
             .minimumSize,
             value: .text("SIZE"),
             .filter,
-            "skip files that are smaller than SIZE, such as 10K, on either side"
+            "skip files smaller than SIZE, such as 10K, on both sides"
         ),
         OptionSpecification(
             .maximumSize,
             value: .text("SIZE"),
             .filter,
-            "skip files that are larger than SIZE, such as 1G, on either side"
+            "skip files larger than SIZE, such as 1G, on both sides"
         ),
         OptionSpecification(
             .minimumAge,
             value: .text("TIME"),
             .filter,
-            "skip files that were changed less than TIME ago, such as 15m, on either side"
+            "skip files changed less than TIME ago, such as 15m, on both sides"
         ),
         OptionSpecification(
             .maximumAge,
             value: .text("TIME"),
             .filter,
-            "skip files that were changed more than TIME ago, such as 30d, on either side"
+            "skip files changed more than TIME ago, such as 30d, on both sides"
         ),
         OptionSpecification(
             .deleteExcluded,
             .filter,
-            "like --delete, and also delete files excluded by a pattern at the destination, if "
-                + "they are recorded and unchanged"
+            "like --delete, and also delete excluded files at the destination, if they are "
+                + "recorded and unchanged"
         ),
     ]
 }

@@ -16,12 +16,12 @@ extension OptionTable {
         OptionSpecification(
             .versions,
             .object,
-            "list all versions of objects, with their IDs, and marks of deletion"
+            "list all versions of objects, with their IDs, and delete markers"
         ),
         OptionSpecification(
             .top,
             .object,
-            "list one level: objects, and directories instead of what is in them"
+            "list one level: objects, and directories instead of their contents"
         ),
         OptionSpecification(
             .headURL,
@@ -33,20 +33,19 @@ extension OptionTable {
             .storageClass,
             value: .text("CLASS"),
             .object,
-            "the storage class of objects that are written, such as IA (default: the bucket's)"
+            "write objects with this storage class, such as IA (default: the bucket's)"
         ),
         OptionSpecification(
             .sse,
             value: .text("aes256|kms[:KEY]"),
             .object,
-            "let the store encrypt objects that are written (default: as the bucket says)"
+            "let the store encrypt objects that are written (default: the bucket's setting)"
         ),
         OptionSpecification(
             .acl,
             value: .text("NAME"),
             .object,
-            "the access control list of objects that are written, such as private "
-                + "(default: the bucket's)"
+            "write objects with this access control list, such as private (default: the bucket's)"
         ),
         OptionSpecification(
             .header,
@@ -54,20 +53,20 @@ extension OptionTable {
             .object,
             "write objects with this header: Cache-Control, Content-Disposition, "
                 + "Content-Encoding, Content-Language, Content-Type, Expires or metadata "
-                + "(x-oss-meta-NAME, x-amz-meta-NAME); can be repeated"
+                + "(x-oss-meta-NAME, x-amz-meta-NAME); repeatable"
         ),
         OptionSpecification(
             .callbackURL,
             value: .text("URL"),
             .object,
-            "make OSS call URL once the object is uploaded, and show the response"
+            "let OSS call URL once the object is uploaded, and show the response"
         ),
         OptionSpecification(
             .callbackBody,
             value: .text("TEXT"),
             .object,
-            "the body that OSS sends to it, such as 'key=${object}&size=${size}' "
-                + "(default: that, the bucket and the ETag)"
+            "the body of that call, such as 'key=${object}&size=${size}' "
+                + "(default: these, the bucket and the ETag)"
         ),
         OptionSpecification(
             .method,
@@ -90,7 +89,7 @@ extension OptionTable {
             .olderThan,
             value: .text("TIME"),
             .object,
-            "only uploads started at least this long ago, such as 12h or 7d "
+            "include only uploads started at least this long ago, such as 12h or 7d "
                 + "(default 0s, with --abort 7d)"
         ),
     ]

@@ -8,29 +8,29 @@ extension OptionTable {
             .every,
             value: .text("TIME"),
             .schedule,
-            "start every TIME, such as 15m, 1h or 1d"
+            "run at this interval, such as 15m, 1h or 1d"
         ),
         OptionSpecification(
             .settle,
             value: .text("TIME"),
             .schedule,
-            "push what has not changed for TIME (default 5s)"
+            "push a path once it has not changed for TIME (default 5s)"
         ),
         OptionSpecification(
             .daily,
             value: .text("HH:MM"),
             .schedule,
-            "start every day at HH:MM, local time"
+            "run every day at HH:MM, local time"
         ),
-        OptionSpecification(.install, .schedule, "install the schedule, or replace an older one"),
+        OptionSpecification(.install, .schedule, "install or replace the schedule"),
         OptionSpecification(.remove, .schedule, "remove the schedule"),
         OptionSpecification(.list, .schedule, "list the schedules of this user"),
-        OptionSpecification(.test, .schedule, "start the run now, as the schedule does"),
+        OptionSpecification(.test, .schedule, "start the run now, in the same way as the schedule"),
         OptionSpecification(
             .format,
             value: .choice(ScheduleFormat.allCases.map(\.rawValue)),
             .schedule,
-            "what starts the run (default systemd, or cron where there is no systemctl)"
+            "the system that starts the run (default systemd, or cron if there is no systemctl)"
         ),
     ]
 }

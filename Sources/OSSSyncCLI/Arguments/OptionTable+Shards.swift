@@ -5,42 +5,40 @@ extension OptionTable {
             .shard,
             value: .text("K/M"),
             .run,
-            "do only the shards K, K+M, K+2M and so on of a mirror that 'osssync shard' has cut, "
-                + "with K from 0 to M-1; needs --round, and deletes nothing before 'osssync finish'"
+            "process only the shards K, K+M, K+2M and so on, with K from 0 to M-1 (see 'osssync "
+                + "help shard'); requires --round; 'osssync finish' carries out the deletions"
         ),
         OptionSpecification(
             .round,
             value: .text("NAME"),
             .run,
-            "the round that the shards are done in, such as a date: what is done in it already "
-                + "is passed over"
+            "the name of the round, such as a date; shards that are complete in it are skipped"
         ),
         OptionSpecification(
             .count,
             value: .text("N"),
             .run,
-            "cut into N shards, up to 1000 (default: one for a million objects or a terabyte); "
-                + "1 makes a cut mirror one with a single manifest again"
+            "create N shards, up to 1000 (default: one per million objects or per terabyte); 1 "
+                + "joins them, so that the mirror has a single manifest again"
         ),
         OptionSpecification(
             .cuts,
             value: .text("FILE"),
             .run,
-            "cut at the keys in FILE, one a line and percent-encoded, ascending: each begins a "
-                + "shard"
+            "start a shard at each key in FILE: one per line, percent-encoded, in ascending order"
         ),
         OptionSpecification(
             .inventory,
             value: .text("FILE|URL"),
             .run,
-            "choose where to cut by an inventory of the bucket: the manifest.json of an OSS or S3 "
-                + "inventory in CSV, as a file with the others beside it or as an address"
+            "choose the shards from an inventory of the bucket: the manifest.json of an OSS or S3 "
+                + "inventory in CSV, as a file with the others beside it, or as a URL"
         ),
         OptionSpecification(
             .tasks,
             value: .text("M"),
             .run,
-            "estimate how long a first round takes with M tasks at once"
+            "estimate how long a first round takes with M concurrent tasks"
         ),
     ]
 }

@@ -11,14 +11,14 @@ enum OptionTable {
             .dryRun,
             short: "n",
             .run,
-            "show what would be done without transferring, writing or deleting anything"
+            "show what would be done, without transferring, writing or deleting anything"
         ),
         OptionSpecification(
             .savePlan,
             value: .text("FILE"),
             .run,
-            "the same, and save it as a plan in FILE, outside of DIR; 'osssync apply FILE' carries "
-                + "it out"
+            "like --dry-run, and also save the plan in FILE, outside of DIR, for 'osssync apply "
+                + "FILE'"
         ),
         OptionSpecification(
             .delete,
@@ -42,7 +42,7 @@ enum OptionTable {
         OptionSpecification(
             .allowEmpty,
             .run,
-            "accept an empty listing or directory that was not empty before"
+            "accept a listing or directory that is empty, but was not before"
         ),
         OptionSpecification(
             .rebind,
@@ -58,12 +58,12 @@ enum OptionTable {
         OptionSpecification(
             .checkWrite,
             .run,
-            "also check that objects can be written: begin an upload and abort it"
+            "also check that objects can be written, by starting and aborting an upload"
         ),
         OptionSpecification(
             .unlink,
             .run,
-            "end the link of DIR; files, trash and manifest are kept"
+            "remove the link of DIR; files, trash and manifest are kept"
         ),
         OptionSpecification(
             .onConflict,
@@ -74,15 +74,15 @@ enum OptionTable {
         OptionSpecification(
             .checksum,
             .run,
-            "compare content instead of size and modification time to find local changes; a file "
-                + "of which only the content changed is reported as damaged and sent only with "
+            "detect local changes by content instead of size and modification time; a file of "
+                + "which only the content changed is reported as damaged and uploaded only with "
                 + "--force"
         ),
         OptionSpecification(
             .ifLocked,
             value: .text("fail|skip|wait[=TIME]"),
             .run,
-            "while another run holds DIR: fail with status 75 (default), do nothing and exit with "
+            "while another run uses DIR: fail with status 75 (default), do nothing and exit with "
                 + "status 0, or wait, at most TIME, such as 30m"
         ),
         OptionSpecification(
@@ -94,44 +94,44 @@ enum OptionTable {
             .links,
             value: .choice(LinkPolicy.allCases.map(\.rawValue)),
             .run,
-            "what to do with symbolic links: skip them (default), mirror those that lead to a file "
-                + "of DIR as that file, or store the text of each as an object NAME.rclonelink, "
-                + "from which a pull makes the link again"
+            "how to handle symbolic links: skip them (default), mirror links to files in DIR as "
+                + "these files, or store the target of each as an object NAME.rclonelink, from "
+                + "which a pull creates the link again"
         ),
         OptionSpecification(
             .names,
             value: .choice(NamePolicy.allCases.map(\.rawValue)),
             .run,
-            "what to do with keys that fit no file name, such as those with '//': skip them "
-                + "(default), or escape them, which mirrors each as a file of .osssync-names"
+            "how to handle keys that cannot be file names, such as those with '//': skip them "
+                + "(default), or mirror each as a file with an escaped name in .osssync-names"
         ),
         OptionSpecification(
             .noMetadata,
             .run,
-            "do not keep modification times and permissions in objects, and do not restore them"
+            "do not store modification times and permissions in objects, and do not restore them"
         ),
         OptionSpecification(
             .noEmptyDirectories,
             .run,
-            "make no empty directories, and no objects that stand for them"
+            "ignore empty directories: create neither them nor the objects that represent them"
         ),
         OptionSpecification(
             .emptyDirectories,
             .run,
-            "keep empty directories, whatever DIR/.osssync/config says (default)"
+            "mirror empty directories, whatever DIR/.osssync/config says (default)"
         ),
         OptionSpecification(
             .restore,
             value: .optional("DAYS"),
             .run,
-            "ask the store to restore archived objects for DAYS (default "
+            "request that the store restores archived objects for DAYS (default "
                 + "\(RunOptions.standardRestoreDays)); a later run downloads them"
         ),
         OptionSpecification(
             .summary,
             .output,
-            "show sums: with status, of each directory at the top of DIR, or of PATH; with ls, of "
-                + "the objects of each storage class"
+            "show totals: with status, for each directory at the top of DIR or PATH; with ls, for "
+                + "each storage class"
         ),
         OptionSpecification(
             .trashDays,
@@ -144,8 +144,8 @@ enum OptionTable {
             .trash,
             value: .choice(["none", "remote"]),
             .run,
-            "remote: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or "
-                + "replaced (default none)"
+            "with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted "
+                + "or replaced (default none)"
         ),
         OptionSpecification(
             .backupDirectory,
@@ -163,8 +163,8 @@ enum OptionTable {
             short: "j",
             value: .text("N"),
             .transfer,
-            "run at most N requests at once (default auto: as many as the connection "
-                + "and the service take; 4 for get and put)"
+            "make at most N requests at once (default auto: adapt to the connection and the "
+                + "service; 4 for get and put)"
         ),
         OptionSpecification(
             .partSize,
@@ -181,7 +181,7 @@ enum OptionTable {
             .bandwidthLimit,
             value: .text("RATE"),
             .transfer,
-            "transfer at most RATE in a second, such as 2M, or by local time, such as "
+            "transfer at most RATE bytes per second, such as 2M, or by local time, such as "
                 + "'08:00,1M 19:00,off'"
         ),
         OptionSpecification(
@@ -203,16 +203,16 @@ enum OptionTable {
             .progress,
             value: .choice(ProgressStyle.allCases.map(\.rawValue)),
             .output,
-            "how to show progress: auto is a bar on a terminal and a line "
-                + "every 10 s elsewhere (default auto)"
+            "how to show progress; auto is a bar on a terminal, and otherwise a line every 10 s "
+                + "(default auto)"
         ),
         OptionSpecification(
             .color,
             value: .choice(ColorChoice.allCases.map(\.rawValue)),
             .output,
-            "when to use colours: auto is on a terminal, unless NO_COLOR is set (default auto)"
+            "when to use colours; auto is on a terminal, unless NO_COLOR is set (default auto)"
         ),
-        OptionSpecification(.json, .output, "write one JSON object a line to stdout"),
+        OptionSpecification(.json, .output, "write one JSON object per line to stdout"),
         OptionSpecification(
             .jsonInterval,
             value: .text("TIME"),
@@ -230,15 +230,14 @@ enum OptionTable {
             .logFile,
             value: .text("FILE"),
             .output,
-            "append what the run reports to FILE, outside of DIR, each line with its time, as with "
-                + "--verbose"
+            "append a log to FILE, outside of DIR, with the time of each line, as with --verbose"
         ),
         OptionSpecification(
             .metricsFile,
             value: .text("FILE"),
             .output,
-            "replace FILE, outside of DIR, at the end with figures of the run in Prometheus text "
-                + "format; a file with other content is refused"
+            "write metrics of the run to FILE, outside of DIR, in the Prometheus text format; a "
+                + "file with other content is refused"
         ),
         OptionSpecification(
             .notifyURL,
@@ -251,12 +250,17 @@ enum OptionTable {
             .notifyOn,
             value: .choice(NotificationChoice.allCases.map(\.rawValue)),
             .output,
-            "when to do that: always (default), or on failure, if the exit status is not 0"
+            "when to notify: always (default), or on failure, if the exit status is not 0"
         ),
     ]
 
     private static let connectionRows: [OptionSpecification] = [
-        OptionSpecification(.profile, value: .text("NAME"), .connection, "use this profile"),
+        OptionSpecification(
+            .profile,
+            value: .text("NAME"),
+            .connection,
+            "use profile NAME of the configuration file"
+        ),
         OptionSpecification(
             .config,
             value: .text("FILE"),
@@ -279,14 +283,14 @@ enum OptionTable {
             .addressing,
             value: .choice(["virtual", "path", "cname", "auto"]),
             .connection,
-            "put the bucket into the host name or into the path of a request (default auto)"
+            "put the bucket in the host name or in the path of requests (default auto)"
         ),
         OptionSpecification(
             .provider,
             value: .choice(["aws", "minio", "seaweedfs", "r2", "ceph", "generic"]),
             .connection,
-            "the service behind an s3:// remote, if its endpoint does not identify it; "
-                + "all but aws need an endpoint"
+            "the service of an s3:// remote, if its endpoint does not identify it; "
+                + "all except aws need an endpoint"
         ),
         OptionSpecification(
             .signature,
@@ -316,7 +320,8 @@ enum OptionTable {
             .timeout,
             value: .text("TIME"),
             .connection,
-            "retry a request that transfers nothing for TIME, in seconds or as 2m (default 30)"
+            "retry a request that transfers nothing for TIME, in seconds or with a unit, such as "
+                + "2m (default 30)"
         ),
         OptionSpecification(
             .retries,
@@ -328,7 +333,7 @@ enum OptionTable {
             .retryWait,
             value: .text("TIME"),
             .connection,
-            "wait at most TIME, in seconds or as 2m, before a retry "
+            "wait at most TIME, in seconds or with a unit, before a retry "
                 + "(default 30, or up to 120 if the service asks for it)"
         ),
         OptionSpecification(.help, short: "h", .other, "show this help"),

@@ -120,13 +120,13 @@ enum UsageError: Error, Hashable {
             "unknown command '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
                 + (suggestion.map { $0 == "version" ? "'" : " \($0)'" } ?? "'")
         case .unknownTopic(let name, let suggestion):
-            "there is no help on '\(name)'; " + Self.question(suggestion) + "see 'osssync help'"
+            "no help for '\(name)'; " + Self.question(suggestion) + "see 'osssync help'"
         case .unknownOption(let name, let suggestion, let command):
             "unknown option '\(name)'; " + Self.question(suggestion) + "see 'osssync help"
                 + (command.map { " \($0.rawValue)'" } ?? "'")
         case .optionOfPeers(let name, let advice): "unknown option '\(name)'; \(advice)"
         case .removedDurability:
-            "'--durability' was removed: every run waits for the disk, as 'full' did; leave it out"
+            "'--durability' was removed: every run now waits for the disk, as with 'full'; omit it"
         case .optionOfOtherCommands(let name, let command, let accepting):
             "'\(name)' is not an option of \(command.rawValue), only of "
                 + accepting.map(\.rawValue).joined(separator: ", ")
@@ -140,12 +140,12 @@ enum UsageError: Error, Hashable {
             "DIR is missing, and the current directory is not in a mirror; see "
                 + "'osssync help \(command.rawValue)'"
         case .pathWithinMirror(let text, let command, let mirror):
-            "'\(text)' lies in the mirror '\(mirror)', and \(command.rawValue) cannot be limited "
-                + "to a path; specify the mirror, or a remote to make it one of its own"
+            "'\(text)' is inside the mirror '\(mirror)', and \(command.rawValue) cannot be limited "
+                + "to a path; specify the mirror, or a REMOTE to create a separate mirror"
         case .remoteWithinMirror(let text, let command, let mirror):
-            "'\(text)' lies in the mirror '\(mirror)': without REMOTE, 'osssync "
-                + "\(command.rawValue) \(text)' is about this part of it; to make '\(text)' a "
-                + "mirror of its own, run 'osssync init \(text) REMOTE' first"
+            "'\(text)' is inside the mirror '\(mirror)'; to limit the command to this path, run "
+                + "'osssync \(command.rawValue) \(text)' without REMOTE; to create a separate "
+                + "mirror, run 'osssync init \(text) REMOTE' first"
         case .surplusArgument(let text, let command):
             "unexpected argument '\(text)'; see 'osssync help \(command.rawValue)'"
         case .badValue(let option, let value, let expected):
@@ -153,7 +153,7 @@ enum UsageError: Error, Hashable {
         case .badArgument(let value, let expected): "'\(value)' cannot be used here: \(expected)"
         case .contradiction(let first, let second):
             "'\(first)' and '\(second)' cannot be used together"
-        case .missingCompanion(let name, let other): "'\(name)' needs '\(other)' as well"
+        case .missingCompanion(let name, let other): "'\(name)' requires '\(other)'"
         case .reversed(let least, let most): "\(least) is larger than \(most)"
         case .missingChoice(let names, let command):
             "\(names) is missing; see 'osssync help \(command.rawValue)'"

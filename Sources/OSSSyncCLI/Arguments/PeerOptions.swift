@@ -43,12 +43,12 @@ enum PeerOptions {
         let needless = [
             (
                 ["-r", "-R", "--recursive", "-a", "--archive"],
-                "leave it out: a directory is always mirrored with all it holds"
+                "omit it: directories are always mirrored recursively"
             ),
             (
                 ["--update", "-u", "--newer", "--ignore-existing", "--size-only"],
-                "leave it out: what each side changed is known from the last run, and "
-                    + "--on-conflict decides where both did"
+                "omit it: changes are detected by comparing both sides with the last run, and "
+                    + "--on-conflict decides if both changed"
             ),
             (
                 ["--filter"],
@@ -56,20 +56,20 @@ enum PeerOptions {
             ),
             (
                 ["--include-from"],
-                "write patterns that begin with '!' into a file for '--exclude-from' instead; see "
-                    + "'osssync help filters'"
+                "use '--exclude-from' instead, with patterns that begin with '!'; see 'osssync "
+                    + "help filters'"
             ),
             (
                 ["-M", "--metadata", "--preserve-metadata"],
-                "leave it out: times and permissions are kept without it"
+                "omit it: times and permissions are kept by default"
             ),
             (
                 ["--skip-links", "--no-follow-symlinks"],
-                "leave it out: links are skipped without it"
+                "omit it: links are skipped by default"
             ),
             (
                 ["--fast-list", "--track-renames"],
-                "leave it out: runs list in large pages, and recognize renames, without it"
+                "omit it: runs list large pages and detect renames by default"
             ),
         ]
         for (names, advice) in needless {

@@ -74,7 +74,9 @@ struct DoctorCommand: Sendable {
                 add(.warning, error.message)
             }
         }
-        if findings.isEmpty { add(.good, "none for this directory; 'osssync schedule' makes one") }
+        if findings.isEmpty {
+            add(.good, "none for this directory; 'osssync schedule' creates one")
+        }
         return findings
     }
 

@@ -161,7 +161,7 @@ struct GetCommand: Sendable {
             line.add("verified", file.isVerified)
             context.say(line)
         } else if !context.output.isQuiet {
-            context.say("fetched '\(String(terminalSafe: file.path))' (\(report.text))")
+            context.say("downloaded '\(String(terminalSafe: file.path))' (\(report.text))")
         }
     }
 }

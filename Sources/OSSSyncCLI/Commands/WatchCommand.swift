@@ -101,7 +101,7 @@ extension EventText {
             return "watching " + countText(count, "directory", "directories")
         case .polling(let cause, let interval):
             return "everything is pushed every \(text(interval)): \(cause)"
-        case .waiting(let time): return "the rest is tried again in \(text(time))"
+        case .waiting(let time): return "retrying what failed in \(text(time))"
         case .round(let round):
             if let reason = round.reason { return "pushing everything: \(reason.text)" }
             let named = round.paths.prefix(namedPaths).map { "'\(String(terminalSafe: $0))'" }

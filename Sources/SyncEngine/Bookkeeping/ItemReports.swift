@@ -156,7 +156,7 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.skipped += 1 }
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
-                message += " Rename it" + hint.text + "."
+                message += "; rename it" + hint.text
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }

@@ -126,11 +126,11 @@ extension ItemExecutor {
             return fail(.download, key, size: size, item.failure)
         }
         if !context.paths.isLimited, let trash = await trashSize(), trash > 0 {
-            message += " The trash holds \(roomText(trash)), which --trash-days 0 frees."
+            message += "; the trash contains \(roomText(trash)), which --trash-days 0 frees"
         }
         let checkpoint = try? await context.manifest.downloadCheckpoint(key)
         if checkpoint?.ranges.contains(where: { $0.received > 0 }) == true {
-            message += " The part that was downloaded is kept for the next run."
+            message += "; the downloaded part is kept for the next run"
         }
         fail(.download, key, size: size, .diskFull(message: message))
     }

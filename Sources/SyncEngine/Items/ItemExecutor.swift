@@ -125,7 +125,7 @@ struct ItemExecutor: Sendable {
                 return fail(.download, entry.key, size: object.size, ItemFailure(error))
             }
         }
-        let request = context.options.isDryRun ? "would be asked for" : "was asked for"
+        let request = context.options.isDryRun ? "would be requested" : "was requested"
         skip(
             entry.key,
             size: object.size,

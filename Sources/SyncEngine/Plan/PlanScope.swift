@@ -87,9 +87,9 @@ struct PlanScope: Sendable {
         let count = withheldCount
         guard count > 0 else { return nil }
         return (count == 1 ? "1 file is" : "\(count) files are")
-            + " not sent: the '\(IgnoreFile.name)' that was used here before excludes more than "
-            + "the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' here, or "
-            + "create it if it is missing"
+            + " not uploaded: the '\(IgnoreFile.name)' that was used here before excludes more "
+            + "than the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' "
+            + "here, or create it if it is missing"
     }
 
     /// The message about recorded links that the run leaves as they are; nil if there are none.

@@ -109,9 +109,9 @@ extension Cutting {
     func refusal(for directory: String) -> SyncError {
         SyncError(
             code: .configuration,
-            message: "'\(displayText(directory.utf8))' is cut into \(count) shards, each "
-                + "with a manifest of its own, and this needs one for the whole; 'osssync shard "
-                + "--count 1' joins them, and pull, push, finish and status work without"
+            message: "'\(displayText(directory.utf8))' is cut into \(count) shards, each with its "
+                + "own manifest, and this command needs a single one; 'osssync shard --count 1' "
+                + "joins them; pull, push, sync, finish and status work without that"
         )
     }
 
@@ -126,11 +126,11 @@ extension Cutting {
 
     static func damaged(
         _ file: String,
-        mend: String = "Bring it back from a backup of the state"
+        mend: String = "Restore it from a backup of the state"
     ) -> SyncError {
         SyncError(
             code: .localState,
-            message: "'\(file)' in the state of the mirror is damaged: it was cut short or altered;"
+            message: "'\(file)' in the state of the mirror is damaged: it was truncated or changed;"
                 + " nothing was changed. \(mend)"
         )
     }

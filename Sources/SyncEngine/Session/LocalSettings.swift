@@ -43,7 +43,7 @@ package struct LocalSettings: Sendable {
             throw SyncError(
                 code: .configuration,
                 message: "'\(shown)' is not a mirror: there is no '\(path)'; "
-                    + "'osssync init DIR REMOTE' makes one"
+                    + "'osssync init DIR REMOTE' creates one"
             )
         }
     }

@@ -198,8 +198,8 @@ struct MirrorCutter: Sendable {
             for name in bound.possibleFiles where try await check.isFile(name) {
                 throw SyncError(
                     code: .configuration,
-                    message: "'\(bound.display)' is no place to cut at: it parts the file "
-                        + "'\(name.display)' from the directory of that name"
+                    message: "'\(bound.display)' cannot begin a shard: it would separate the file "
+                        + "'\(name.display)' from the directory of the same name"
                 )
             }
         }

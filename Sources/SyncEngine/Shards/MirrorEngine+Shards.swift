@@ -18,9 +18,9 @@ extension MirrorEngine {
         guard !hasMarker else { return }
         throw SyncError(
             code: .refused,
-            message: "'\(displayText(directory.utf8))' is no mirror: its marker is missing. Is its "
-                + "disk mounted? If nothing was mirrored there yet, 'osssync shard DIR REMOTE' "
-                + "makes a cut mirror"
+            message: "'\(displayText(directory.utf8))' is not a mirror: its marker is missing. Is "
+                + "its disk mounted? If nothing was mirrored there yet, 'osssync shard DIR "
+                + "REMOTE' creates a sharded mirror"
         )
     }
 
@@ -64,7 +64,7 @@ extension MirrorEngine {
                 message: "'\(displayText(settings.directory.utf8))' is cut into \(cutting.count) "
                     + "shards, and \(unsupported) cannot be used with "
                     + (options.shard == nil
-                        ? "a cut mirror; 'osssync shard --count 1' makes it one that is not cut"
+                        ? "a sharded mirror; 'osssync shard --count 1' joins the shards"
                         : "--shard; run once without it")
             )
         }

@@ -210,7 +210,7 @@ extension Round {
     /// Checks that it is of this cutting, and the last one.
     func requireCurrent(_ cutting: Cutting, in directory: MirrorDirectory) throws {
         guard self.cutting == cutting.name else {
-            throw refusal("the mirror was cut anew since it began")
+            throw refusal("the mirror was sharded again since it began")
         }
         if let newest = try Self.newest(in: directory), newest.ordinal > ordinal {
             throw refusal("round '\(newest.name)' has begun since")

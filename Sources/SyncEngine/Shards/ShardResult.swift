@@ -118,7 +118,7 @@ extension ShardResult {
         guard let result = ShardResult(content: content) else {
             throw Cutting.damaged(
                 (folder + [fileName]).joined(separator: "/"),
-                mend: "Remove it, and do the shard again"
+                mend: "Remove it, and run the shard again"
             )
         }
         return result

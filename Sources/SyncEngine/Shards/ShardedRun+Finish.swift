@@ -123,7 +123,7 @@ extension ShardedRun {
         emit(
             .warning(
                 message: "the largest shard has \(largest) entries, more than four times the "
-                    + "median of \(median); cut anew with 'osssync shard'"
+                    + "median of \(median); run 'osssync shard' to balance them"
             )
         )
     }

@@ -251,8 +251,8 @@ extension ShardedRun {
         count { $0.failed += 1 }
         emit(
             .warning(
-                message: "'\(key.display)' is a file or an object, and the mirror is cut beneath "
-                    + "that name: nothing is deleted until it is cut anew with 'osssync shard'"
+                message: "'\(key.display)' is a file or an object, and two shards have keys "
+                    + "beneath it: nothing is deleted until 'osssync shard' is run again"
             )
         )
     }

@@ -128,7 +128,7 @@ extension EngineRuns {
                 ($0.restoreDays, $0.isDryRun) = (2, true)
             }
             #expect(dry.skipped == 1 && !fixture.operations.contains("RestoreObject"))
-            #expect(log.skipped("cold")?.contains("for 2 days would be asked for") == true)
+            #expect(log.skipped("cold")?.contains("for 2 days would be requested") == true)
             let first = try await fixture.run("a", .pull) { $0.restoreDays = 2 }
             #expect(first.skipped == 1 && first.failed == 0 && !first.isInStep)
             #expect(fixture.operations.count { $0 == "RestoreObject" } == 1)

@@ -307,7 +307,7 @@ extension EngineRuns {
             _ = try await Self.task(fixture, "cut", .pull, 0, of: 2, "two", Self.deletes)
             await refused("round 'two' has begun", .pull, "one", Self.deletes)
             try await Self.cut(fixture, "cut", 2)
-            await refused("cut anew", .pull, "two", Self.deletes)
+            await refused("sharded again", .pull, "two", Self.deletes)
             let other = await #expect(throws: SyncError.self) {
                 try await Self.task(fixture, "plain", .pull, 0, of: 2, "one")
             }
