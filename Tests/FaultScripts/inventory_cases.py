@@ -107,7 +107,7 @@ def _(place):
     result = inventory.cut("--count", "8", at=address)
     equal((result.status, len(result.all("cut"))), (0, 8), f"the cutting: {result}")
     says(inventory.cut(at=address + "s"), 2, "the manifest", "is not there")
-    says(inventory.cut(at=f"s3://{BUCKET}/m.json"), 2, "not the address of an inventory's manifest")
+    says(inventory.cut(at=f"s3://{BUCKET}/m.json"), 2, "not the URL of an inventory's manifest")
 
 
 @case("F240", "an inventory that cannot be used is refused with the file and the line")

@@ -40,7 +40,7 @@ extension DirectoryMirror {
         guard reference.dialect == remote.dialect, !reference.isDirectory else {
             throw SyncError(
                 code: .configuration,
-                message: "'\(reference.display)' is not the address of an inventory's manifest: "
+                message: "'\(reference.display)' is not the URL of an inventory's manifest: "
                     + "use \(remote.dialect.rawValue)://BUCKET/…/manifest.json"
             )
         }
