@@ -38,24 +38,24 @@ _osssync() {
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes in both directions'
         'apply:carry out a plan that --save-plan saved'
-        'watch:push what changes in the directory, as it changes'
-        'shard:cut a mirror into shards that many machines can run'
-        'finish:end a round over all shards\: prove that it is whole, and delete'
+        'watch:push changes in a directory as they happen'
+        'shard:divide a mirror into shards for several machines'
+        'finish:end a round over all shards\: check that it is complete, then delete'
         'status:show what pull, push and sync would do, and interrupted transfers'
-        'explain:show what is known of one path, and what each direction would do with it'
+        'explain:show the state of one path, and what each direction would do with it'
         'ls:list objects'
         'get:download one object'
         'put:upload one file'
         'presign:sign a URL for one request on one object'
-        'uploads:show unfinished uploads in a bucket, and abort old ones'
+        'uploads:list or abort unfinished multipart uploads in a bucket'
         'cancel:discard unfinished transfers'
         'trash:list or delete what runs moved to the trash'
-        'restore:bring deleted or replaced files back from the trash'
-        'undo:bring back everything that a run deleted or replaced'
+        'restore:restore deleted or replaced files from the trash'
+        'undo:restore everything that a run deleted or replaced'
         'verify:read files and compare their content with the recorded checksums'
-        'log:show past runs, or the recorded items of one'
+        'log:show past runs, or the items of one run'
         'doctor:check configuration, credentials, clock, network, disk and timers'
-        'schedule:let runs start by themselves, by systemd, cron or launchd'
+        'schedule:run pull, push or sync regularly, with systemd, cron or launchd'
         'completions:print completions for a shell'
         'help:show this overview, or the help of a command or a topic'
     )
@@ -67,282 +67,282 @@ _osssync() {
         init)
             _arguments -s \
                 '*--rebind[link DIR with REMOTE instead of the previous one]' \
-                '*--check-write[also check that objects can be written\: begin an upload and abort it]' \
-                '*--unlink[end the link of DIR]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
+                '*--unlink[remove the link of DIR]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         pull)
             _arguments -s \
-                '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
-                '*-n[show what would be done without transferring, writing or deleting anything]' \
-                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
+                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
+                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
+                '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[replace local changes]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
-                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
-                '*--restore[ask the store to restore archived objects for DAYS]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
+                '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[request that the store restores archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
                 '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--as-of[download a versioned bucket as it was at TIME, into an empty directory or one with the same --as-of]:value: ' \
-                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
-                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
+                '*--as-of[download a versioned bucket as it was at TIME, to an empty directory or one with the same --as-of]:value: ' \
+                '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
+                '*--round[the name of the round, such as a date]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         push)
             _arguments -s \
-                '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
-                '*-n[show what would be done without transferring, writing or deleting anything]' \
-                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
+                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
+                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
+                '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
-                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
+                '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
                 '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
-                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
+                '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
+                '*--round[the name of the round, such as a date]:value: ' \
+                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         sync)
             _arguments -s \
-                '*--dry-run[show what would be done without transferring, writing or deleting anything]' \
-                '*-n[show what would be done without transferring, writing or deleting anything]' \
-                '*--save-plan[the same, and save it as a plan in FILE, outside of DIR]:file:_files' \
+                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
+                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
+                '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
-                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
-                '*--restore[ask the store to restore archived objects for DAYS]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
+                '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[request that the store restores archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
                 '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--shard[do only the shards K, K+M, K+2M and so on of a mirror that '\''osssync shard'\'' has cut, with K from 0 to M-1]:value: ' \
-                '*--round[the round that the shards are done in, such as a date\: what is done in it already is passed over]:value: ' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
+                '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
+                '*--round[the name of the round, such as a date]:value: ' \
+                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         apply)
             _arguments -s \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -354,93 +354,93 @@ _osssync() {
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--force[upload files that --checksum reports as damaged]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
-                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
+                '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
                 '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--every[push everything every TIME, such as 15m or 1d]:value: ' \
-                '*--settle[push what has not changed for TIME]:value: ' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
+                '*--every[push everything at this interval, such as 15m or 1d]:value: ' \
+                '*--settle[push a path once it has not changed for TIME]:value: ' \
+                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         shard)
             _arguments -s \
-                '*--dry-run[only show where the mirror would be cut]' \
-                '*-n[only show where the mirror would be cut]' \
-                '*--count[cut into N shards, up to 1000]:value: ' \
-                '*--cuts[cut at the keys in FILE, one a line and percent-encoded, ascending\: each begins a shard]:file:_files' \
-                '*--inventory[choose where to cut by an inventory of the bucket\: the manifest.json of an OSS or S3 inventory in CSV, as a file with the others beside it or as an address]:value: ' \
-                '*--tasks[estimate how long a first round takes with M tasks at once]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--dry-run[only show the shards that would be created]' \
+                '*-n[only show the shards that would be created]' \
+                '*--count[create N shards, up to 1000]:value: ' \
+                '*--cuts[start a shard at each key in FILE\: one per line, percent-encoded, in ascending order]:file:_files' \
+                '*--inventory[choose the shards from an inventory of the bucket\: the manifest.json of an OSS or S3 inventory in CSV, as a file with the others beside it, or as a URL]:value: ' \
+                '*--tasks[estimate how long a first round takes with M concurrent tasks]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -448,32 +448,32 @@ _osssync() {
         finish)
             _arguments -s \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
+                '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
                 '*--round[the round to end]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -483,43 +483,43 @@ _osssync() {
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
-                '*--allow-empty[accept an empty listing or directory that was not empty before]' \
+                '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
                 '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--summary[show totals\: with status, for each directory at the top of DIR or PATH]' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -529,68 +529,68 @@ _osssync() {
                 '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
                 '*--delete-extra[like --delete, and also delete what was never mirrored]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         ls)
             _arguments -s \
-                '*--summary[show sums\: with status, of each directory at the top of DIR, or of PATH]' \
+                '*--summary[show totals\: with status, for each directory at the top of DIR or PATH]' \
                 '*--long[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
                 '*-h[show sizes in units, such as 1.5 MiB]' \
-                '*--versions[list all versions of objects, with their IDs, and marks of deletion]' \
-                '*--top[list one level\: objects, and directories instead of what is in them]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--versions[list all versions of objects, with their IDs, and delete markers]' \
+                '*--top[list one level\: objects, and directories instead of their contents]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*:place:_osssync_place'
             ;;
@@ -598,30 +598,30 @@ _osssync() {
             _arguments -s \
                 '*--force[replace an existing file]' \
                 '*--head-url[a URL signed for HEAD, in addition to a SOURCE signed for GET]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -629,36 +629,36 @@ _osssync() {
         put)
             _arguments -s \
                 '*--force[replace an existing object]' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
-                '*--callback-url[make OSS call URL once the object is uploaded, and show the response]:value: ' \
-                '*--callback-body[the body that OSS sends to it, such as '\''key=${object}&size=${size}'\'']:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--callback-url[let OSS call URL once the object is uploaded, and show the response]:value: ' \
+                '*--callback-body[the body of that call, such as '\''key=${object}&size=${size}'\'']:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--progress[how to show progress\: auto is a bar on a terminal and a line every 10 s elsewhere]:value:(auto bar plain none)' \
-                '*--color[when to use colours\: auto is on a terminal, unless NO_COLOR is set]:value:(auto always never)' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--progress[how to show progress]:value:(auto bar plain none)' \
+                '*--color[when to use colours]:value:(auto always never)' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -667,23 +667,23 @@ _osssync() {
             _arguments -s \
                 '*--method[the request that the URL allows]:value:(GET HEAD PUT DELETE)' \
                 '*--expires[how long the URL is valid, such as 90s, 15m or 2h]:value: ' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -691,48 +691,48 @@ _osssync() {
         uploads)
             _arguments -s \
                 '*--abort[abort the listed uploads and delete their parts]' \
-                '*--older-than[only uploads started at least this long ago, such as 12h or 7d]:value: ' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--older-than[include only uploads started at least this long ago, such as 12h or 7d]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         cancel)
             _arguments -s \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -741,156 +741,156 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[with --empty\: show what would be deleted]' \
                 '*-n[with --empty\: show what would be deleted]' \
-                '*--empty[delete the listed files for good]' \
-                '*--older-than[only what runs removed at least this long ago, such as 12h or 3d]:value: ' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--empty[permanently delete the listed files]' \
+                '*--older-than[include only what runs removed at least this long ago, such as 12h or 3d]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         restore)
             _arguments -s \
-                '*--dry-run[show what would come back]' \
-                '*-n[show what would come back]' \
-                '*--force[replace existing files, which go to the trash]' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--run[the version that the run number N removed]:value: ' \
-                '*--at[the version that was there at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
-                '*--to[restore to this path beneath DIR instead of the old one]:file:_files' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--dry-run[show what would be restored]' \
+                '*-n[show what would be restored]' \
+                '*--force[replace existing files, which are moved to the trash]' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--run[restore the version that run N removed]:value: ' \
+                '*--at[restore the version that existed at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
+                '*--to[restore to PATH beneath DIR instead of the original path]:file:_files' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         undo)
             _arguments -s \
-                '*--dry-run[show what would come back]' \
-                '*-n[show what would come back]' \
-                '*--force[replace existing files, which go to the trash]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--dry-run[show what would be restored]' \
+                '*-n[show what would be restored]' \
+                '*--force[replace existing files, which are moved to the trash]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         verify)
             _arguments -s \
-                '*--remote[also compare with the bucket'\''s checksums]' \
+                '*--remote[also compare with the checksums in the bucket]' \
                 '*--budget[stop after TIME, such as 30m, or after P percent of the recorded files]:value: ' \
                 '*--repair[download damaged files again]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         log)
             _arguments -s \
-                '*--html[write one page to FILE, outside of DIR\: a calendar, all runs, failures and the largest files]:file:_files' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--html[write an HTML page to FILE, outside of DIR\: a calendar, all runs, failures and the largest files]:file:_files' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
         doctor)
             _arguments -s \
-                '*--check-write[also check that objects can be written\: begin an upload and abort it]' \
-                '*--json[write one JSON object a line to stdout]' \
+                '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
+                '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item]' \
                 '*-v[show each item]' \
-                '*--profile[use this profile]:value: ' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
@@ -902,67 +902,67 @@ _osssync() {
                 '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
                 '*--force[pull\: replace local changes]' \
                 '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[compare content instead of size and modification time to find local changes]' \
-                '*--if-locked[while another run holds DIR\: fail with status 75]:value: ' \
-                '*--links[what to do with symbolic links\: skip them]:value:(skip follow store)' \
-                '*--names[what to do with keys that fit no file name, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--no-metadata[do not keep modification times and permissions in objects, and do not restore them]' \
-                '*--no-empty-dirs[make no empty directories, and no objects that stand for them]' \
-                '*--empty-dirs[keep empty directories, whatever DIR/.osssync/config says]' \
-                '*--restore[ask the store to restore archived objects for DAYS]' \
+                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
+                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
+                '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
+                '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
+                '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
+                '*--restore[request that the store restores archived objects for DAYS]' \
                 '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[remote\: copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
+                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
                 '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
                 '*--exclude[skip files matching GLOB]:value: ' \
                 '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
-                '*--files-from[limit the run to the files and directories in FILE]:file:_files' \
-                '*--exclude-if-present[skip directories of this machine that hold a file NAME, on both sides]:value: ' \
-                '*--exclude-caches[skip directories of this machine that hold a valid CACHEDIR.TAG, on both sides]' \
-                '*--min-size[skip files that are smaller than SIZE, such as 10K, on either side]:value: ' \
-                '*--max-size[skip files that are larger than SIZE, such as 1G, on either side]:value: ' \
-                '*--min-age[skip files that were changed less than TIME ago, such as 15m, on either side]:value: ' \
-                '*--max-age[skip files that were changed more than TIME ago, such as 30d, on either side]:value: ' \
-                '*--delete-excluded[like --delete, and also delete files excluded by a pattern at the destination, if they are recorded and unchanged]' \
+                '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
+                '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
+                '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
+                '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--pull[schedule a pull]' \
                 '*--push[schedule a push]' \
                 '*--sync[schedule a sync]' \
-                '*--every[start every TIME, such as 15m, 1h or 1d]:value: ' \
-                '*--daily[start every day at HH\:MM, local time]:value: ' \
-                '*--install[install the schedule, or replace an older one]' \
+                '*--every[run at this interval, such as 15m, 1h or 1d]:value: ' \
+                '*--daily[run every day at HH\:MM, local time]:value: ' \
+                '*--install[install or replace the schedule]' \
                 '*--remove[remove the schedule]' \
                 '*--list[list the schedules of this user]' \
-                '*--test[start the run now, as the schedule does]' \
-                '*--format[what starts the run]:value:(systemd cron launchd)' \
-                '*--storage-class[the storage class of objects that are written, such as IA]:value: ' \
+                '*--test[start the run now, in the same way as the schedule]' \
+                '*--format[the system that starts the run]:value:(systemd cron launchd)' \
+                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
-                '*--acl[the access control list of objects that are written, such as private]:value: ' \
+                '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
-                '*--jobs[run at most N requests at once]:value: ' \
-                '*-j[run at most N requests at once]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE in a second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--log-file[append what the run reports to FILE, outside of DIR, each line with its time, as with --verbose]:file:_files' \
-                '*--metrics-file[replace FILE, outside of DIR, at the end with figures of the run in Prometheus text format]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
-                '*--notify-on[when to do that\: always]:value:(always failure)' \
-                '*--profile[use this profile]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
                 '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
-                '*--addressing[put the bucket into the host name or into the path of a request]:value:(virtual path cname auto)' \
-                '*--provider[the service behind an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
                 '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
                 '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
                 '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
                 '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
-                '*--timeout[retry a request that transfers nothing for TIME, in seconds or as 2m]:value: ' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
                 '*--retries[retry a failed request up to N times]:value: ' \
-                '*--retry-wait[wait at most TIME, in seconds or as 2m, before a retry]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
                 '*--help[show this help]' \
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
