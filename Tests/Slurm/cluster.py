@@ -136,6 +136,17 @@ KillWait=5""" % {"host": host, "control": control, "user": user, "folder": folde
                 pass
         self.ask("scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=killed")
 
+    def lose_node(self, node):
+        """What a node that the network has lost looks like: Slurm starts its tasks elsewhere, and
+        they live on all the same."""
+        self.processes[node].kill()
+        self.processes[node].wait()
+        self.ask("scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=lost")
+
+    def bring_back(self, node):
+        self.start_node(node)
+        self.ask("scontrol", "update", "NodeName=" + node, "State=RESUME")
+
     def stop(self):
         self.ask("scancel", "--full", "-u", str(os.getuid()))
         for process in reversed(list(self.processes.values())):

@@ -5,17 +5,31 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from cluster import Cluster, wait_until
-
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "Tests"))
+
+from cluster import Cluster, wait_until  # noqa: E402
+from Support.program import library  # noqa: E402
+
 SUBMIT = os.path.join(ROOT, "examples/slurm/submit")
-FILES = 2_000
+# 20,000 for a longer run.
+FILES = int(os.environ.get("FILES", "2000"))
 LARGE = 96 << 20
+
+
+def is_alive(process):
+    """False also for a process whose end nobody has asked for."""
+    try:
+        with open("/proc/%d/stat" % process) as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 class Test:
@@ -87,7 +101,8 @@ class Test:
 
     def status(self):
         lines = self.osssync("status", "--json", "mirror").stdout.splitlines()
-        return [json.loads(line) for line in lines if '"event":"shard"' in line]
+        found = [json.loads(line) for line in lines if '"event":"shard"' in line]
+        return [{name: each[name] for name in each if name != "time"} for each in found]
 
     # The cases, in order.
 
@@ -133,10 +148,7 @@ class Test:
                    and len(os.listdir(self.at("log"))) == before + 5)
 
     def killed_node(self):
-        os.remove(self.at("source/a/large"))
-        with open(self.at("source/a/large2"), "wb") as file:
-            file.write(os.urandom(LARGE))
-        self.push()
+        self.replace_large("large2")
         # So slow that the node dies in the midst of the file.
         self.submit("three", options="--delete --bwlimit 8M")
         partial = wait_until(self.partial, "an unfinished download")
@@ -148,8 +160,73 @@ class Test:
         print("   " + "; ".join(resumed), flush=True)
         self.check("another node does what the dead one had", self.is_same())
         self.check("the round is finished", self.finished("three"))
-        self.cluster.start_node(node)
-        self.cluster.ask("scontrol", "update", "NodeName=" + node, "State=RESUME")
+        self.cluster.bring_back(node)
+
+    def two_nodes_alive(self):
+        """The node is lost, but its task is not: it and its replacement are on one shard."""
+        self.replace_large("large3")
+        self.submit("alive", options="--delete --bwlimit 8M")
+        process, node = self.lost_task()
+        wait_until(lambda: "status 75, restart" in self.output(), "a replacement that is refused")
+        self.check("a replacement is refused while the lost task lives", is_alive(process))
+        self.cluster.wait_for_all(240)
+        self.check("two nodes on one shard leave what one leaves",
+                   self.is_same() and self.finished("alive"))
+        self.check("the lost task ended by itself", not is_alive(process))
+        self.cluster.bring_back(node)
+
+    def two_nodes_without_locks(self):
+        """The same where nothing but the lease excludes them, and the lost task sleeps until its
+        replacement has done the work."""
+        preloaded = library(os.path.join(ROOT, "Tests/FaultScripts/pretend.c"), self.folder)
+        if preloaded is None:
+            print("SKIPPED: no compiler for a library to preload", flush=True)
+            return
+        settings = {"LD_PRELOAD": preloaded, "PRETEND_NOLOCKS": "1", "PRETEND_NETWORK": "1",
+                    # Half a minute of the lease becomes three seconds.
+                    "PRETEND_HURRY": "10"}
+        os.makedirs(self.at("without"))
+        with open(self.at("without/osssync"), "w") as file:
+            words = " ".join("%s=%s" % each for each in settings.items())
+            file.write("#!/bin/sh\nexec env %s %s/osssync \"$@\"\n" % (words, self.programs))
+        os.chmod(self.at("without/osssync"), 0o755)
+        path = self.environment["PATH"]
+        self.environment["PATH"] = self.at("without") + ":" + path
+        self.replace_large("large4")
+        self.submit("asleep", options="--delete --bwlimit 8M")
+        process, node = self.lost_task(sleeps=True)
+        self.cluster.wait_for_all(300)
+        self.check("a replacement does the work of a task that sleeps",
+                   self.is_same() and self.finished("asleep") and is_alive(process))
+        before = self.status()
+        os.kill(process, signal.SIGCONT)
+        wait_until(lambda: not is_alive(process), "the end of the task that slept")
+        self.check("a task that slept says who has its shard",
+                   "Another run has taken" in self.output())
+        self.check("a task that slept changes no file", self.is_same())
+        self.check("a task that slept changes nothing in the state", self.status() == before)
+        self.environment["PATH"] = path
+        self.cluster.bring_back(node)
+        self.submit("awake")
+        self.cluster.wait_for_all()
+        self.check("the next round finds nothing wrong", self.is_same() and self.finished("awake"))
+
+    def replace_large(self, name):
+        for each in os.listdir(self.at("source/a")):
+            if each.startswith("large"):
+                os.remove(self.at("source/a", each))
+        with open(self.at("source/a", name), "wb") as file:
+            file.write(os.urandom(LARGE))
+        self.push()
+
+    def lost_task(self, sleeps=False):
+        """The process of a task in the midst of a file whose node is lost, and the node."""
+        partial = wait_until(self.partial, "an unfinished download")
+        process, node = wait_until(lambda: self.holder(partial), "the node that has it")
+        if sleeps:
+            os.kill(process, signal.SIGSTOP)
+        self.cluster.lose_node(node)
+        return process, node
 
     def partial(self):
         for path, _, names in os.walk(self.at("mirror/.osssync/shards")):
@@ -194,7 +271,7 @@ class Test:
         try:
             self.cluster.start()
             for case in (self.first_round, self.deletions, self.older_round, self.killed_node,
-                         self.missing_shard):
+                         self.two_nodes_alive, self.two_nodes_without_locks, self.missing_shard):
                 began = time.monotonic()
                 case()
                 print("   %.1f s" % (time.monotonic() - began), flush=True)
