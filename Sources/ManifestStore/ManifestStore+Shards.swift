@@ -31,6 +31,14 @@ extension ManifestStore {
         }
     }
 
+    /// Gives back the memory that reading has filled: of many manifests that are open at once, each
+    /// would keep some megabytes.
+    package func releaseMemory() throws(ManifestError) {
+        try withConnection { connection throws(ManifestError) in
+            _ = try connection.execute(Schema.releaseMemory)
+        }
+    }
+
     /// Makes this manifest one that an osssync refuses which knows nothing of shards.
     package func markCut() throws(ManifestError) {
         try transaction { connection throws(ManifestError) in

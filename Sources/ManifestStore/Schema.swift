@@ -44,6 +44,8 @@ struct Schema: Sendable {
     static let lockExclusively = "PRAGMA locking_mode = EXCLUSIVE"
     static let lockNormally = "PRAGMA locking_mode = NORMAL"
 
+    static let releaseMemory = "PRAGMA shrink_memory"
+
     /// What every connection wants besides the journal.
     static let settings = [
         "PRAGMA cell_size_check = ON",

@@ -49,7 +49,7 @@ struct JSONLineTests {
 
     /// Events that need a mishap, or a mirror that is cut.
     private static let rare: Set<String> = [
-        "retry", "warning", "skipped", "watching", "cut", "shard",
+        "retry", "warning", "skipped", "watching", "cut", "estimate", "shard",
     ]
     private static let refusal = """
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},
@@ -65,7 +65,7 @@ struct JSONLineTests {
         var seen: Set<String> = []
         for line in [
             ["push", source.path, workplace.remote],
-            ["shard", "--count", "2", shared, workplace.remote],
+            ["shard", "--count", "2", "--tasks", "2", shared, workplace.remote],
             ["pull", "--shard", "0/1", "--round", "one", shared], ["finish", shared],
             ["status", shared],
         ] {
@@ -74,7 +74,7 @@ struct JSONLineTests {
             try Self.expect(result, documented)
             seen.formUnion(result.events.compactMap { $0["event"] as? String })
         }
-        #expect(seen.isSuperset(of: ["cut", "shard", "summary"]))
+        #expect(seen.isSuperset(of: ["cut", "estimate", "shard", "summary"]))
     }
 
     @Test func `of every command are objects with documented fields`() throws {

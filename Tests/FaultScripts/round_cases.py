@@ -209,3 +209,17 @@ def _(place):
     status = place.start("status", place.directory, "--json")
     equal([line["deletions_waiting"] for line in status.all("shard")], [0] * 4, "the status")
     equal(done(place, "0/1", "one").count("deletions_waiting"), 0, "a task once more")
+
+
+@case("F234", "a round that is finished again is not refused for what it has deleted")
+def _(place):
+    tree = cut_mirror(place, each=4)
+    gone = [key for key in tree if not key.startswith("0/")]
+    for key in gone:
+        place.delete(key)
+    equal(done(place, "0/1", "one").count("deletions_waiting"), 12, "deletions of the task")
+    says(finish(place, "one"), 3, "12 deletions were held back")
+    ended(place, "one", 12, "--max-delete", "12")
+    ended(place, "one", 0)
+    status = place.start("status", place.directory, "--json")
+    equal(sorted(line["recorded"] for line in status.all("shard")), [0, 0, 0, 4], "the status")

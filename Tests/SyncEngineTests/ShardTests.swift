@@ -91,7 +91,8 @@ struct ShardTests {
             waiting: 10,
             mayConfirm: true,
             transferred: 11,
-            bytes: 12
+            bytes: 12,
+            recorded: 13
         )
         #expect(ShardResult(content: result.content) == result)
         let sum = DeletionGuard.sum(

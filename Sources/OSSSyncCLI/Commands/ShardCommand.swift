@@ -61,6 +61,9 @@ struct ShardCommand: Sendable {
                     ? "'\(path)' would be cut into \(count)" : "'\(path)' is cut into \(count)"
             )
             if let text = Self.sums(shards) { context.say(text) }
+            if shards.count == 1, options.bounds == nil {
+                context.say("it has less than a shard's usual size; --count N cuts it into N")
+            }
             if let tasks, let text = Self.estimate(shards, tasks) { context.say(text) }
         }
         return .success

@@ -70,7 +70,8 @@ public struct ShardState: Sendable, Hashable {
     public let round: String?
     /// True if that round has nothing left to do in this shard.
     public let isComplete: Bool
-    /// What its manifest recorded when that run began; nil without one.
+    /// What its manifest recorded when that run had ended, less what `finish` has deleted since;
+    /// nil without such a run.
     public let recorded: Int?
     /// Deletions that wait for the end of the round.
     public let deletionsWaiting: Int

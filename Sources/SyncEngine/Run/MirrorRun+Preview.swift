@@ -43,7 +43,9 @@ extension MirrorRun {
             check.renames = preview.renames
             if let outcome = settings.shard?.outcome {
                 // All shards together are judged.
-                outcome.note(ShardOutcome.Found(check: check, waiting: 0, mayConfirm: false))
+                outcome.note(
+                    ShardOutcome.Found(check: check, waiting: 0, mayConfirm: false, recorded: 0)
+                )
             } else if case .refused(let found) = check.verdict {
                 refusal = found
             }

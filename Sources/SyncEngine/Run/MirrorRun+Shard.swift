@@ -26,7 +26,8 @@ extension MirrorRun {
             ShardOutcome.Found(
                 check: check,
                 waiting: parts.ledger.deferred.count,
-                mayConfirm: try await mayConfirm(parts, coverage)
+                mayConfirm: try await mayConfirm(parts, coverage),
+                recorded: try await session.manifest.entryCount()
             )
         )
         if let held { parts.context.tracker.count { $0.deletionsHeldBack = held } }

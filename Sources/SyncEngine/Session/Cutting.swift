@@ -111,7 +111,7 @@ extension Cutting {
             code: .configuration,
             message: "'\(displayText(directory.utf8))' is cut into \(count) shards, each with its "
                 + "own manifest, and this command needs a single one; 'osssync shard --count 1' "
-                + "joins them; pull, push, sync, finish and status work without that"
+                + "joins them. pull, push, sync, finish and status work on a cut mirror"
         )
     }
 

@@ -27,6 +27,8 @@ final class ShardOutcome: Sendable {
         var waiting: Int
         /// True if a completed deletion of extra items would confirm a rebuilt manifest.
         var mayConfirm: Bool
+        /// What the manifest has at the end.
+        var recorded: Int
     }
 
     private let state = Mutex<Found?>(nil)

@@ -22,6 +22,7 @@ extension MirrorCutter {
                 last = end.key
                 for entry in page { sample.add(entry.key, size: entry.size) }
             }
+            try await source.session.manifest.releaseMemory()
         }
         if sample.objects == 0 { sample = try await listedSample() }
         return sample.objects > 0 ? sample : try await walkedSample()

@@ -153,7 +153,10 @@ extension MirrorEngine {
                     endKey: range.upper?.bytes,
                     round: result?.round,
                     isComplete: result?.isComplete ?? false,
-                    recorded: result?.check.rows,
+                    // Those that the end of the round has deleted are recorded no more.
+                    recorded: result.map {
+                        isOver == true ? max(0, $0.recorded - $0.check.deletions) : $0.recorded
+                    },
                     deletionsWaiting: isOver == false ? result?.check.deletions ?? 0 : 0
                 )
             )

@@ -229,17 +229,29 @@ extension Round {
         }
         for (found, asked) in zip(self.options, Self.described(options)) where found != asked {
             throw refusal(
-                "\(found.name) was '\(displayText(found.value.utf8))' when it began and is "
-                    + "'\(displayText(asked.value.utf8))' now"
+                Self.difference(found, asked),
+                advice: "Use the options of the round, or begin another one with another NAME"
             )
         }
     }
 
-    func refusal(_ reason: String) -> SyncError {
+    private static func difference(_ found: RoundOption, _ asked: RoundOption) -> String {
+        switch (found.value, asked.value) {
+        case ("true", "false"): "it began with \(found.name), which is missing now"
+        case ("false", "true"): "it began without \(found.name)"
+        case (let old, let new):
+            "\(found.name) was '\(displayText(old.utf8))' when it began and is "
+                + "'\(displayText(new.utf8))' now"
+        }
+    }
+
+    func refusal(
+        _ reason: String,
+        advice: String = "Begin another round: another NAME with --round"
+    ) -> SyncError {
         SyncError(
             code: .configuration,
-            message: "round '\(name)': \(reason); nothing was changed. Begin another round: "
-                + "another NAME with --round"
+            message: "round '\(name)': \(reason); nothing was changed. \(advice)"
         )
     }
 

@@ -20,6 +20,8 @@ struct ShardResult: Sendable, Hashable {
     let mayConfirm: Bool
     let transferred: Int
     let bytes: Int64
+    /// What the manifest records at the end of the run.
+    let recorded: Int
 
     /// True if the run was in this round, of the same cutting and direction.
     func isOf(_ round: Round) -> Bool {
@@ -49,7 +51,7 @@ extension ShardResult {
             ("walked", check.walkedEntries), ("left-out", check.leftOutNames),
             ("failed", check.failedItems), ("skipped", check.skippedItems),
             ("vanished", check.vanishedItems), ("problems", problems), ("waiting", waiting),
-            ("transferred", transferred), ("bytes", Int(bytes)),
+            ("transferred", transferred), ("bytes", Int(bytes)), ("recorded", recorded),
         ]
     }
 
@@ -98,6 +100,7 @@ extension ShardResult {
         (problems, waiting) = (number("problems"), number("waiting"))
         self.mayConfirm = mayConfirm
         (transferred, bytes) = (number("transferred"), Int64(number("bytes")))
+        recorded = number("recorded")
         guard self.content == content else { return nil }
     }
 

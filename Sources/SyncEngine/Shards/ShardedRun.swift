@@ -160,7 +160,8 @@ final class ShardedRun: Sendable {
                 waiting: waiting,
                 mayConfirm: found.mayConfirm,
                 transferred: summary.transferred,
-                bytes: summary.bytes
+                bytes: summary.bytes,
+                recorded: found.recorded
             )
             try folder.write(ShardResult.fileName, result.content)
         } catch {

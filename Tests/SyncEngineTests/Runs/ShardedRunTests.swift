@@ -300,7 +300,7 @@ extension EngineRuns {
                 #expect(error?.message.contains(part) == true)
             }
             _ = try await Self.task(fixture, "cut", .pull, 0, of: 2, "one", Self.deletes)
-            await refused("--delete was 'true'", .pull, "one") { _ in }
+            await refused("it began with --delete", .pull, "one") { _ in }
             await refused("it is a pull", .push, "one", Self.deletes)
             await refused("--rebind", .pull, "two") { $0.allowsRebinding = true }
             await refused("PATHs", .pull, "two") { $0.paths = ["f1"] }
