@@ -17,8 +17,8 @@ struct DoctorTests {
         directory: String? = nil,
         _ environment: [String: String],
         checksWrite: Bool = false
-    ) async -> [Finding] {
-        let doctor = Doctor(
+    ) async -> [DoctorFinding] {
+        let doctor = MirrorDoctor(
             directory: directory.map(home.path),
             sources: home.sources(environment)
         )

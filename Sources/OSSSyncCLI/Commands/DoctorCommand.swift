@@ -5,7 +5,7 @@ struct DoctorCommand: Sendable {
     let context: CommandContext
 
     func run() async -> ExitCode {
-        let doctor = Doctor(directory: context.place?.directory, sources: context.sources)
+        let doctor = MirrorDoctor(directory: context.place?.directory, sources: context.sources)
         let checksWrite = context.arguments.has(.checkWrite)
         if checksWrite, context.place == nil {
             context.complain("--check-write needs DIR; nothing was written")
@@ -28,21 +28,21 @@ struct DoctorCommand: Sendable {
     }
 
     /// What is in the trash here; nothing before the first run.
-    private func trash() async -> [Finding] {
+    private func trash() async -> [DoctorFinding] {
         guard context.place != nil else { return [] }
         do {
             guard let report = try await context.localMirror().trash() else { return [] }
             let files = countText(report.files, "file", "files")
             let message = "\(files) in the trash here (\(sizeText(report.bytes)))"
-            return [Finding(subject: "trash", state: .good, message: message)]
+            return [DoctorFinding(subject: "trash", state: .good, message: message)]
         } catch {
             let message = EventText.failure(error)
-            return [Finding(subject: "trash", state: .warning, message: message)]
+            return [DoctorFinding(subject: "trash", state: .warning, message: message)]
         }
     }
 
     /// What starts runs of the directory.
-    private func timers() -> [Finding] {
+    private func timers() -> [DoctorFinding] {
         guard let directory = context.place?.directory else { return [] }
         let schedules = [CommandName.pull, .push, .sync].map { direction in
             Schedule(
@@ -52,9 +52,9 @@ struct DoctorCommand: Sendable {
                 stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
             )
         }
-        var findings: [Finding] = []
-        func add(_ state: Finding.State, _ message: String) {
-            findings.append(Finding(subject: "timer", state: state, message: message))
+        var findings: [DoctorFinding] = []
+        func add(_ state: DoctorFinding.State, _ message: String) {
+            findings.append(DoctorFinding(subject: "timer", state: state, message: message))
         }
         for format in ScheduleFormat.allCases {
             let installer = ScheduleInstaller(
@@ -80,7 +80,7 @@ struct DoctorCommand: Sendable {
         return findings
     }
 
-    private static func mark(_ state: Finding.State) -> String {
+    private static func mark(_ state: DoctorFinding.State) -> String {
         switch state {
         case .good: "ok   "
         case .warning: "note "

@@ -51,9 +51,10 @@ struct ScheduleCommand: Sendable {
     private func problems() async -> [String] {
         var sources = context.sources
         sources.environment = sources.environment.filter { ["HOME", "PATH"].contains($0.key) }
-        return await Doctor(directory: context.place?.directory, sources: sources).problems().map {
-            "without the environment of this shell, the run would fail: \($0.message)"
-        }
+        return await MirrorDoctor(directory: context.place?.directory, sources: sources).problems()
+            .map {
+                "without the environment of this shell, the run would fail: \($0.message)"
+            }
     }
 
     private func list(_ lines: [String], _ format: ScheduleFormat) {

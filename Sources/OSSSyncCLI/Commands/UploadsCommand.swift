@@ -60,9 +60,8 @@ struct UploadsCommand: Sendable {
             context.say(line)
         } else if !context.output.isQuiet {
             let began = upload.initiated?.localText ?? "-"
-            context.say(
-                "\(began)  \(String(terminalSafe: upload.uploadID))  \(String(terminalSafe: upload.key))"
-            )
+            let name = String(terminalSafe: upload.uploadID)
+            context.say("\(began)  \(name)  \(String(terminalSafe: upload.key))")
         }
     }
 }

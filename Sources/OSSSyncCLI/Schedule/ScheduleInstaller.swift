@@ -216,9 +216,10 @@ struct ScheduleInstaller: Sendable {
         case .absent: return nil
         case .foreign(let line):
             throw failure(
-                "in the crontab, '\(String(terminalSafe: line))' is after the comment '# \(schedule.name)', "
-                    + "and is not the line of this schedule; nothing was changed. Delete the "
-                    + "comment, and the line of the schedule if it is elsewhere, with 'crontab -e'"
+                "in the crontab, '\(String(terminalSafe: line))' is after the comment "
+                    + "'# \(schedule.name)', and is not the line of this schedule; nothing was "
+                    + "changed. Delete the comment, and the line of the schedule if it is "
+                    + "elsewhere, with 'crontab -e'"
             )
         }
     }
@@ -269,9 +270,10 @@ struct ScheduleInstaller: Sendable {
     private static var lingerWarning: String? {
         guard let user = unsafe getpwuid(getuid()), getuid() != 0 else { return nil }
         let name = unsafe String(cString: user.pointee.pw_name)
+        let shown = String(terminalSafe: name)
         guard unsafe access("/var/lib/systemd/linger/" + name, F_OK) != 0 else { return nil }
         return
-            "the timer only starts while \(String(terminalSafe: name)) is logged in; to change that, run: "
-            + "sudo loginctl enable-linger \(String(terminalSafe: name))"
+            "the timer only starts while \(shown) is logged in; to change that, run: "
+            + "sudo loginctl enable-linger \(shown)"
     }
 }

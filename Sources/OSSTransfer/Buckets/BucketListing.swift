@@ -11,7 +11,7 @@ internal import SyncModel
 /// ```
 ///
 /// Each loop lists from the beginning. One page is in memory, and the next one is requested when
-/// the loop has used it up: a loop that is left, or whose task is cancelled, makes no more requests.
+/// the loop has used it up: a loop that is left or cancelled makes no more requests.
 public struct BucketListing<Element: Sendable>: AsyncSequence, Sendable {
     /// Requests a page; and what requests the one after it, nil after the last.
     struct Page: Sendable {

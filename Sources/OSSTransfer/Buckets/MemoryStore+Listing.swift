@@ -9,10 +9,16 @@ extension MemoryStore {
     ) -> MemoryTransport.Answer {
         if request.method == .post, address["delete"] != nil {
             let text = String(decoding: request.body, as: UTF8.self)
+            var deleted: [String] = []
             for name in MemoryAddress.contents(of: "Key", in: text) {
-                state.objects[ObjectKey(MemoryAddress.unescaped(name))] = nil
+                let key = ObjectKey(MemoryAddress.unescaped(name))
+                state.objects[key] = nil
+                deleted.append("<Deleted><Key>\(encoded(key))</Key></Deleted>")
             }
-            return document("<DeleteResult></DeleteResult>")
+            return document(
+                "<DeleteResult><EncodingType>url</EncodingType>" + deleted.joined()
+                    + "</DeleteResult>"
+            )
         }
         if request.method == .get, address["uploads"] != nil { return uploads(address, state) }
         guard request.method == .get, address["list-type"] != nil else {

@@ -20,8 +20,6 @@ public final class TransferMonitor: Sendable {
     /// How important a message is; the raw values are those of swift-log.
     @nonexhaustive
     public enum Level: String, Sendable, Hashable {
-        /// What helps to find a defect.
-        case debug
         /// What a transfer does.
         case info
         /// What is unusual and no failure.

@@ -149,14 +149,7 @@ extension StorageClient {
                 return classify?(head) ?? .memory(limit: bodyLimit, truncates: false)
             }
         )
-        if let onBytes = environment.onBytes {
-            let onSent = exchange.onSent
-            exchange.onSent = { count in
-                onBytes(count, 0)
-                onSent(count)
-            }
-            exchange.onReceived = { onBytes(0, $0) }
-        }
+        if let onBytes = environment.onBytes { exchange.count(onBytes) }
         environment.observe(.requestSent)
         let response: HTTPResponse
         do throws(TransportError) {

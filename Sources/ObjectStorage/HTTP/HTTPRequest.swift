@@ -24,6 +24,18 @@ package struct HTTPRequest: Sendable {
     package var classify: @Sendable (ResponseHead) -> BodyDisposition
     /// Called on the transport's thread with the bytes of the response's body; nil: nobody counts.
     package var onReceived: (@Sendable (Int) -> Void)?
+
+    /// Reports the bytes of both bodies to a counter, too.
+    mutating func count(
+        _ onBytes: @escaping @Sendable (_ sent: Int, _ received: Int) -> Void
+    ) {
+        let report = onSent
+        onSent = { count in
+            onBytes(count, 0)
+            report(count)
+        }
+        onReceived = { onBytes(0, $0) }
+    }
 }
 
 /// How slow an exchange may be.

@@ -11,25 +11,26 @@ extension Checkpoint: Codable {
 
     /// Reads a checkpoint that an earlier process encoded.
     ///
-    /// - Throws: `SyncError` of code `cannotResume` for another format and for a damaged one; what
-    ///   the decoder throws.
+    /// - Throws: `DecodingError` that says why, also for another format and for a damaged one.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
         guard format == Self.format else {
-            throw SyncError(
-                code: .cannotResume,
-                message: "the checkpoint has format \(format), and this version reads format "
-                    + "\(Self.format): start the download without it"
+            throw DecodingError.dataCorruptedError(
+                forKey: .format,
+                in: container,
+                debugDescription: "the checkpoint has format \(format), and this version reads "
+                    + "format \(Self.format): start the download without it"
             )
         }
         let state = try container.decode(String.self, forKey: .state)
         guard let json = try? JSONText(parsing: [UInt8](state.utf8), maximumSize: 64 << 20),
             let checkpoint = Checkpoint(json)
         else {
-            throw SyncError(
-                code: .cannotResume,
-                message: "the checkpoint is damaged: start the download without it"
+            throw DecodingError.dataCorruptedError(
+                forKey: .state,
+                in: container,
+                debugDescription: "the checkpoint is damaged: start the download without it"
             )
         }
         self = checkpoint

@@ -10,7 +10,7 @@ internal import SyncModel
 /// costs nothing but a fresh start.
 ///
 /// Its encoded form has the number of its format and a text that is opaque. Decoding one of another
-/// format throws a `SyncError` of code `cannotResume`: download without it.
+/// format throws a `DecodingError` that says so: download without it.
 public struct Checkpoint: Sendable, Hashable {
     /// A beginning of a range that is on disk.
     package struct VerifiedRange: Sendable, Hashable {

@@ -3,7 +3,7 @@ internal import SyncEngine
 internal import SyncModel
 
 /// One thing that was looked at, and what to do about it.
-public struct Finding: Sendable, Hashable {
+public struct DoctorFinding: Sendable, Hashable {
     /// How it is.
     public enum State: String, Sendable, Hashable {
         /// As it should be.
@@ -30,7 +30,7 @@ public struct Finding: Sendable, Hashable {
 }
 
 /// Looks at everything a run needs, changing nothing.
-public struct Doctor: Sendable {
+public struct MirrorDoctor: Sendable {
     private static let scarceBytes: Int64 = 1 << 30
 
     private let directory: String?
@@ -46,10 +46,10 @@ public struct Doctor: Sendable {
     ///
     /// - Parameter checksWrite: Also begins an upload and aborts it, which makes no object.
     /// - Returns: A finding for each thing, at least one.
-    public func examine(checksWrite: Bool) async -> [Finding] {
+    public func examine(checksWrite: Bool) async -> [DoctorFinding] {
         guard let directory else {
             return await credentialsOfUser() + [
-                Finding(
+                DoctorFinding(
                     subject: "directory",
                     state: .warning,
                     message: "none was given; 'osssync doctor DIR' also checks the bucket"
@@ -63,7 +63,7 @@ public struct Doctor: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
-            let linked = Finding(
+            let linked = DoctorFinding(
                 subject: "configuration",
                 state: .good,
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
@@ -72,14 +72,18 @@ public struct Doctor: Sendable {
             return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
                 + [disk(directory)] + (await runs(mirror))
         } catch {
-            let broken = Finding(subject: "configuration", state: .bad, message: error.message)
+            let broken = DoctorFinding(
+                subject: "configuration",
+                state: .bad,
+                message: error.message
+            )
             return [broken, disk(directory)]
         }
     }
 
     /// What keeps a run of the directory from beginning that has only these sources, without asking
     /// the bucket; none if it would begin.
-    public func problems() async -> [Finding] {
+    public func problems() async -> [DoctorFinding] {
         do throws(SyncError) {
             let mirror = try DirectoryMirror(
                 directory: directory ?? ".",
@@ -89,21 +93,21 @@ public struct Doctor: Sendable {
             )
             return [await Self.credentials(mirror.credentials).finding].filter { $0.state == .bad }
         } catch {
-            return [Finding(subject: "configuration", state: .bad, message: error.message)]
+            return [DoctorFinding(subject: "configuration", state: .bad, message: error.message)]
         }
     }
 
     /// The last complete runs, and the one that is active.
-    private func runs(_ mirror: DirectoryMirror) async -> [Finding] {
-        func finding(_ state: Finding.State, _ message: String) -> Finding {
-            Finding(subject: "last success", state: state, message: message)
+    private func runs(_ mirror: DirectoryMirror) async -> [DoctorFinding] {
+        func finding(_ state: DoctorFinding.State, _ message: String) -> DoctorFinding {
+            DoctorFinding(subject: "last success", state: state, message: message)
         }
         do throws(SyncError) {
             let history = try await mirror.history()
-            var active: [Finding] = []
+            var active: [DoctorFinding] = []
             if let run = history.running {
                 active = [
-                    Finding(
+                    DoctorFinding(
                         subject: "run",
                         state: .good,
                         message: "\(run.direction) running since \(Self.text(run.started))"
@@ -132,12 +136,12 @@ public struct Doctor: Sendable {
     /// Checks both services, because without a directory it is unknown which one is used.
     ///
     /// To have nothing for one of them is nothing wrong.
-    private func credentialsOfUser() async -> [Finding] {
-        var findings: [Finding] = []
-        var absences: [Finding] = []
+    private func credentialsOfUser() async -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        var absences: [DoctorFinding] = []
         for (dialect, name) in [(StoreDialect.oss, "OSS"), (.s3, "S3")] {
             let (finding, isAbsence) = await credentials(for: dialect)
-            let named = Finding(
+            let named = DoctorFinding(
                 subject: finding.subject,
                 state: finding.state,
                 message: "\(name): \(finding.message)"
@@ -149,12 +153,14 @@ public struct Doctor: Sendable {
 
     private func credentials(
         for dialect: StoreDialect
-    ) async -> (finding: Finding, isAbsence: Bool) {
+    ) async -> (finding: DoctorFinding, isAbsence: Bool) {
         let provider: any CredentialsProvider
         do throws(SyncError) {
             provider = try ConfigurationFiles(sources, link: nil, dialect: dialect).credentials()
         } catch {
-            return (Finding(subject: "credentials", state: .bad, message: error.message), false)
+            return (
+                DoctorFinding(subject: "credentials", state: .bad, message: error.message), false
+            )
         }
         return await Self.credentials(provider)
     }
@@ -162,11 +168,11 @@ public struct Doctor: Sendable {
     /// What the source gives, and which it is; also true if no source is set up.
     private static func credentials(
         _ provider: any CredentialsProvider
-    ) async -> (finding: Finding, isAbsence: Bool) {
+    ) async -> (finding: DoctorFinding, isAbsence: Bool) {
         do throws(CredentialsError) {
             let found = try await provider.credentials()
             let kind = found.securityToken == nil ? "a long-lived key" : "a key with a token"
-            let finding = Finding(
+            let finding = DoctorFinding(
                 subject: "credentials",
                 state: .good,
                 message: "\(kind), \(masked(found.accessKeyID)), from \(displayText(provider.name))"
@@ -175,7 +181,7 @@ public struct Doctor: Sendable {
         } catch {
             var isAbsence = false
             if case .none = error { isAbsence = true }
-            let finding = Finding(subject: "credentials", state: .bad, message: error.message)
+            let finding = DoctorFinding(subject: "credentials", state: .bad, message: error.message)
             return (finding, isAbsence)
         }
     }
@@ -188,12 +194,12 @@ public struct Doctor: Sendable {
             + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
     }
 
-    private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [Finding] {
+    private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [DoctorFinding] {
         do {
             let client = try mirror.bucketClient()
             try await client.checkAccess(prefix: mirror.remote.prefix)
             var findings = [
-                Finding(
+                DoctorFinding(
                     subject: "bucket",
                     state: .good,
                     message: "'\(mirror.remote.display)' can be listed"
@@ -201,7 +207,7 @@ public struct Doctor: Sendable {
             ]
             if let seconds = client.correctedClockSeconds {
                 findings.append(
-                    Finding(
+                    DoctorFinding(
                         subject: "clock",
                         state: .warning,
                         message: "this machine's clock is \(seconds.magnitude) s "
@@ -211,7 +217,7 @@ public struct Doctor: Sendable {
                 )
             } else {
                 findings.append(
-                    Finding(
+                    DoctorFinding(
                         subject: "clock",
                         state: .good,
                         message: "the service accepts requests signed by it"
@@ -225,34 +231,38 @@ public struct Doctor: Sendable {
         }
     }
 
-    private static func writing(_ client: BucketClient, _ prefix: String) async -> Finding {
+    private static func writing(_ client: BucketClient, _ prefix: String) async -> DoctorFinding {
         do throws(SyncError) {
             try await client.checkWriteAccess(prefix: prefix)
-            return Finding(subject: "writing", state: .good, message: "objects can be written")
+            return DoctorFinding(
+                subject: "writing",
+                state: .good,
+                message: "objects can be written"
+            )
         } catch {
             return failure("writing", error)
         }
     }
 
-    private static func failure(_ subject: String, _ error: SyncError) -> Finding {
+    private static func failure(_ subject: String, _ error: SyncError) -> DoctorFinding {
         let request = error.requestID.map { " (request \($0))" } ?? ""
-        return Finding(subject: subject, state: .bad, message: error.message + request)
+        return DoctorFinding(subject: subject, state: .bad, message: error.message + request)
     }
 
-    private func disk(_ directory: String) -> Finding {
+    private func disk(_ directory: String) -> DoctorFinding {
         let free = MirrorLink.freeBytes(
             directory: directory,
             stateDirectory: sources.options.stateDirectory
         )
         guard let free else {
-            return Finding(
+            return DoctorFinding(
                 subject: "disk",
                 state: .bad,
                 message: "'\(displayText(directory))' cannot be opened; check that it exists and "
                     + "is yours"
             )
         }
-        return Finding(
+        return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,
             message: "\(free >> 20) MiB are free"
@@ -262,10 +272,10 @@ public struct Doctor: Sendable {
 
 extension DirectoryMirror {
     /// Where requests go.
-    fileprivate var place: Finding {
+    fileprivate var place: DoctorFinding {
         let endpoint = connection.endpoint
         let region = endpoint.region.map { ", region \(displayText($0))" } ?? ", no region"
-        return Finding(
+        return DoctorFinding(
             subject: "endpoint",
             state: .good,
             message: displayText(endpoint.origin(bucket: nil)) + region
