@@ -109,8 +109,10 @@ struct ListingRanges {
     private static let piecesOfOne = 64
     /// No more ranges are cut while there are so many.
     private static let mostParts = 512
-    /// Pages that may be listed in vain: these, and one of so many.
+    /// Pages that may be listed in vain: one of so many, and these once that many pages are listed
+    /// that a short listing is over.
     private static let freePages = 16
+    private static let pagesPerFree = 4
     private static let pagesPerWasted = 6
 
     private let prefixes: [ObjectKey]
@@ -192,9 +194,11 @@ struct ListingRanges {
     private func mayBegin(_ part: Part, behind before: Int) -> Bool {
         guard before + part.expected <= limits.pages else { return false }
         guard part.isGuessed else { return true }
+        // Each could be behind the last key, which none of them knows before all are answered.
         let guesses = parts.count { $0.isGuessed && !$0.isWaiting && !$0.isOver }
-        let allowed = Self.freePages + listed / Self.pagesPerWasted
-        return guesses < listed * 2 && wasted < allowed * 1_000
+        let free = min(Self.freePages, 2 + listed / Self.pagesPerFree)
+        let allowed = free + listed / Self.pagesPerWasted
+        return guesses < max(1, listed - 2) && wasted < allowed * 1_000
     }
 
     /// The keys that a page is used for that ends with `last`; nil if it is no longer needed.
