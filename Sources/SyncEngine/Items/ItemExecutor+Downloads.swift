@@ -79,10 +79,13 @@ extension ItemExecutor {
             && (context.options.deletesKnown || context.options.deletesExtra)
     }
 
-    /// False where nothing is to be looked up: the mirror is new, and a copy of what came in this
-    /// run costs as many requests as the small object itself.
+    /// False where nothing is to be looked up: rows of small files are not found by their content,
+    /// and in a new mirror a copy of what came in this run costs as many requests as a small object
+    /// itself.
     func mayHaveCopies(_ size: Int64) -> Bool {
-        context.hasRows || size >= context.limits.smallestWorthAsking
+        let limits = context.limits
+        return size >= limits.smallestSearchable
+            && (context.hasRows || size >= limits.smallestWorthAsking)
     }
 
     /// Why the object's content could not be fetched; nil if it waits for its place.
@@ -221,7 +224,7 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ object: RemoteObject
     ) async throws -> (row: ManifestEntry, metadata: ObjectMetadata)? {
-        guard object.size > 0 else { return nil }
+        guard object.size > 0, mayHaveCopies(object.size) else { return nil }
         let rows = try await candidates(for: object)
         guard !rows.isEmpty else { return nil }
         var candidates: [RenameCandidate] = []

@@ -198,7 +198,7 @@ extension ItemExecutor {
         _ file: FileIdentity,
         _ path: RelativePath
     ) async throws -> ManifestEntry? {
-        guard file.size > 0 else { return nil }
+        guard file.size > 0, mayHaveCopies(file.size) else { return nil }
         let rows = try await candidates(for: file)
         guard !rows.isEmpty else { return nil }
         var candidates: [RenameCandidate] = []
