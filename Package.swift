@@ -98,8 +98,9 @@ let package = Package(
             brew: "libmicrohttpd"
         ),
         .target(name: "CSystem"),
+        .target(name: "CChecksums"),
 
-        library("SyncModel", [system("CISAL")]),
+        library("SyncModel", [system("CISAL"), "CChecksums"]),
         library("SyncPlanner", ["SyncModel"]),
         library(
             "ObjectStorage",
@@ -107,7 +108,7 @@ let package = Package(
         ),
         library("LocalStorage", ["SyncModel", "CSystem"]),
         library("ManifestStore", ["SyncModel", "CSQLite"]),
-        library("ObjectTransfer", ["SyncModel", "ObjectStorage", "LocalStorage"]),
+        library("ObjectTransfer", ["SyncModel", "ObjectStorage", "LocalStorage", "CChecksums"]),
         library(
             "SyncEngine",
             [
@@ -127,7 +128,7 @@ let package = Package(
         // The program uses nothing that the library does not offer to others.
         .executableTarget(
             name: "OSSSyncCLI",
-            dependencies: ["OSSSync"],
+            dependencies: ["OSSSync", "CSystem"],
             packageAccess: false,
             swiftSettings: swiftSettings
         ),
@@ -217,7 +218,9 @@ if Context.environment["OSSSYNC_PORTABLE"] != nil {
         "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
         "OSSTransferFoundation", "StoreFixture",
     ]
-    let kept = Set(portable + portable.map { $0 + "Tests" } + ["SyncTestSupport", "CSystem"])
+    let kept = Set(
+        portable + portable.map { $0 + "Tests" } + ["SyncTestSupport", "CSystem", "CChecksums"]
+    )
     package.targets.removeAll { !kept.contains($0.name) && $0.type != .system }
     package.products.removeAll { !kept.contains($0.name) }
     package.targets.append(

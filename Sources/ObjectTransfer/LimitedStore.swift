@@ -79,6 +79,16 @@ extension LimitedStore {
         }
     }
 
+    package func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        try await limited("HeadObject", key) { () throws(StorageError) in
+            try await store.partSize(key, of: etag, versionID: versionID)
+        }
+    }
+
     package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         try await limited("GetSymlink", key) { () throws(StorageError) in
             try await store.symlinkTarget(key)

@@ -1,3 +1,5 @@
+internal import CChecksums
+
 /// CRC-64/NVME, which Amazon S3 computes of every new object: reflected polynomial
 /// `0x9A6C9329AC4BC9B5`, all ones at the start and the end.
 ///
@@ -13,7 +15,14 @@ package struct CRC64NVME: Sendable, Hashable {
 
     /// Continues with `bytes`.
     package mutating func update(_ bytes: RawSpan) {
-        let before = state
-        state = unsafe bytes.withUnsafeBytes { unsafe SlicedCRC.nvme.register(before, after: $0) }
+        var register = state
+        unsafe bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            let first = unsafe base.assumingMemoryBound(to: UInt8.self)
+            let count = unsafe checksums_crc64nvme(&register, first, buffer.count)
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[count...])
+            register = unsafe SlicedCRC.nvme.register(register, after: rest)
+        }
+        state = register
     }
 }

@@ -70,6 +70,40 @@ struct ContentDigestTests {
         )
     }
 
+    @Test func `what parts' checksums became comes before MD5s`() {
+        let tag = ETag(wire: "\(digest)-3")
+        var object = metadata(etag: tag.text, size: 24 << 20)
+        object.partChecksums = ["crc32c": "4waSgw==-3", "sha1": "short-3"]
+        let value: [UInt8] = [0xE3, 0x06, 0x92, 0x83]
+        #expect(ContentDigest.needsPartSize(object))
+        let sizes: [Int64] = [8 << 20, 10 << 20]
+        let tags = sizes.map { ContentDigest.parts(tag, partSize: $0) }
+        #expect(
+            ContentDigest.all(of: object, partSize: 8 << 20)
+                == sizes.map { .composite(.crc32c, value, partSize: $0) } + tags
+        )
+        object.partSize = 9 << 20
+        #expect(!ContentDigest.needsPartSize(object))
+        #expect(
+            ContentDigest.all(of: object, partSize: 8 << 20) == [
+                .composite(.crc32c, value, partSize: 9 << 20), .parts(tag, partSize: 9 << 20),
+            ],
+            "the store knows the size"
+        )
+        object.partSize = 5 << 20
+        #expect(
+            ContentDigest.all(of: object, partSize: 8 << 20).isEmpty,
+            "parts of which the first has 5 MiB and that are three differ in size"
+        )
+        object.partSize = nil
+        for odd in ["4waSgw==-0", "4waSgw==-", "4waSgw==-3-3", "4waSgw==", "-3", "4waSgw==-20000"] {
+            object.partChecksums = ["crc32c": odd]
+            #expect(ContentDigest.all(of: object, partSize: 8 << 20) == tags)
+        }
+        object.crc64 = CRC64()
+        #expect(!ContentDigest.needsPartSize(object))
+    }
+
     /// Of the text "123456789".
     @Test(arguments: [
         (ObjectChecksum.sha256, "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="),
@@ -109,11 +143,23 @@ struct ContentDigestTests {
         for start in stride(from: 0, to: 100, by: Int(partSize)) {
             digests += Digest.md5([UInt8](content[start..<min(start + Int(partSize), 100)]))
         }
-        let digest =
+        var checksums: [UInt8] = []
+        for start in stride(from: 0, to: 100, by: Int(partSize)) {
+            var checksum = PieceDigest(.crc32c)
+            let part = [UInt8](content[start..<min(start + Int(partSize), 100)])
+            unsafe checksum.update(part.span.bytes)
+            checksums += checksum.finish()
+        }
+        var whole = PieceDigest(.crc32c)
+        unsafe whole.update(checksums.span.bytes)
+        let proofs: [ContentDigest] = [
             partSize < 100
-            ? ContentDigest.parts(MultipartETag.tag(ofDigests: digests), partSize: partSize)
-            : .md5(hexadecimalText(digests))
-        for damage in [nil, 99] {
+                ? .parts(MultipartETag.tag(ofDigests: digests), partSize: partSize)
+                : .md5(hexadecimalText(digests)),
+            .composite(.crc32c, whole.finish(), partSize: partSize),
+        ]
+        let damages: [Int?] = [nil, 99]
+        for (digest, damage) in proofs.flatMap({ proof in damages.map { (proof, $0) } }) {
             var content = content
             if let damage { content[damage] ^= 1 }
             var ranges = DownloadState.cut(100, rangeSize: 8)

@@ -2,12 +2,12 @@ import Testing
 
 /// Who may import whom; the arrows of `docs/architecture.md` as a table.
 private let allowedImports: [String: Set<String>] = [
-    "SyncModel": ["CISAL"],
+    "SyncModel": ["CISAL", "CChecksums"],
     "SyncPlanner": ["SyncModel"],
     "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc"],
     "LocalStorage": ["SyncModel", "CSystem", "libc"],
     "ManifestStore": ["SyncModel", "CSQLite", "libc"],
-    "ObjectTransfer": ["SyncModel", "ObjectStorage", "LocalStorage"],
+    "ObjectTransfer": ["SyncModel", "ObjectStorage", "LocalStorage", "CChecksums"],
     "SyncEngine": [
         "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore",
         "ObjectTransfer",
@@ -17,7 +17,7 @@ private let allowedImports: [String: Set<String>] = [
     "OSSSync": [
         "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel",
     ],
-    "OSSSyncCLI": ["OSSSync", "libc"],
+    "OSSSyncCLI": ["OSSSync", "CSystem", "libc"],
     "StorageServer": [
         "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",
         "FoundationEssentials",
@@ -38,7 +38,8 @@ private let allowedEverywhere: Set<String> = ["Synchronization", "Dispatch"]
 private let homes: [(target: String, module: String, folder: String)] = [
     ("ObjectStorage", "CCurl", "HTTP"), ("ObjectStorage", "CCrypto", "Crypto"),
     ("ObjectStorage", "CExpat", "XML"),
-    ("ManifestStore", "CSQLite", "SQLite"),
+    ("ManifestStore", "CSQLite", "SQLite"), ("ObjectTransfer", "CChecksums", "Verification"),
+    ("OSSSyncCLI", "CSystem", "Process"),
 ]
 
 @Suite("Layers")

@@ -91,6 +91,16 @@ extension HookedStore {
         }
     }
 
+    func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        try await around("HeadObject", key) { () throws(StorageError) in
+            try await store.partSize(key, of: etag, versionID: versionID)
+        }
+    }
+
     func get(
         _ request: GetRequest,
         into sink: FileSink

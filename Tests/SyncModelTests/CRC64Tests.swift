@@ -116,6 +116,23 @@ struct CRC64Tests {
         }
     }
 
+    /// Lengths at which the way of computing changes, and beginnings at any place of a word.
+    @Test func `NVME's by the processor is that by tables`() {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<5_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        for length in [0, 1, 63, 64, 1_023, 1_024, 1_025, 1_087, 1_088, 2_111, 4_096, 4_990] {
+            let first = [UInt8](bytes[0..<9])
+            let rest = [UInt8](bytes[9..<(9 + length)])
+            var checksum = CRC64NVME()
+            unsafe checksum.update(first.span.bytes)
+            unsafe checksum.update(rest.span.bytes)
+            let expected = unsafe (first + rest).withUnsafeBytes {
+                unsafe ~SlicedCRC.nvme.register(.max, after: $0)
+            }
+            #expect(checksum.value == expected, "\(length) bytes")
+        }
+    }
+
     @Test func `the published combinations, part by part`() throws {
         #expect(vectors.combine.count == 7)
         for combination in vectors.combine {

@@ -10,6 +10,13 @@ package protocol ObjectStore: Sendable {
 
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage
     func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata
+    /// Bytes of the first of the parts that an object was made of; nil where the store does not
+    /// tell it.
+    func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64?
 
     /// Stores one object, or one range of it, through `sink`.
     ///

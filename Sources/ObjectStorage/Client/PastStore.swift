@@ -61,6 +61,14 @@ package final class PastStore: ObjectStore {
         try await store.head(key, versionID: try await version(of: key))
     }
 
+    package func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        try await store.partSize(key, of: etag, versionID: try await version(of: key))
+    }
+
     package func get(
         _ request: GetRequest,
         into sink: FileSink

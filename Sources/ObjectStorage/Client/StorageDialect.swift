@@ -137,6 +137,9 @@ package struct StorageDialect: Sendable, Hashable {
 
     var isOSS: Bool { conditions == .forbidOverwrite }
 
+    /// True if a HEAD can ask for one of the parts that an object was made of.
+    var numbersParts: Bool { !isOSS }
+
     package static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.signature == right.signature
     }

@@ -53,22 +53,17 @@ extension StorageDialect {
         head[checksumHeader].flatMap { parseUnsignedDecimal($0.utf8) }.map { CRC64(value: $0) }
     }
 
-    /// Checksums of S3.
-    ///
-    /// Those of parts, whose values end in the parts' number, prove nothing without the boundaries
-    /// of the parts.
-    func checksums(_ head: ResponseHead) -> [String: String] {
-        guard checksumMode != nil, head[headerPrefix, "checksum-type"] != "COMPOSITE" else {
-            return [:]
-        }
-        var checksums: [String: String] = [:]
+    /// Checksums of S3, of the whole object and of its parts' checksums: the values of those end in
+    /// the parts' number.
+    func checksums(_ head: ResponseHead) -> (whole: [String: String], parts: [String: String]) {
+        guard checksumMode != nil else { return ([:], [:]) }
+        var (whole, parts): ([String: String], [String: String]) = ([:], [:])
         for name in ["sha256", "crc64nvme", "sha1", "crc32c", "crc32"] {
-            guard let value = head[headerPrefix, "checksum-" + name], !value.contains("-") else {
-                continue
-            }
-            checksums[name] = value
+            guard let value = head[headerPrefix, "checksum-" + name] else { continue }
+            if value.contains("-") { parts[name] = value } else { whole[name] = value }
         }
-        return checksums
+        // Without the parts' number it is of neither.
+        return head[headerPrefix, "checksum-type"] == "COMPOSITE" ? ([:], parts) : (whole, parts)
     }
 
     /// True if the ETag is not the MD5 of the content even where it looks like one.

@@ -9,6 +9,12 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var crc64: CRC64?
     /// Other checksums of the whole object by the names of their functions, in Base64.
     package var checksums: [String: String]
+    /// Checksums of the checksums of the object's parts, in the same form; behind a hyphen is the
+    /// number of the parts.
+    package var partChecksums: [String: String] = [:]
+    /// Bytes of the first of the parts that the object was made of; nil unless the store was asked
+    /// for it and told it.
+    package var partSize: Int64?
     /// True if the content was encrypted so that the ETag can't be its MD5.
     package var isEncrypted: Bool
     package var lastModified: Timestamp?
@@ -128,6 +134,30 @@ extension StorageClient {
     }
 }
 
+extension StorageClient {
+    package func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        // A URL that is signed elsewhere takes no further parameter.
+        guard dialect.numbersParts, configuration.urls == nil else { return nil }
+        var wire = StorageRequest("HeadObject", .head, key)
+        wire.query.append(("partNumber", "1"))
+        if let versionID { wire.query.append(("versionId", versionID.text)) }
+        wire.headers += ReadConditions(ifMatch: etag).headers
+        let request = wire
+        return try await repeating { (context) throws(StorageError) in
+            let head = try await self.send(request, &context).head
+            // Who does not know the parameter answers with the whole object.
+            guard head.status == 206 || head.has("x-amz-mp-parts-count"),
+                head["etag"].map({ ETag(wire: $0) }) == etag
+            else { return nil }
+            return head.contentLength
+        }
+    }
+}
+
 extension ObjectMetadata {
     /// Reads the headers of an answer to HEAD or GET.
     init(_ head: ResponseHead, size: Int64, dialect: StorageDialect) {
@@ -135,11 +165,12 @@ extension ObjectMetadata {
         var userMetadata: [String: String] = [:]
         for (name, value) in head.headers(after: prefix) { userMetadata[name] = value }
         let storageClass = head[dialect.headerPrefix, "storage-class"]
+        let checksums = dialect.checksums(head)
         self.init(
             size: size,
             etag: head["etag"].map { ETag(wire: $0) }.flatMap { $0.isUsable ? $0 : nil },
             crc64: dialect.checksum(head),
-            checksums: dialect.checksums(head),
+            checksums: checksums.whole,
             isEncrypted: dialect.isEncrypted(head),
             lastModified: head["last-modified"].flatMap { Timestamp(httpText: $0) },
             kind: head[dialect.headerPrefix, "object-type"].flatMap(ObjectKind.init(rawValue:))
@@ -156,5 +187,6 @@ extension ObjectMetadata {
             requestID: dialect.requestID(head)
         )
         contentHeaders = Self.contentHeaders(head, dialect)
+        partChecksums = checksums.parts
     }
 }

@@ -14,10 +14,10 @@ extension Downloader {
     ) async throws(ItemFailure) -> Bool {
         // Only the answer to a HEAD has every checksum that the store knows.
         let isUnproven = attempt.metadata.map(isUnproven(_:)) ?? true
-        if isUnproven, !attempt.proving.isDescribed, let found = try await head(),
-            found.object.etag == object.etag
+        if isUnproven, !attempt.proving.isDescribed,
+            let found = try await described(object.etag)
         {
-            attempt.metadata = found.metadata
+            attempt.metadata = found
         }
         attempt.isProven = false
         guard let metadata = attempt.metadata else { return true }
@@ -39,10 +39,16 @@ extension Downloader {
         attempt.mismatchedChecksum = checksum
         guard isTwice, !isSure else { return false }
         context.observer.warned(
-            "'\(key.display)': the ETag looks like an MD5 but does not match the content, "
+            "'\(key.display)': the ETag or checksum of the object does not match the content, "
                 + "which was the same twice and was accepted"
         )
         return true
+    }
+
+    /// All that the store says of the version with this tag; nil if it is no longer there.
+    private func described(_ etag: ETag) async throws(ItemFailure) -> ObjectMetadata? {
+        guard let found = try await head(), found.object.etag == etag else { return nil }
+        return await context.withPartSize(found.metadata, of: key)
     }
 
     private func isUnproven(_ metadata: ObjectMetadata) -> Bool {
@@ -63,6 +69,8 @@ extension Downloader {
         var progress: DigestProgress?
         /// What is to be read next.
         var jobs: [DigestProgress.Job] = []
+        /// Ranges that arrived since jobs were begun.
+        var arrivals = 0
     }
 
     /// True if the object is whole and its digests are still under way.
@@ -76,14 +84,18 @@ extension Downloader {
             attempt.proving.asks = false
             attempt.proving.isAsking = true
             let etag = attempt.object.etag
-            group.addTask {
-                let found = try? await head()
-                return .described(found?.object.etag == etag ? found?.metadata : nil)
-            }
+            group.addTask { .described((try? await described(etag)) ?? nil) }
         }
-        guard let file = attempt.partial?.file else { return }
+        guard let file = attempt.partial?.file, !waitsForMore(attempt) else { return }
+        let jobs = attempt.proving.jobs
+        attempt.proving.jobs = []
+        attempt.proving.arrivals = 0
+        guard jobs.first?.part == nil else {
+            group.addTask { await digestParts(jobs, of: file) }
+            return
+        }
         let (context, directory) = (context, context.directory)
-        for job in attempt.proving.jobs {
+        for job in jobs {
             group.addTask {
                 do {
                     try await context.reading { interruption in
@@ -91,13 +103,33 @@ extension Downloader {
                             job.update($0)
                         }
                     }
-                    return .digested(job, true)
+                    return .digested([job], true)
                 } catch {
-                    return .digested(job, false)
+                    return .digested([job], false)
                 }
             }
         }
-        attempt.proving.jobs = []
+    }
+
+    private func digestParts(_ jobs: [DigestProgress.Job], of file: OpenFile) async -> RangeEnd {
+        let readings = jobs.compactMap { job in
+            job.part.map { PartDigests.Reading(file: file, range: job.range, digest: $0) }
+        }
+        do {
+            let digests = try await context.partDigests.digests(readings, on: context.hashing)
+            for (job, digest) in zip(jobs, digests) { job.part = digest }
+            return .digested(jobs, true)
+        } catch {
+            return .digested(jobs, false)
+        }
+    }
+
+    /// True if parts will arrive soon whose digests take little longer beside those that wait.
+    private func waitsForMore(_ attempt: Attempt) -> Bool {
+        if case .finish = attempt.effects.first { return false }
+        let jobs = attempt.proving.jobs
+        return jobs.first?.part != nil && jobs.count < LaneMD5.width
+            && attempt.proving.arrivals < LaneMD5.width
     }
 
     /// Begins with the surest proof of those that the store offers.

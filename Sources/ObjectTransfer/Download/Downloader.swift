@@ -88,7 +88,7 @@ package struct Downloader: Sendable {
         /// What the store says of the object beside its content.
         case described(ObjectMetadata?)
         /// False if the bytes could not be read back.
-        case digested(DigestProgress.Job, Bool)
+        case digested([DigestProgress.Job], Bool)
     }
 
     /// Fetches the object into a partial file.
@@ -194,19 +194,21 @@ package struct Downloader: Sendable {
             if let crc64 { attempt.effects += state.learned(crc64) }
             attempt.effects += state.finishedRange(index, checksum: checksum)
             if isFirst { attempt.proving.asks = metadata.crc64 == nil && !state.ranges.isEmpty }
+            attempt.proving.arrivals += 1
             attempt.proving.jobs += attempt.proving.progress?.arrived(index) ?? []
         case .failed(let index, let failure):
             attempt.effects += state.failedRange(index, failure)
         case .opened: break
         case .described(let metadata):
             described(metadata, state, &attempt)
-        case .digested(let job, let isDone):
+        case .digested(let jobs, let isDone):
             guard isDone else {
                 // It is read once more, when all of it is there.
                 attempt.proving.progress = nil
                 return
             }
-            if let next = attempt.proving.progress?.finished(job) {
+            for job in jobs {
+                guard let next = attempt.proving.progress?.finished(job) else { continue }
                 attempt.proving.jobs.append(next)
             }
         }

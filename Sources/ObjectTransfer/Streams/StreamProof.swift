@@ -53,7 +53,9 @@ struct StreamProof: ~Copyable {
         if covered > 0 || digests.isEmpty { endPiece(proof) }
         if proof.matches(digests: digests) { return .proven }
         // A tag of parts that does not match only says that the parts had another size.
-        if case .parts = proof { return .unknown }
-        return .contentMismatch(isSure: proof.isConclusive)
+        switch proof {
+        case .composite, .parts: return .unknown
+        case .checksum, .md5: return .contentMismatch(isSure: proof.isConclusive)
+        }
     }
 }

@@ -4,8 +4,8 @@ package import SyncModel
 
 /// What a store without CRC-64 of its own says of an object's content, to compare a file with.
 ///
-/// 1. `all` and `computed` collect it from an object's headers: a checksum, an MD5, or the ETag of
-///    a multipart upload with the part sizes that could have made it.
+/// 1. `all` and `computed` collect it from an object's headers: a checksum, an MD5, or what parts
+///    with their checksums or MD5s became, with the part sizes that could have made it.
 /// 2. The file is read once, and the same digest is computed from it.
 /// 3. Equal means the same content. Different means other content only if `isConclusive`: an ETag
 ///    may be no digest at all.
@@ -18,6 +18,8 @@ enum ContentDigest: Sendable, Hashable {
     /// In lower-case hexadecimal digits. It comes from an ETag, which need not be a digest: a
     /// difference proves nothing.
     case md5(String)
+    /// The checksum of the checksums of the parts, if these had this size.
+    case composite(ObjectChecksum, [UInt8], partSize: Int64)
     /// The tag of a multipart object, if its parts had this size.
     case parts(ETag, partSize: Int64)
 
@@ -25,14 +27,16 @@ enum ContentDigest: Sendable, Hashable {
     var isConclusive: Bool {
         switch self {
         case .checksum: true
-        case .md5, .parts: false
+        case .md5, .composite, .parts: false
         }
     }
 
     /// Everything that the object's headers prove, the surest first.
     static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentDigest] {
         if let checksum = checksum(of: metadata) { return [checksum] }
-        if let claim = claimedDigest(of: metadata) { return [claim] }
+        if let claim = claimedDigest(of: metadata) {
+            return composites(of: metadata, partSize: partSize) + [claim]
+        }
         return computed(of: metadata, partSize: partSize)
     }
 
@@ -57,16 +61,65 @@ enum ContentDigest: Sendable, Hashable {
     /// What the store itself made of the content, and not what a writer once said of it.
     static func computed(of metadata: ObjectMetadata, partSize: Int64) -> [ContentDigest] {
         if let checksum = checksum(of: metadata) { return [checksum] }
-        guard let etag = metadata.etag, !metadata.isEncrypted else { return [] }
-        if let digest = etag.md5Digest { return [.md5(digest)] }
-        return partSizes(of: etag, size: metadata.size, own: partSize).map {
-            .parts(etag, partSize: $0)
-        }
+        let composites = composites(of: metadata, partSize: partSize)
+        guard let etag = metadata.etag, !metadata.isEncrypted else { return composites }
+        if let digest = etag.md5Digest { return composites + [.md5(digest)] }
+        guard let count = MultipartETag.partCount(of: etag) else { return composites }
+        return composites
+            + partSizes(count, of: metadata, own: partSize).map { .parts(etag, partSize: $0) }
     }
 
-    /// The part sizes of common tools that cut an object into as many parts as its tag says.
-    private static func partSizes(of etag: ETag, size: Int64, own: Int64) -> [Int64] {
-        guard let count = MultipartETag.partCount(of: etag), size > 0 else { return [] }
+    /// What the cheapest of the functions made of the parts' checksums.
+    private static func composites(
+        of metadata: ObjectMetadata,
+        partSize: Int64
+    ) -> [ContentDigest] {
+        for kind in [.crc32c, .crc32, .crc64nvme, .sha256, .sha1] as [ObjectChecksum] {
+            guard let text = metadata.partChecksums[kind.rawValue],
+                let (value, count) = compositeChecksum(text, kind)
+            else { continue }
+            return partSizes(count, of: metadata, own: partSize).map {
+                .composite(kind, value, partSize: $0)
+            }
+        }
+        return []
+    }
+
+    private static func compositeChecksum(
+        _ text: String,
+        _ kind: ObjectChecksum
+    ) -> (value: [UInt8], partCount: Int)? {
+        let fields = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.count == 2, let value = Base64.decode(fields[0].utf8),
+            value.count == kind.length, let count = parseDecimal(fields[1].utf8),
+            (1...Int64(PartLayout.maximumPartCount)).contains(count)
+        else { return nil }
+        return (value, Int(count))
+    }
+
+    /// True if the store may tell the size of the parts, and a proof depends on it.
+    static func needsPartSize(_ metadata: ObjectMetadata) -> Bool {
+        guard metadata.crc64 == nil, metadata.partSize == nil, checksum(of: metadata) == nil
+        else { return false }
+        // One part is the whole object.
+        if metadata.partChecksums.values.contains(where: { !$0.hasSuffix("-1") }) { return true }
+        guard let etag = metadata.etag, !metadata.isEncrypted else { return false }
+        return MultipartETag.partCount(of: etag) ?? 1 > 1
+    }
+
+    /// The size that the store told, or those of common tools that cut an object into so many
+    /// parts.
+    private static func partSizes(
+        _ count: Int,
+        of metadata: ObjectMetadata,
+        own: Int64
+    ) -> [Int64] {
+        let size = metadata.size
+        guard size > 0 else { return [] }
+        if let told = metadata.partSize, told > 0 {
+            // Otherwise parts differ in size.
+            return (size - 1) / told + 1 == count ? [told] : []
+        }
         let mebibyte: Int64 = 1 << 20
         let least = (size + Int64(count) - 1) / Int64(count)
         let common = [8, 5, 16, 10, 15, 25, 32, 50, 64, 100, 128, 200, 256, 512, 1_024]
@@ -82,7 +135,7 @@ enum ContentDigest: Sendable, Hashable {
     /// Bytes of a digest.
     var digestLength: Int {
         switch self {
-        case .checksum(let kind, _): kind.length
+        case .checksum(let kind, _), .composite(let kind, _, _): kind.length
         case .md5, .parts: 16
         }
     }
@@ -91,22 +144,34 @@ enum ContentDigest: Sendable, Hashable {
     func pieceSize(of size: Int64) -> Int64 {
         switch self {
         case .checksum, .md5: size
-        case .parts(_, let partSize): partSize
+        case .composite(_, _, let partSize), .parts(_, let partSize): partSize
         }
     }
 
     func makeDigest() -> PieceDigest {
-        if case .checksum(let kind, _) = self { PieceDigest(kind) } else { PieceDigest(nil) }
+        switch self {
+        case .checksum(let kind, _), .composite(let kind, _, _): PieceDigest(kind)
+        case .md5: PieceDigest(nil)
+        case .parts: PieceDigest(part: LaneMD5())
+        }
     }
 
     /// True if the digests of all pieces, one after the other, are those of the object.
     func matches(digests: [UInt8]) -> Bool {
         switch self {
         case .checksum(_, let expected): digests == expected
+        case .composite(_, let expected, _): whole(of: digests) == expected
         case .md5(let expected): hexadecimalText(digests) == expected
         case .parts(let tag, _):
             MultipartETag.tag(ofDigests: digests) == ETag(wire: tag.text.lowercased())
         }
+    }
+
+    /// What the digests of the parts become together.
+    private func whole(of digests: [UInt8]) -> [UInt8] {
+        var whole = makeDigest()
+        unsafe whole.update(digests.span.bytes)
+        return whole.finish()
     }
 
     /// Reads the file's first `size` bytes; true if they are what the proof is of.
@@ -117,6 +182,15 @@ enum ContentDigest: Sendable, Hashable {
         unless interruption: Interruption?
     ) throws(LocalError) -> Bool {
         var digests: [UInt8] = []
+        if case .parts(_, let partSize) = self {
+            digests = try PartDigests.digests(
+                of: file,
+                size: size,
+                pieceSize: partSize,
+                unless: interruption
+            )
+            return matches(digests: digests)
+        }
         var digest = makeDigest()
         var offset: Int64 = 0
         repeat {
@@ -153,7 +227,7 @@ extension TransferContext {
     ) async throws -> DigestResult {
         if metadata.crc64 == checksum { return .proven }
         let digests = ContentDigest.all(of: metadata, partSize: partSize)
-        let verdict = try await verdict(file, size: metadata.size, digests, computed: computed)
+        let verdict = try await verdict(file, metadata, digests, computed: computed)
         guard verdict != .proven, metadata.crc64 != nil else { return verdict }
         return .contentMismatch(isSure: true)
     }
@@ -184,17 +258,37 @@ extension TransferContext {
             }
             digests = ContentDigest.claimedDigest(of: metadata).map { [$0] } ?? []
         }
-        return try await verdict(file, size: metadata.size, digests)
+        return try await verdict(file, metadata, digests)
     }
 
-    /// What the first `size` bytes of a file are beside the proofs; one that matches is enough.
+    /// The same headers with the size of the object's parts, where a proof depends on it and the
+    /// store tells it.
+    package func withPartSize(
+        _ metadata: ObjectMetadata,
+        of key: ObjectKey
+    ) async -> ObjectMetadata {
+        guard let etag = metadata.etag, ContentDigest.needsPartSize(metadata) else {
+            return metadata
+        }
+        var metadata = metadata
+        // Without it, the usual sizes are tried.
+        metadata.partSize = try? await store.partSize(
+            objectKey(key),
+            of: etag,
+            versionID: metadata.versionID
+        )
+        return metadata
+    }
+
+    /// What the file is beside the proofs; one that matches is enough.
     private func verdict(
         _ file: OpenFile,
-        size: Int64,
+        _ metadata: ObjectMetadata,
         _ digests: [ContentDigest],
         computed: (proof: ContentDigest, matches: Bool)? = nil
     ) async throws -> DigestResult {
         let directory = directory
+        let size = metadata.size
         for digest in digests {
             var matches = digest == computed?.proof ? computed?.matches : nil
             if matches == nil {
@@ -205,8 +299,16 @@ extension TransferContext {
             if matches == true { return .proven }
         }
         if digests.contains(where: \.isConclusive) { return .contentMismatch(isSure: true) }
-        // A tag of parts that does not match only says that the parts had another size.
-        let hasDigest = digests.contains { if case .md5 = $0 { true } else { false } }
+        let hasDigest = digests.contains { digest in
+            switch digest {
+            case .checksum, .md5: true
+            // Parts of different sizes may begin with one of this size.
+            case .composite: metadata.partSize != nil
+            // That it does not match only says that the parts had another size, or that the tag
+            // is none.
+            case .parts: false
+            }
+        }
         return hasDigest ? .contentMismatch(isSure: false) : .unknown
     }
 }

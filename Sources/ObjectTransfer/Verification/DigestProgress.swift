@@ -15,6 +15,12 @@ struct DigestProgress {
 
         /// Continues the digest with the next bytes of the range.
         func update(_ bytes: RawSpan) { digest.update(bytes) }
+
+        /// The digest where it is that of a part, which may be continued beside others.
+        var part: LaneMD5? {
+            get { digest.part }
+            nonmutating set { digest.part = newValue }
+        }
     }
 
     private struct Piece {
@@ -108,6 +114,11 @@ private final class SharedDigest: @unchecked Sendable {
 
     init(_ digest: consuming PieceDigest) {
         self.digest = digest
+    }
+
+    var part: LaneMD5? {
+        get { digest.part }
+        set { digest.part = newValue }
     }
 
     func update(_ bytes: RawSpan) { digest.update(bytes) }

@@ -8,6 +8,8 @@ struct PieceDigest: ~Copyable {
     private var digest: StreamingDigest?
     private var nvme: CRC64NVME?
     private var crc32: CRC32?
+    /// The MD5 of a part, which may be continued beside others.
+    var part: LaneMD5?
 
     /// Nil for an MD5.
     init(_ checksum: ObjectChecksum?) {
@@ -21,16 +23,23 @@ struct PieceDigest: ~Copyable {
         }
     }
 
+    /// The MD5 of one part of many.
+    init(part: LaneMD5) {
+        self.part = part
+    }
+
     mutating func update(_ bytes: RawSpan) {
         digest?.update(bytes)
         nvme?.update(bytes)
         crc32?.update(bytes)
+        part?.update(bytes)
     }
 
     /// As the store's headers have it: the highest byte of a number first.
     mutating func finish() -> [UInt8] {
         if let nvme { return bigEndianBytes(of: nvme.value) }
         if let crc32 { return bigEndianBytes(of: crc32.value) }
+        if part != nil { return part?.finish() ?? [] }
         return digest?.finish() ?? []
     }
 }

@@ -155,6 +155,7 @@ extension ItemExecutor {
         let open = try await context.disk.run { () throws(LocalError) in
             try directory.openForReading(path)
         }
+        let metadata = await context.transfer.withPartSize(metadata, of: entry.key)
         let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
         if verdict != .proven, verdict != .contentMismatch(isSure: true),
