@@ -11,6 +11,7 @@ internal import Darwin
 enum Main {
     static func main() async {
         StandardDescriptors.occupy()
+        ThreadMemory.limit()
         let environment = ProcessEnvironment.variables()
         CrashPrivacy.begin(environment: environment)
         let invocation: Invocation

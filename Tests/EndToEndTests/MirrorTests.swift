@@ -28,6 +28,23 @@ struct MirrorTests {
         try tree.write("five parts", ramp(5 * part + 17))
     }
 
+    /// Threads reserve addresses by the tens of MiB, of which a run uses little.
+    @Test func `is pushed and pulled in 256 MiB of addresses, with many requests at once`() throws {
+        let workplace = try Workplace()
+        let source = try workplace.makeDirectory("source")
+        for index in 0..<300 { try source.write("small\(index)", ramp(5_000, seed: index)) }
+        try source.write("large", ramp(40 << 20))
+        let target = try workplace.makeDirectory("target")
+        for (action, tree) in [("push", source), ("pull", target), ("pull", target)] {
+            let result = try workplace.shell(
+                "ulimit -v 262144; osssync \(action) '\(tree.path)' '\(workplace.remote)' "
+                    + "--jobs 64 --part-size 1M"
+            )
+            #expect(result.status == 0, "\(action): \(result.diagnostics)\(result.output)")
+        }
+        #expect(try target.entries() == source.entries())
+    }
+
     @Test func `comes back identical, and a second run moves nothing`() throws {
         let workplace = try Workplace()
         let source = try workplace.makeDirectory("source")

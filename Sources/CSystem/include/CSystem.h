@@ -27,6 +27,10 @@ struct osssync_status {
 /// What is at `name`, or with an empty one `directory` itself. `flags` are those of fstatat.
 int osssync_status_at(int directory, const char *name, int flags, struct osssync_status *status);
 
+/// Lets threads share the C library's arenas, and makes their stacks small where addresses are limited (`ulimit -v`). To
+/// be called before there are threads, by the program whose process it is.
+void osssync_limit_thread_memory(void);
+
 int osssync_openat(int directory, const char *path, int flags, unsigned int mode);
 /// Opens beneath `directory`, refusing symbolic links and `..` escapes in every component; fails with ENOSYS where the
 /// kernel has no openat2.
