@@ -29,7 +29,9 @@ public final class InMemoryBucket: Sendable {
         client = BucketClient(store, monitor)
     }
 
-    /// The content of an object; nil if there is none with this key. Setting nil deletes it.
+    /// The content of an object; nil if there is none with this key.
+    ///
+    /// Setting nil deletes it.
     public subscript(key: String) -> [UInt8]? {
         get { store.content(ObjectKey(key)) }
         set { store.set(ObjectKey(key), newValue) }

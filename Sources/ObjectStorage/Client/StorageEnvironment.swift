@@ -9,8 +9,9 @@ package struct StorageEnvironment: Sendable {
     package var randomUnit: @Sendable () -> Double
     /// Must not block.
     package var observe: @Sendable (StorageObservation) -> Void
-    /// Called on the transport's thread with bytes of bodies that were sent, negative for those
-    /// that are sent again, and received; must not block. Nil: nobody counts.
+    /// Called on the transport's thread with bytes of bodies that were sent and received.
+    ///
+    /// Bytes that are sent again are negative first. Must not block. Nil: they are not counted.
     package var onBytes: (@Sendable (_ sent: Int, _ received: Int) -> Void)?
 
     package init(
