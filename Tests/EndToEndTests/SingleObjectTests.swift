@@ -90,7 +90,7 @@ struct SingleObjectTests {
         let file = tree.path + "/film.mov"
         let killed = try ResumeTests.interrupt(
             workplace,
-            ["get", Self.object, file, "--part-size", "1M"],
+            ["get", Self.object, file, "--part-size", "1M", "-j", "4"],
             after: 4 << 20,
             signal: signal
         )
@@ -100,7 +100,7 @@ struct SingleObjectTests {
         // The same file from within its directory.
         let requests = try workplace.requests {
             let again = try workplace.shell(
-                "cd tree && osssync get \(Self.object) ./film.mov --part-size 1M --json"
+                "cd tree && osssync get \(Self.object) ./film.mov --part-size 1M -j 4 --json"
             )
             #expect(again.status == 0, "\(again.diagnostics)")
             #expect(again.items(action: "download", state: "resumed") == [Self.object])

@@ -170,6 +170,7 @@ extension DownloadOptions {
     static var inPieces: DownloadOptions {
         var options = DownloadOptions()
         options.partSize = 16 << 10
+        options.streams = 4
         return options
     }
 }

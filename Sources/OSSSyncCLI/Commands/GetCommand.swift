@@ -14,7 +14,7 @@ struct GetCommand: Sendable {
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
         let (source, subject, path) = try source(streams: options.streams)
         guard context.positional(1) != TransferArguments.stream else {
-            return try await write(source, subject, options)
+            return try await write(source, subject, options, arguments)
         }
         options.recordDirectory = try RecordFolder.path(context.sources)
         let report = TransferReport(context, .download, of: subject)
@@ -45,7 +45,8 @@ struct GetCommand: Sendable {
     private func write(
         _ source: DownloadSource,
         _ subject: String,
-        _ options: DownloadOptions
+        _ options: DownloadOptions,
+        _ arguments: TransferArguments
     ) async throws -> ExitCode {
         guard !context.output.isJSON else {
             throw UsageError.badArgument(
@@ -60,8 +61,8 @@ struct GetCommand: Sendable {
                 try await source.write(
                     to: OutputStream.standardOutput.descriptor,
                     name: "standard output",
-                    partSize: options.partSize,
-                    streams: options.streams,
+                    partSize: arguments.partSize ?? Self.heldPart,
+                    streams: min(options.streams, arguments.streams ?? Self.heldParts),
                     onProgress: { report.note(moved: $0, of: $1) }
                 )
             }
@@ -73,6 +74,10 @@ struct GetCommand: Sendable {
         if !object.isVerified { report.warn(Self.unverified) }
         return .success
     }
+
+    /// Parts of a stream are held in memory.
+    private static let heldPart: Int64 = 8 << 20
+    private static let heldParts = 4
 
     private static let unverified =
         "the store provides no checksum of the content, so only its length was checked"

@@ -36,8 +36,8 @@ extension DownloadSource {
     public func write(
         to descriptor: Int32,
         name: String,
-        partSize: Int64 = DownloadOptions().partSize,
-        streams: Int = DownloadOptions().streams,
+        partSize: Int64 = 8 << 20,
+        streams: Int = 4,
         onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws(SyncError) -> StreamedObject? {
         var options = DownloadOptions()

@@ -45,10 +45,16 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// Records name the file relative to it. Nil: records have absolute paths.
     public var base: String?
-    /// The preferred size of a range, in bytes: 8 MiB.
-    public var partSize: Int64 = 8 << 20
-    /// Ranges that are fetched at once: 4.
-    public var streams = 4
+    /// The preferred size of a range, in bytes: 32 MiB.
+    ///
+    /// An object that is no larger takes one request, if there are enough ``streams`` for it.
+    public var partSize: Int64 = 32 << 20
+    /// Ranges that are fetched at once: 16.
+    ///
+    /// All requests together ask for at most 4 MiB for each of them, the first one for half of
+    /// that: a process that is killed loses no more. A smaller object has fewer requests, and these
+    /// are larger.
+    public var streams = 16
     /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
     ///
     /// A pause closes a connection when all that has arrived is read, or when no more than this is

@@ -49,13 +49,14 @@ extension Downloader {
 
     /// What one request asks for at most, in bytes.
     ///
-    /// A kill costs what it may cost for each stream. Streams for which the object has no range are
-    /// not there, and leave their part to the others.
+    /// A kill costs what it may cost for each stream. The request that opened the object may ask
+    /// for half of that. Streams for which the object has no range are not there, and leave their
+    /// part to the others.
     private func requestLength(_ object: PinnedObject) -> Int64 {
         let most = context.limits.maximumUncheckpointed
         guard gate != nil else { return most }
-        let ranges = max(1, (object.size - 1) / context.partSize + 1)
-        return most * max(1, Int64(context.limits.streamsPerFile) / ranges)
+        let others = max(1, (object.size - 1) / context.partSize)
+        return most * max(1, Int64(context.limits.streamsPerFile) / 2 / others)
     }
 
     /// Fetches `piece`, with which the missing rest of the range begins.
