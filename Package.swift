@@ -144,6 +144,14 @@ let package = Package(
             path: "Tests/SyncTestSupport",
             swiftSettings: swiftSettings
         ),
+        // A process that tests kill.
+        .executableTarget(
+            name: "TransferProgram",
+            dependencies: ["OSSTransfer"],
+            path: "Tests/TransferProgram",
+            packageAccess: false,
+            swiftSettings: swiftSettings
+        ),
         // These define the C library's functions on files: only a program of its own may link them.
         .target(name: "CVirtualFiles", path: "Tests/VirtualFiles"),
         .target(
@@ -176,7 +184,10 @@ let package = Package(
         ),
         tests(
             "OSSTransferTests",
-            ["OSSTransfer", "ObjectStorage", "StorageServer", "StoreFixture", "SyncTestSupport"]
+            [
+                "OSSTransfer", "ObjectStorage", "StorageServer", "StoreFixture", "SyncTestSupport",
+                "TransferProgram",
+            ]
         ),
         tests(
             "OSSTransferFoundationTests",
@@ -218,9 +229,8 @@ if Context.environment["OSSSYNC_PORTABLE"] != nil {
         "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
         "OSSTransferFoundation", "StoreFixture",
     ]
-    let kept = Set(
-        portable + portable.map { $0 + "Tests" } + ["SyncTestSupport", "CSystem", "CChecksums"]
-    )
+    let others = ["SyncTestSupport", "CSystem", "CChecksums", "TransferProgram"]
+    let kept = Set(portable + portable.map { $0 + "Tests" } + others)
     package.targets.removeAll { !kept.contains($0.name) && $0.type != .system }
     package.products.removeAll { !kept.contains($0.name) }
     package.targets.append(

@@ -34,7 +34,7 @@ class Round:
 
     def perform(self):
         def set_up():
-            self.trial = Trial(self.scenario, self.programs, self.shim)
+            self.trial = (self.scenario.trial or Trial)(self.scenario, self.programs, self.shim)
 
         if self.is_over:
             return self.result

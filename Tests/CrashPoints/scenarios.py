@@ -6,7 +6,7 @@ import os
 from stage import interrupt, interrupt_when, noted_parts, received, turn_back
 from Support.files import write
 from trees import content
-from workplace import REMOTE, Violation
+from workplace import REMOTE
 
 MIB = 1 << 20
 
@@ -30,6 +30,8 @@ class Scenario:
     # The manifest is unreadable at first.
     is_damaged: bool = False
     state: str = "mirror/.osssync"
+    # What is looked at, if it is no mirror.
+    trial = None
 
     def command(self, place, arguments=None):
         names = {"DIR": place.mirror, "REMOTE": REMOTE,
@@ -372,10 +374,3 @@ ALL = [
     Scenario("finish-push", ["finish", "DIR", "--round", "r"], ended_push_round, True,
              begin=[["push", "DIR", "--shard", "0/1", "--round", "r", "--delete"]]),
 ]
-
-
-def named(name):
-    for scenario in ALL:
-        if scenario.name == name:
-            return scenario
-    raise Violation(f"there is no scenario '{name}'")

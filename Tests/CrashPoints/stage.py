@@ -117,17 +117,17 @@ class Stage:
 
 # MARK: Interrupted runs
 
-def interrupt(stage, arguments, counter, limit):
+def interrupt(stage, arguments, counter, limit, first=40):
     """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
     server = stage.place.server
     server.forget_requests()
     interrupt_when(stage, arguments, lambda: sum(
-        request[counter] for request in server.requests()) >= limit)
+        request[counter] for request in server.requests()) >= limit, first)
 
 
-def interrupt_when(stage, arguments, is_enough):
+def interrupt_when(stage, arguments, is_enough, first=40):
     """Kills a run, and again, until there is enough of what it leaves."""
-    for number in range(40, 400, 2):
+    for number in range(first, 400, 2):
         run = stage.place.run(arguments, kill=number)
         if run.code == 0:
             raise RuntimeError("the run was over before it was killed")

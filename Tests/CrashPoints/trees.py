@@ -10,6 +10,8 @@ from Support.files import read
 from workplace import Violation
 
 STATE = ".osssync"
+# Of a single transfer, beside its file.
+PARTIAL = ".osssync-"
 CONFLICT = re.compile(r"\.conflict-\d{8}T\d{6}Z-[0-9A-Za-z-]*(?:-\d+)?")
 
 
@@ -125,7 +127,7 @@ class Snapshot:
 
     def is_state(self, path):
         below = os.path.relpath(path, self.place.outer).split("/")
-        return below[0] == "state" or STATE in below
+        return below[0] == "state" or STATE in below or below[-1].startswith(PARTIAL)
 
     def save_bucket(self, folder):
         server = self.place.server

@@ -25,6 +25,8 @@ PREFIX = "mirror/"
 REMOTE = f"oss://{BUCKET}/{PREFIX}"
 # A run that takes longer hangs; ordinary ones take some hundredths of a second.
 PATIENCE = 60
+# In the place of a command of osssync: the rest is for the program that an app would be.
+TRANSFER = "TRANSFER"
 
 
 class Violation(Exception):
@@ -143,7 +145,7 @@ class Workplace:
     """What one worker works with."""
 
     def __init__(self, programs, shim):
-        self.program, server = programs
+        self.program, server, self.transfer_program = programs
         self.shim = shim
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="osssync-crash-", dir=scratch()))
         self.outer = self.path("outer")
@@ -184,7 +186,10 @@ class Workplace:
             "LD_PRELOAD": self.shim, "CRASH_NO_SYNC": "1", "CRASH_ROOTS": self.outer,
             "CRASH_BOOT_ID": self.boot_id_path,
         }
-        starter = Starter([self.program, *arguments, "--json"], environment, self.folder)
+        command = [self.program, *arguments]
+        if arguments[0] == TRANSFER:
+            command = [self.transfer_program, *arguments[1:]]
+        starter = Starter([*command, "--json"], environment, self.folder)
         self.starters[tuple(arguments)] = starter
         return starter
 

@@ -262,12 +262,15 @@ struct TransferManagerFaultTests {
     @Test func `one manager has a directory, and damaged records are left out`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        var manager: TransferManager? = try await fixture.manager()
+        let questions = Questions()
+        var manager: TransferManager? = try await fixture.manager(questions: questions)
         let error = await #expect(throws: SyncError.self) { try await fixture.manager() }
         #expect(error?.code == .locked)
         for name in ["a", "b"] { try await manager?.add(name) }
         let known = await #expect(throws: SyncError.self) { try await manager?.add("a") }
         #expect(known?.code == .alreadyExists)
+        // The app's server was not asked once more.
+        #expect(questions.all == ["a", "b"])
         let unknown = await #expect(throws: SyncError.self) { try await manager?.start("c") }
         #expect(unknown?.code == .notFound)
         let early = await #expect(throws: SyncError.self) { try await manager?.remove("a") }

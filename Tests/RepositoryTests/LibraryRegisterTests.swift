@@ -4,20 +4,23 @@ import Testing
 @Suite("The register of the guides")
 struct LibraryRegisterTests {
     private let register: Register
+    private let defects: Register
     private let lines: [Substring]
 
     init() throws {
         register = try Register(path: "docs/library.md", letter: "L")
+        defects = try Register(path: "docs/library.md", letter: "B")
         lines = try Repository.file("docs/library.md").lines.filter { $0.hasPrefix("| L") }
     }
 
     @Test func `has numbered rows`() {
         let wanted = (1...50).map { $0 < 10 ? "L0\($0)" : "L\($0)" }
         #expect(register.rows.map(\.number) == wanted)
+        #expect(defects.rows.map(\.number) == (1...21).map { $0 < 10 ? "B0\($0)" : "B\($0)" })
     }
 
     @Test func `names tests that exist`() throws {
-        for row in register.rows {
+        for row in register.rows + defects.rows {
             #expect(!row.entries.isEmpty, "\(row.number)")
             for entry in row.entries {
                 #expect(!entry.hasPrefix("not "), "\(row.number): \(entry)")

@@ -5,7 +5,10 @@ struct TransferQueue: Sendable {
     let manager: TransferManager
 
     init(container: String, server: AppServer) async throws(SyncError) {
-        manager = try await TransferManager(directory: container + "/transfers") { name in
+        manager = try await TransferManager(
+            directory: container + "/transfers",
+            base: container
+        ) { name in
             try await server.job(for: name, in: container)
         }
     }

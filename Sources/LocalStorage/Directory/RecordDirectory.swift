@@ -9,8 +9,9 @@ internal import Darwin
 
 /// A private directory of small files, each replaced by one rename.
 ///
-/// Nothing is made durable: after a power cut a file may be old, empty or gone, so readers must
-/// verify its content. Every method blocks on the disk; run them on a ``BlockingQueue``.
+/// Nothing is made durable unless a call asks for it: after a power cut a file may be old, empty or
+/// gone, so readers must verify its content. Every method blocks on the disk; run them on a
+/// ``BlockingQueue``.
 package final class RecordDirectory: Sendable {
     /// The largest file that is read.
     package static let maximumLength = 16 << 20
@@ -19,6 +20,8 @@ package final class RecordDirectory: Sendable {
     package let path: String
     private let directory: OpenDirectory
     private let calls: SystemCalls
+    /// True once a power cut would not lose the directory itself.
+    private let isDurable = Atomic(false)
 
     /// Opens the directory, making its last component if need be, for this user alone; the mode of
     /// an existing one is left as it is.
@@ -68,17 +71,37 @@ package final class RecordDirectory: Sendable {
     /// Puts a file in place of an older one.
     ///
     /// The name of the temporary file says of what it is: one that a killed process left is
-    /// replaced. Only one caller at a time may write a file.
-    package func write(_ name: String, _ content: [UInt8]) throws(LocalError) {
+    /// replaced. Only one caller at a time may write a file. A power cut does not lose one that is
+    /// durable.
+    package func write(
+        _ name: String,
+        _ content: [UInt8],
+        isDurable: Bool = false
+    ) throws(LocalError) {
         try check(name)
         let temporary = name + Self.temporarySuffix
         try calls.unlink(at: directory.descriptor, PathBytes(temporary.utf8))
         try directory.replaceFile(
             PathBytes(name.utf8),
             content,
-            synchronizes: false,
+            synchronizes: isDurable,
             by: temporary
         )
+        if isDurable, !self.isDurable.exchange(true, ordering: .relaxed) {
+            // A parent that is not ours may refuse that; it made this directory durable long ago.
+            _ = try? synchronizeParent()
+        }
+    }
+
+    private func synchronizeParent() throws(LocalError) {
+        let descriptor = try calls.open(
+            at: directory.descriptor,
+            PathBytes("..".utf8),
+            flags: SystemCalls.directoryFlags,
+            mode: 0
+        )
+        let parent = OpenFile(adopting: descriptor, name: "..", calls: calls)
+        try parent.synchronize()
     }
 
     /// Removes a file; it need not exist.

@@ -197,8 +197,9 @@ struct DownloadWork: Sendable {
         do throws(SyncError) {
             let finished = try await attempts.run(gate) { () throws(ItemFailure) in
                 try await self.withRecord { () throws(ItemFailure) in
-                    try await self.record.announce()
+                    // First, so that a refused second transfer of the file leaves no record.
                     try await self.record.removeLeftovers(of: self.destination)
+                    try await self.record.announce()
                     return try await download.run(gate: gate)
                 }
             }

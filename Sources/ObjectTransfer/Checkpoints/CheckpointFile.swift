@@ -7,9 +7,11 @@ package import SyncModel
 /// The file is written when so much is new that it would be a pity to move it again, and at each
 /// pause; what it says is verified before it is believed.
 package actor CheckpointFile: CheckpointStore {
-    /// Bytes that may be on disk or at the store without the file saying so.
-    private static let writeInterval: Int64 = 1 << 20
-    private static let wholeName = "whole_crc64"
+    /// Bytes that may be on disk without the file saying so.
+    private static let downloadInterval: Int64 = 1 << 20
+    /// Bytes that may be at the store without the file saying so; the store lists its parts.
+    private static let uploadInterval: Int64 = 8 << 20
+    static let wholeName = "whole_crc64"
     /// Of a record in which nothing is yet.
     private static let isEmptyName = "empty"
 
@@ -195,10 +197,16 @@ package actor CheckpointFile: CheckpointStore {
             members.append(.init(name: RecordPlace.fileMember, value: .string(destination)))
         }
         let json = members.isEmpty ? nil : JSONText.object(members)
+        // The store keeps the parts of an upload that nothing here knows of any more.
+        let isDurable = upload != nil
         do {
             try await disk.run { () throws(LocalError) in
                 if let json {
-                    try file.directory.write(file.name, [UInt8]((json.text + "\n").utf8))
+                    try file.directory.write(
+                        file.name,
+                        [UInt8]((json.text + "\n").utf8),
+                        isDurable: isDurable
+                    )
                 } else {
                     try file.directory.remove(file.name)
                 }
@@ -212,7 +220,8 @@ package actor CheckpointFile: CheckpointStore {
 
     private func note(_ bytes: Int64) async throws(ItemFailure) {
         unwritten += bytes
-        if unwritten >= Self.writeInterval { try await flush() }
+        let interval = upload == nil ? Self.downloadInterval : Self.uploadInterval
+        if unwritten >= interval { try await flush() }
     }
 
     // MARK: Downloads

@@ -52,6 +52,13 @@ package struct RecordPlace: Sendable {
         self.earlierName = earlierName
     }
 
+    /// The record that a temporary file was to become, if it is one of a transfer.
+    static func record(ofTemporary name: String) -> String? {
+        let record = String(name.prefix { $0 != "." })
+        return [downloadSuffix, uploadSuffix].map { record + $0 }
+            .first { name.hasPrefix($0) && name.count > $0.count }
+    }
+
     /// The name of a record of an identity of the app's.
     package static func name(of identity: String, isDownload: Bool) -> String {
         digest(["identity", identity]) + (isDownload ? downloadSuffix : uploadSuffix)

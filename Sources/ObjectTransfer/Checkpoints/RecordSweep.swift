@@ -43,8 +43,8 @@ package struct RecordSweep: Sendable {
         return removed + (try Self.removeLeftovers(in: directory, olderThan: limit))
     }
 
-    /// Removes temporary files that were last written before `limit`, in seconds since 1970, and
-    /// files of locks that no process has.
+    /// Removes temporary files of records that no process has, others that were last written before
+    /// `limit`, in seconds since 1970, and files of locks that no process has.
     @discardableResult
     package static func removeLeftovers(
         in directory: RecordDirectory,
@@ -52,9 +52,15 @@ package struct RecordSweep: Sendable {
     ) throws(LocalError) -> Int {
         var removed = 0
         for name in try directory.temporaryNames() {
-            let modified = try directory.modified(name)?.seconds ?? .max
-            guard modified < limit ?? .max else { continue }
+            guard let lock = try Self.lock(ofTemporary: name, in: directory) else {
+                let modified = try directory.modified(name)?.seconds ?? .max
+                guard modified < limit ?? .max else { continue }
+                try directory.remove(name)
+                removed += 1
+                continue
+            }
             try directory.remove(name)
+            lock.release()
             removed += 1
         }
         for name in try directory.lockedNames() {
@@ -67,6 +73,21 @@ package struct RecordSweep: Sendable {
             }
         }
         return removed
+    }
+
+    /// The lock of the record that a temporary file was to become; nil if another process has it,
+    /// or the file is of no transfer.
+    private static func lock(
+        ofTemporary name: String,
+        in directory: RecordDirectory
+    ) throws(LocalError) -> RecordLock? {
+        guard let record = RecordPlace.record(ofTemporary: name) else { return nil }
+        do throws(LocalError) {
+            return try directory.lockRecord(record)
+        } catch {
+            guard case .lockHeld = error else { throw error }
+            return nil
+        }
     }
 
     /// Deletes a record that an earlier process left, and the partial file beside `destination`
@@ -98,15 +119,24 @@ package struct RecordSweep: Sendable {
     private func sweep(_ name: String) throws(LocalError) -> Int {
         let lock = try directory.lockRecord(name)
         defer { withExtendedLifetime(lock) {} }
-        let json = try Self.read(name, in: directory)
-        guard let file = json?[RecordPlace.fileMember]?.stringValue,
+        guard let json = try Self.read(name, in: directory) else {
+            // A power cut left it empty, or damaged.
+            try directory.remove(name)
+            return 1
+        }
+        guard let file = json[RecordPlace.fileMember]?.stringValue,
             let destination = try? FileDestination(base.map { $0 + "/" + file } ?? file)
         else { return 0 }
-        let checkpoint = json?[Checkpoint.recordName].flatMap { Checkpoint($0) }
-        let isOld = try directory.modified(name).map { now.seconds - $0.seconds > ageSeconds }
-        var removed = 0
+        let checkpoint = json[Checkpoint.recordName].flatMap { Checkpoint($0) }
+        let isOld = try directory.modified(name).map { now.seconds - $0.seconds >= ageSeconds }
+        var (removed, isUseless) = (0, checkpoint == nil || isOld == true)
         if let parent = try destination.openIfPresent(.standard) {
             let kept = isOld == true ? nil : checkpoint?.partialName
+            if let kept, json[CheckpointFile.wholeName] == nil {
+                // A power cut can leave a record of a file that already has its name.
+                let isGone = try parent.openPartial(kept, expectedSize: nil) == nil
+                isUseless = isUseless || isGone
+            }
             if kept == nil, let old = checkpoint?.partialName,
                 try parent.openPartial(old, expectedSize: nil) != nil
             {
@@ -118,7 +148,7 @@ package struct RecordSweep: Sendable {
             // The volume may not be mounted.
             return removed
         }
-        guard checkpoint == nil || isOld == true else { return removed }
+        guard isUseless else { return removed }
         try directory.remove(name)
         return removed + 1
     }

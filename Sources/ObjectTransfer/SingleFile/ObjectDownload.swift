@@ -76,7 +76,10 @@ package struct ObjectDownload: Sendable {
         let context = services.context(settings.store, directory)
         // Without a record there is nothing that could have put the file there.
         if await record.isWhole, let finished = try await found(context) { return finished }
-        guard isFree else { throw .fileExists }
+        guard isFree else {
+            try await dropUselessRecord(directory)
+            throw .fileExists
+        }
         let finished = try await Downloader.fetch(settings.key, context, gate: gate)
         // If this is not recorded and the process is killed, the file is transferred again.
         try? await record.noteWhole(finished.received)
@@ -122,6 +125,21 @@ package struct ObjectDownload: Sendable {
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
+    }
+
+    /// Forgets a partial file that is gone: a power cut can leave the record of a file that already
+    /// has its name.
+    private func dropUselessRecord(_ directory: MirrorDirectory) async throws(ItemFailure) {
+        guard let name = try await record.download(settings.key)?.partialName else { return }
+        do {
+            let partial = try await services.disk.run { () throws(LocalError) in
+                try directory.openPartial(name, expectedSize: nil)
+            }
+            guard partial == nil else { return }
+        } catch {
+            throw ItemFailure(error)
+        }
+        try await record.forgetDownload()
     }
 
     func dropRecord() async throws(ItemFailure) {

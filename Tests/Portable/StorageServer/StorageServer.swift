@@ -42,7 +42,10 @@ package final class StorageServer: Sendable {
         process.executableURL = URL(fileURLWithPath: programs)
             .appendingPathComponent("osssync-server")
         process.arguments =
-            ["--root", configuration.root, "--credentials", keys.path]
+            [
+                "--root", configuration.root, "--credentials", keys.path,
+                "--clock-offset", "\(configuration.clockOffsetInSeconds)",
+            ]
             + configuration.buckets.flatMap { ["--bucket", $0] }
         let output = Pipe()
         process.standardOutput = output
@@ -133,11 +136,18 @@ package struct ServerConfiguration: Sendable {
     package let root: String
     package let buckets: [String]
     package let credentials: [ServerCredentials]
+    package let clockOffsetInSeconds: Int64
 
-    package init(root: String, buckets: [String], credentials: [ServerCredentials]) {
+    package init(
+        root: String,
+        buckets: [String],
+        credentials: [ServerCredentials],
+        clockOffsetInSeconds: Int64 = 0
+    ) {
         self.root = root
         self.buckets = buckets
         self.credentials = credentials
+        self.clockOffsetInSeconds = clockOffsetInSeconds
     }
 }
 

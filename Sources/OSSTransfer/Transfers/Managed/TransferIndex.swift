@@ -37,11 +37,14 @@ final class TransferIndex: Sendable {
     private static let suffix = ".transfer.json"
 
     private let directory: RecordDirectory
+    /// What paths below it are relative to.
+    private let base: String?
     /// Two managers would move the same bytes twice.
     private let lock: RecordLock
 
-    init(path: String) throws(LocalError) {
+    init(path: String, base: String?) throws(LocalError) {
         directory = try RecordDirectory(path: path)
+        self.base = base
         lock = try directory.lock("manager.lock")
         try RecordSweep.removeLeftovers(in: directory, olderThan: nil)
     }
@@ -52,9 +55,11 @@ final class TransferIndex: Sendable {
         for name in try directory.names(endingIn: Self.suffix) {
             guard let bytes = try directory.read(name),
                 let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
-                let number = json["number"]?.decimal, let transfer = ManagedTransfer(json),
+                let number = json["number"]?.decimal, let transfer = ManagedTransfer(json, base),
                 Self.name(transfer.identifier) == name
             else { continue }
+            // A process that was killed had written down the end and not yet forgotten how.
+            if transfer.state == .finished { try directory.remove(Self.record(of: transfer)) }
             let file =
                 transfer.kind == .download
                 ? try? RecordPlace.relative(transfer.path, to: nil) : nil
@@ -64,8 +69,17 @@ final class TransferIndex: Sendable {
     }
 
     func save(_ transfer: ManagedTransfer, number: Int64) throws(LocalError) {
-        let json = transfer.json(number: number)
+        let json = transfer.json(number: number, below: relative(transfer.path))
         try directory.write(Self.name(transfer.identifier), [UInt8]((json.text + "\n").utf8))
+    }
+
+    /// The base, if `path` is below it.
+    func base(above path: String) -> String? { relative(path).flatMap { _ in base } }
+
+    /// The path below the base; nil if it is elsewhere.
+    private func relative(_ path: String) -> String? {
+        guard let base else { return nil }
+        return try? RecordPlace.relative(path, to: base)
     }
 
     func remove(_ identifier: String) throws(LocalError) {
@@ -74,14 +88,16 @@ final class TransferIndex: Sendable {
 
     /// Deletes what an unfinished transfer left on this machine.
     func discard(_ transfer: ManagedTransfer) throws(LocalError) {
-        let name = RecordPlace.name(
-            of: transfer.identifier,
-            isDownload: transfer.kind == .download
-        )
+        let name = Self.record(of: transfer)
         guard transfer.kind == .download, let file = try? FileDestination(transfer.path) else {
             return try directory.remove(name)
         }
         try RecordSweep.discard(name, in: directory, beside: file)
+    }
+
+    /// The record of the transfer itself.
+    private static func record(of transfer: ManagedTransfer) -> String {
+        RecordPlace.name(of: transfer.identifier, isDownload: transfer.kind == .download)
     }
 
     private static func name(_ identifier: String) -> String {
@@ -92,8 +108,10 @@ final class TransferIndex: Sendable {
 // MARK: - The form of a file
 
 extension ManagedTransfer {
-    fileprivate func json(number: Int64) -> JSONText {
+    /// The content of its file; `relative` is the path below the base, nil for one elsewhere.
+    fileprivate func json(number: Int64, below relative: String?) -> JSONText {
         .object([
+            .init(name: "below_base", value: relative.map { .string($0) } ?? .null),
             .init(name: "number", value: .number(String(number))),
             .init(name: "identifier", value: .string(identifier)),
             .init(name: "kind", value: .string(kind.rawValue)),
@@ -108,8 +126,8 @@ extension ManagedTransfer {
         ])
     }
 
-    /// Nil if it is not what ``json(number:)`` makes.
-    fileprivate init?(_ json: JSONText) {
+    /// Nil if it is not what ``json(number:below:)`` makes.
+    fileprivate init?(_ json: JSONText, _ base: String?) {
         guard let identifier = json["identifier"]?.content,
             let kind = json["kind"]?.content.flatMap(TransferJob.Kind.init),
             let path = json["path"]?.content,
@@ -119,7 +137,7 @@ extension ManagedTransfer {
         self.init(
             identifier: identifier,
             kind: kind,
-            path: path,
+            path: Self.path(path, below: json["below_base"]?.content, base),
             context: json["context"]?.content ?? "",
             pauseReason: json["pause_reason"]?.content,
             // An earlier version wrote neither.
@@ -130,6 +148,14 @@ extension ManagedTransfer {
             completedBytes: completed,
             totalBytes: json["total"]?.decimal
         )
+    }
+}
+
+extension ManagedTransfer {
+    /// The path as it was given, or where it is since its base was moved.
+    private static func path(_ path: String, below relative: String?, _ base: String?) -> String {
+        guard let relative, let base else { return path }
+        return base + "/" + relative
     }
 }
 

@@ -67,12 +67,14 @@ public struct TransferJob: Sendable {
     func work(
         _ identifier: String,
         directory: String,
+        base: String?,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
     ) throws(SyncError) -> ManagedWork {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
             options.identity = identifier
+            options.base = options.base ?? base
             options.keepsRecord = true
             return .download(
                 try ResumableDownload(

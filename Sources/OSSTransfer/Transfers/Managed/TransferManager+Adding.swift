@@ -28,6 +28,8 @@ extension TransferManager {
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try Self.check(identifier)
+        // Before the provider is asked.
+        try requireFree(identifier)
         let known: TransferJob
         if let job {
             known = job
@@ -102,15 +104,8 @@ extension TransferManager {
         isAsked: Bool
     ) async throws(SyncError) {
         let identifier = transfer.identifier
-        let id = ObjectKey(identifier)
-        let isFree =
-            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
-        guard isFree, arriving.insert(id).inserted else {
-            throw SyncError(
-                code: .alreadyExists,
-                message: "'\(displayText(identifier))': this transfer already exists"
-            )
-        }
+        let id = try requireFree(identifier)
+        arriving.insert(id)
         defer { arriving.remove(id) }
         let file = await file(of: transfer.kind, transfer.path)
         if let file {
@@ -138,8 +133,30 @@ extension TransferManager {
         entries[id] = entry
     }
 
+    /// - Throws: `alreadyExists` if there is one that has not finished, or is being added.
+    @discardableResult
+    private func requireFree(_ identifier: String) throws(SyncError) -> ObjectKey {
+        let id = ObjectKey(identifier)
+        let isFree =
+            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
+        guard isFree, !arriving.contains(id) else {
+            throw SyncError(
+                code: .alreadyExists,
+                message: "'\(displayText(identifier))': this transfer already exists"
+            )
+        }
+        return id
+    }
+
+    /// Notes where a transfer downloads to by now; nil for an upload.
+    func owns(_ file: String?, _ id: ObjectKey) {
+        if let old = entries[id]?.file, old != file, files[old] == id { files[old] = nil }
+        entries[id]?.file = file
+        if let file, hasNoOther(file, but: id) { files[file] = id }
+    }
+
     /// The one path of a download's file; nil for an upload, and where there is no such directory.
-    private func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
+    func file(of kind: TransferJob.Kind, _ path: String) async -> String? {
         guard kind == .download else { return nil }
         return await disk.run { try? RecordPlace.relative(path, to: nil) }
     }

@@ -224,8 +224,10 @@ extension TransferManager {
         entries[id]?.job = job
         // The app's container may have moved.
         entries[id]?.transfer.path = job.path
-        let broadcaster = broadcaster
-        return try job.work(identifier, directory: directory) { notice in
+        owns(await file(of: job.kind, job.path), id)
+        let (broadcaster, index) = (broadcaster, index)
+        let base = await disk.run { index.base(above: job.path) }
+        return try job.work(identifier, directory: directory, base: base) { notice in
             broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
         }
     }

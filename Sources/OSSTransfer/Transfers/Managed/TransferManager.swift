@@ -83,6 +83,9 @@ public actor TransferManager {
     ///   - directory: Where records are kept. It is made if it is missing, for this user alone; its
     ///     parent must exist. One manager at a time has it.
     ///   - limit: Transfers that run at once, at least 1; each has several connections.
+    ///   - base: A directory above the files that may be moved together with them, such as an app's
+    ///     container: paths below it are stored relative to it. A download whose options name no
+    ///     ``DownloadOptions/base`` has this one.
     ///   - providerLimit: How long the provider may take; then the attempt fails with code
     ///     `credentials`. The provider's task is cancelled, and not waited for.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
@@ -94,6 +97,7 @@ public actor TransferManager {
     public init(
         directory: String,
         limit: Int = 3,
+        base: String? = nil,
         providerLimit: Duration = .seconds(60),
         provider: @escaping Provider
     ) async throws(SyncError) {
@@ -115,7 +119,7 @@ public actor TransferManager {
         do throws(LocalError) {
             let (index, found) = try await disk.run {
                 () throws(LocalError) -> (TransferIndex, [TransferIndex.Found]) in
-                let index = try TransferIndex(path: directory)
+                let index = try TransferIndex(path: directory, base: base)
                 return (index, try index.load())
             }
             self.index = index
