@@ -65,7 +65,7 @@ extension MemoryStore {
         let numbers = MemoryAddress.contents(of: "PartNumber", in: text)
         for (number, tag) in zip(numbers, MemoryAddress.contents(of: "ETag", in: text)) {
             guard let part = Int(number).flatMap({ upload.parts[$0] }),
-                MemoryAddress.unescaped(tag).contains(part.etag)
+                unquoted(MemoryAddress.unescaped(tag)) == part.etag
             else { return failure(400, "InvalidPart") }
             bytes += part.bytes
         }

@@ -317,7 +317,8 @@ private struct Restorer {
                     path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
                     ?? [UInt8(ascii: "/")] + source.bytes
                 place = try RelativePath(path: ObjectKey(target.bytes + rest))
-                item.target = place.display
+                item.target = place.text
+                item.displayTarget = place.display
             }
             let outcome =
                 isDryRun
