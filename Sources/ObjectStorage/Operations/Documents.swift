@@ -60,7 +60,11 @@ extension StorageDialect {
         var (whole, parts): ([String: String], [String: String]) = ([:], [:])
         for name in ["sha256", "crc64nvme", "sha1", "crc32c", "crc32"] {
             guard let value = head[headerPrefix, "checksum-" + name] else { continue }
-            if value.utf8.contains(UInt8(ascii: "-")) { parts[name] = value } else { whole[name] = value }
+            if value.utf8.contains(UInt8(ascii: "-")) {
+                parts[name] = value
+            } else {
+                whole[name] = value
+            }
         }
         // Without the parts' number it is of neither.
         return head[headerPrefix, "checksum-type"] == "COMPOSITE" ? ([:], parts) : (whole, parts)
