@@ -126,7 +126,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
                 + "downloaded; the local file is unchanged; run again once it stops changing"
         case .corrupt(let expected, let found):
             "the content has CRC-64 \(found.value), but the service reports \(expected.value), "
-                + "twice; the local file is untouched"
+                + "twice; the local file is unchanged"
         case .contentMismatch:
             "the content did not match the service's digest, twice; the local file is "
                 + "untouched"

@@ -191,7 +191,7 @@ def _(place):
 def _(place):
     tree = pulled(place)
     place.faults(place.fault("GetObject", {"replaceObject": {"at": 0}}, "victim"))
-    skips(place, place.pull("--delete"), tree, "was replaced 4 times", "local file is untouched")
+    skips(place, place.pull("--delete"), tree, "was replaced 4 times", "local file is unchanged")
     equal(len(place.requests("GetObject", "victim")), 4, "requests of the victim")
     tree["victim"] = place.get("victim")
     recovers(place, tree)
@@ -268,7 +268,7 @@ def _(place):
 def _(place):
     tree = pulled(place)
     place.faults(place.fault("GetObject", {"flip": 2000}, "victim"))
-    skips(place, place.pull("--delete"), tree, "CRC-64", "twice", "local file is untouched")
+    skips(place, place.pull("--delete"), tree, "CRC-64", "twice", "local file is unchanged")
     equal(len(place.requests("GetObject", "victim")), 2, "requests of the victim")
     recovers(place, tree)
 

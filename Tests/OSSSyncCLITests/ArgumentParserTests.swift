@@ -183,6 +183,7 @@ struct ArgumentParserTests {
     @Test(arguments: [
         ("stats", "status"), ("cancle", "cancel"), ("compl", "completions"), ("x", nil),
         ("pu", "put"), ("", nil), ("synchronize", nil), ("doctro", "doctor"),
+        ("puhs", "push"), ("plul", "pull"),
     ])
     func `the nearest word is the one with the fewest edits`(text: String, word: String?) {
         #expect(Nearest.word(to: text, among: CommandName.allCases.map(\.rawValue)) == word)

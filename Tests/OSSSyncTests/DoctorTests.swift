@@ -146,7 +146,7 @@ struct DoctorTests {
         let absent = await examine(home, directory: "dir", Self.keys)
         #expect(absent.map(\.subject) == ["configuration", "disk"])
         #expect(absent.map(\.state) == [.bad, .bad])
-        #expect(absent[0].message.contains("is not linked with a remote"))
+        #expect(absent[0].message.contains("does not exist"))
         #expect(absent[1].message.hasSuffix("cannot be opened; check that it exists and is yours"))
 
         try await withServer(home) { environment in

@@ -108,6 +108,36 @@ struct TransferQueueTests {
         #expect(fixture.content("file") == Self.content)
     }
 
+    @Test func `a provider that had no connection is asked again when there is a network`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let (client, path) = (try fixture.client(), fixture.path("file"))
+        try await client.put(Self.content, to: "object")
+        let isOnline = Atomic(false)
+        let manager = try await TransferManager(directory: fixture.path("transfers")) { id in
+            guard id != "gone" else { throw SyncError(code: .notFound, message: "no such job") }
+            guard isOnline.load(ordering: .relaxed) else {
+                let text = "the app's server was not reached"
+                throw SyncError(code: .remoteUnreachable, message: text, isRetryable: true)
+            }
+            return .download(.object(client, key: "object"), to: path)
+        }
+        try await manager.add("a", kind: .download, path: path)
+        try await manager.add("gone", kind: .download, path: fixture.path("other"))
+        try await manager.startAll()
+        try await manager.runUntilIdle()
+        #expect(await manager["a"]?.state == .failed)
+        isOnline.store(true, ordering: .relaxed)
+        await manager.networkChanged()
+        try await manager.runUntilIdle()
+        #expect(await manager["a"]?.state == .finished)
+        // Another try helps it no more than the first.
+        #expect(await manager["gone"]?.state == .failed)
+        #expect(fixture.content("file") == Self.content)
+    }
+
     /// Blocks until it is released.
     private final class Blocker: TransferListener {
         let isReleased = DispatchSemaphore(value: 0)

@@ -34,6 +34,30 @@ extension DirectoryMirror {
             .cut(options, by: inventory, onWarning: onWarning)
     }
 
+    /// Another bucket, reached as a configuration says; by an app's own choices, only the mirror's.
+    private func bucketClient(of object: ObjectReference) throws(SyncError) -> BucketClient {
+        guard let sources else {
+            guard object.bucket == remote.bucket else {
+                throw SyncError(
+                    code: .configuration,
+                    message:
+                        "'\(object.display)' is not in the bucket of the mirror, and how to reach "
+                        + "it is not known; download what is needed, and specify the file"
+                )
+            }
+            return try bucketClient()
+        }
+        return try BucketClient(
+            object.bucket,
+            dialect: object.dialect,
+            connection: try ResolvedConnection(
+                Remote(dialect: object.dialect, bucket: object.bucket, prefix: ""),
+                link: link,
+                sources: sources
+            )
+        )
+    }
+
     private func inventoryLocation(_ text: String) throws(SyncError) -> Inventory.Location {
         guard text.hasPrefix("oss://") || text.hasPrefix("s3://") else { return .file(text) }
         let reference = try ObjectReference(parsing: text)

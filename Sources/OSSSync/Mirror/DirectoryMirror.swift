@@ -21,11 +21,11 @@ public struct DirectoryMirror: Sendable {
     public let directory: String
     /// The remote.
     public let remote: Remote
-    private let link: LinkFile?
+    let link: LinkFile?
     /// The text of the directory's configuration, with lines that are not about the link.
     private let linkContent: [UInt8]?
     /// Nil for a mirror that an app configured, which needs no link.
-    private let sources: ConfigurationSources?
+    let sources: ConfigurationSources?
     private let stateDirectory: String?
     private let deviceName: String
     let connection: ResolvedConnection
@@ -101,10 +101,13 @@ public struct DirectoryMirror: Sendable {
             link = nil
         }
         guard let chosen = remote ?? linked else {
+            // Most likely its name is mistyped, and a link would create it.
+            try MirrorLink.require(directory: directory)
             throw SyncError(
                 code: .configuration,
-                message: "'\(shown)' is not linked with a remote; specify one, or run "
-                    + "'osssync init DIR REMOTE' first"
+                message:
+                    "'\(shown)' is not linked with a remote; specify one as oss://BUCKET/PREFIX "
+                    + "or s3://BUCKET/PREFIX, or run 'osssync init DIR REMOTE' first"
             )
         }
         self.directory = directory
@@ -318,30 +321,6 @@ public struct DirectoryMirror: Sendable {
     /// The bucket, for single calls; its keys are whole, with the remote's prefix.
     public func bucketClient() throws(SyncError) -> BucketClient {
         try BucketClient(remote.bucket, dialect: remote.dialect, connection: connection)
-    }
-
-    /// Another bucket, reached as a configuration says; by an app's own choices, only the mirror's.
-    func bucketClient(of object: ObjectReference) throws(SyncError) -> BucketClient {
-        guard let sources else {
-            guard object.bucket == remote.bucket else {
-                throw SyncError(
-                    code: .configuration,
-                    message:
-                        "'\(object.display)' is not in the bucket of the mirror, and how to reach "
-                        + "it is not known; download what is needed, and specify the file"
-                )
-            }
-            return try bucketClient()
-        }
-        return try BucketClient(
-            object.bucket,
-            dialect: object.dialect,
-            connection: try ResolvedConnection(
-                Remote(dialect: object.dialect, bucket: object.bucket, prefix: ""),
-                link: link,
-                sources: sources
-            )
-        )
     }
 
     /// What requests would be signed with now.

@@ -15,18 +15,24 @@ enum Nearest {
         return longer.count == 1 && typed.count > 2 ? longer[0] : nil
     }
 
-    /// The number of bytes to insert, drop or replace to make one text from the other.
+    /// The number of bytes to insert, drop, replace or exchange with their neighbour to make one
+    /// text from the other.
     private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var row = Array(0...right.count)
-        for (leftIndex, leftByte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = leftIndex + 1
-            for (rightIndex, rightByte) in right.enumerated() {
-                let replaced = diagonal + (leftByte == rightByte ? 0 : 1)
-                diagonal = row[rightIndex + 1]
-                row[rightIndex + 1] = min(replaced, min(diagonal, row[rightIndex]) + 1)
+        var rows = [Array(0...right.count)]
+        for (above, leftByte) in left.enumerated() {
+            var row = [above + 1]
+            for (before, rightByte) in right.enumerated() {
+                var edits = rows[above][before] + (leftByte == rightByte ? 0 : 1)
+                edits = min(edits, rows[above][before + 1] + 1, row[before] + 1)
+                if above > 0, before > 0, leftByte == right[before - 1],
+                    left[above - 1] == rightByte
+                {
+                    edits = min(edits, rows[above - 1][before - 1] + 1)
+                }
+                row.append(edits)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

@@ -164,15 +164,15 @@ enum OptionTable {
             value: .text("N"),
             .transfer,
             "make at most N requests at once (default auto: adapt to the connection and the "
-                + "service; 4 for get and put)"
+                + "service; 16 for get to a file, 4 for put and streams)"
         ),
         OptionSpecification(
             .partSize,
             value: .text("SIZE"),
             .transfer,
             "transfer large files in parts of SIZE, such as 8M; "
-                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 2M for put of "
-                + "a file)"
+                + "from 100K to 5G (default \(RunOptions.standard.partSize >> 20)M; 32M for get to "
+                + "a file, 2M for put of a file)"
         ),
     ]
 

@@ -41,8 +41,6 @@ extension ShardedRun {
             )
         }
         let results = found.compactMap { $0 }
-        // Deleted once, the same numbers are no reason to refuse.
-        if try round.hasEnded(in: directory), results.allSatisfy(\.isComplete) { return }
         reportUndone(results)
         let check = DeletionGuard.sum(
             of: results.map(\.check),
@@ -50,7 +48,10 @@ extension ShardedRun {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
-        switch check.verdict {
+        // Deleted once, the same numbers are no reason to refuse. The shards are opened again: the
+        // first time may have failed to close one.
+        let isRepeated = try round.hasEnded(in: directory) && results.allSatisfy(\.isComplete)
+        switch isRepeated ? .allowed : check.verdict {
         case .refused(let refusal):
             holdBack(refusal.message)
             count { $0.shards?.deletionsWaiting = check.deletions }

@@ -144,8 +144,8 @@ final class RunState: @unchecked Sendable {
     func follow(_ item: ItemEvent) {
         items.append(item)
         switch item.state {
-        case .started, .resumed: underWay.insert(item.key)
-        case .done, .failed, .skipped: underWay.remove(item.key)
+        case .started, .resumed: underWay.insert(item.displayKey)
+        case .done, .failed, .skipped: underWay.remove(item.displayKey)
         case .planned: break
         }
     }
@@ -170,7 +170,7 @@ final class RunState: @unchecked Sendable {
 
     func hasItem(_ key: ObjectKey, where isMeant: (ItemEvent) -> Bool) -> Bool {
         let name = key.display
-        return items.contains { $0.key == name && isMeant($0) }
+        return items.contains { $0.displayKey == name && isMeant($0) }
     }
 }
 

@@ -161,7 +161,7 @@ final class TwoMachines: @unchecked Sendable {
             do {
                 run.summary = try await engine.run(.sync, options: engineOptions) { event in
                     if case .item(let item) = event {
-                        let words = "\(item.action) \(item.state) \(item.key)"
+                        let words = "\(item.action) \(item.state) \(item.displayKey)"
                         trace.trace.say("    \(words) \(item.message ?? "")")
                     }
                 }

@@ -67,7 +67,7 @@ extension World {
     /// What must be true of any run that deletes anything.
     func judgeDeletionPolicy(_ run: RunState, _ path: ObjectKey) {
         let name = path.display
-        let own = run.items.firstIndex { $0.action == .deleteLocal && $0.key == name }
+        let own = run.items.firstIndex { $0.action == .deleteLocal && $0.displayKey == name }
         let before = run.items.prefix(upTo: own ?? run.items.count)
         // One deletion that fails says nothing of the others.
         let failed = before.first { item in
@@ -76,7 +76,7 @@ extension World {
         if let failed, run.deletions == 1 {
             report(
                 .noDeletionOnDoubt,
-                "'\(path.display)' was deleted although '\(failed.key)' had failed"
+                "'\(path.display)' was deleted although '\(failed.displayKey)' had failed"
             )
         }
         if run.options.direction != .pull, run.hasMissedFiles {
@@ -104,12 +104,12 @@ extension World {
         for item in run.items where item.action == .upload && item.state == .failed {
             guard item.message?.contains("dropped the unfinished upload") == true else { continue }
             for key in run.written.sorted() {
-                guard let path = Self.relative(key), path.display == item.key,
+                guard let path = Self.relative(key), path.display == item.displayKey,
                     let object = service.bucket.objects[key], object.author == .tool,
                     let content = model.contents.identify(object.bytes),
                     tree.entries[path] == .file(content)
                 else { continue }
-                report(.truthfulSummary, "'\(item.key)' was uploaded, and called dropped")
+                report(.truthfulSummary, "'\(item.displayKey)' was uploaded, and called dropped")
             }
         }
     }

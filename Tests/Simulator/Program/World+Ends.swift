@@ -11,9 +11,9 @@ extension World {
         case .item(let item):
             run.follow(item)
             scheduler.trace.say(
-                "    \(item.action) \(item.state) \(item.key) \(item.message ?? "")"
+                "    \(item.action) \(item.state) \(item.displayKey) \(item.message ?? "")"
             )
-            judgeText(item.key)
+            judgeText(item.displayKey)
             judgeText(item.message ?? "")
         case .retry, .excluded: break
         case .warning(let message):

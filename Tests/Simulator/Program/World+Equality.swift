@@ -101,7 +101,7 @@ extension World {
             // Nor is the content of one that is gone uploaded in its place.
             if object == nil,
                 run.items.contains(where: { item in
-                    item.key == path.display && item.message?.contains("was a link") == true
+                    item.displayKey == path.display && item.message?.contains("was a link") == true
                 })
             {
                 continue

@@ -31,7 +31,7 @@ extension World {
         guard violations.isEmpty, let forced = quietRun(isForced: true) else { return }
         // What a link leads to may have been replaced by the run itself, and rules that it brought
         // or deleted hide other names than those of its beginning.
-        let hasOtherRules = forced.items.contains { $0.key == Self.ignoreFile.display }
+        let hasOtherRules = forced.items.contains { $0.displayKey == Self.ignoreFile.display }
         if forced.summary?.isComplete == false || hasOtherRules {
             guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
         }
@@ -166,7 +166,7 @@ extension World {
         ]
         for (name, count) in changes where count != 0 {
             let items = run.items.filter { $0.state != .skipped }.prefix(3).map { item in
-                "\(item.action) \(item.key) \(item.state) \(item.message ?? "")"
+                "\(item.action) \(item.displayKey) \(item.state) \(item.message ?? "")"
             }
             report(.convergence, "a second quiet run has \(name) \(count): \(items)")
         }

@@ -86,7 +86,7 @@ extension World {
         }
         for item in lastRun?.items ?? [] where item.state == .failed {
             guard item.message?.contains("o space left") == true else { continue }
-            report(.convergence, "'\(item.key)' has no room: \(item.message ?? "")")
+            report(.convergence, "'\(item.displayKey)' has no room: \(item.message ?? "")")
         }
     }
 

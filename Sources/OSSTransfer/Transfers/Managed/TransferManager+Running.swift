@@ -146,7 +146,8 @@ extension TransferManager {
         entry.transfer = transfer
         switch ending {
         case .finished: (entry.job, entry.wanted) = (nil, entry.isLeaving ? wanted : .nothing)
-        case .failed:
+        case .failed(let error):
+            entry.mayRetry = error.isRetryable
             // The addresses or credentials may be what failed: the next attempt asks for others.
             if entry.isAsked { entry.job = nil }
             if !entry.isLeaving { entry.wanted = .nothing }

@@ -127,11 +127,20 @@ extension TransferManager {
         for id in paused { try await startIfKnown(id) }
     }
 
-    /// Ends the wait of all transfers that lost their connection: they try again at once.
+    /// Ends the wait of all transfers that lost their connection: they retry at once.
     ///
-    /// For an app that is told that there is a network again, which is of the same kind.
+    /// Transfers that failed with an error that is retryable in this process, also because the
+    /// provider could not reach its server, start again when their turn comes. For an app that is
+    /// notified that there is a network again, of the same kind.
     public func networkChanged() {
-        for entry in entries.values { entry.work?.networkChanged() }
+        for (id, entry) in entries {
+            entry.work?.networkChanged()
+            guard entry.transfer.state == .failed, entry.mayRetry, !entry.isLeaving else {
+                continue
+            }
+            entries[id]?.wanted = .running
+            takeTurn(id)
+        }
     }
 
     /// Tells of another network: transfers that may not run over it stop, and wait until the
