@@ -223,6 +223,39 @@ struct S3DialectTests {
         #expect(error?.message == "HeadObject of 'k' failed: the service answered 403. " + advice)
     }
 
+    /// Without the size of parts, only a proof is lost: it is not worth a pause.
+    @Test(arguments: [
+        ("500 Internal Server Error", 2), ("503 Slow Down", 2), ("404 Not Found", 2),
+        ("501 Not Implemented", 1), ("405 Method Not Allowed", 1),
+    ])
+    func `the size of parts is asked for once`(status: String, requests: Int) async throws {
+        let fixture = try fixture { _, _ in [.response(status, body: [])] }
+        for key in ["a", "b"] as [ObjectKey] {
+            let size = try? await fixture.client.partSize(
+                key,
+                of: ETag(wire: "\"a\""),
+                versionID: nil
+            )
+            #expect((size ?? nil) == nil)
+        }
+        let seen = fixture.server.requests
+        #expect(seen.count == requests)
+        #expect(seen.allSatisfy { $0.method == "HEAD" && $0.target.hasSuffix("?partNumber=1") })
+        #expect(fixture.recorder.pauses.isEmpty)
+        #expect(fixture.recorder.throttles.isEmpty)
+    }
+
+    @Test func `the size of parts is that of the first`() async throws {
+        let fixture = try fixture { request, _ in
+            let lines = ["ETag: \"a\"", "Content-Range: bytes 0-11/20", "Content-Length: 12"]
+            let head = ["HTTP/1.1 206 Partial Content"] + lines
+            return [.send([UInt8]((head.joined(separator: "\r\n") + "\r\n\r\n").utf8))]
+        }
+        let client = fixture.client
+        #expect(try await client.partSize("k", of: ETag(wire: "\"a\""), versionID: nil) == 12)
+        #expect(try await client.partSize("k", of: ETag(wire: "\"b\""), versionID: nil) == nil)
+    }
+
     @Test func `metadata tell the checksum that the writer stored`() async throws {
         let fixture = try fixture { _, _ in
             [

@@ -63,4 +63,58 @@ struct StreamTests {
         #expect(result(metadata(9, etag: tag), bytes, pieces: [3, 3, 3]) == .proven)
         #expect(result(metadata(9, etag: tag), bytes, pieces: [9], partSize: 3) == .unknown)
     }
+
+    /// An object in parts of six bytes, with the CRC-32 of those of its parts.
+    private func composite(_ bytes: [UInt8], partSize: Int = 6) -> ObjectMetadata {
+        var checksums: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: partSize) {
+            checksums += checksum(Array(bytes[start..<min(start + partSize, bytes.count)]))
+        }
+        let count = checksums.count / 4
+        var object = metadata(bytes.count, etag: "x")
+        object.partChecksums = ["crc32": "\(Base64.encode(checksum(checksums)))-\(count)"]
+        return object
+    }
+
+    private func checksum(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = PieceDigest(.crc32)
+        unsafe digest.update(bytes.span.bytes)
+        return digest.finish()
+    }
+
+    @Test func `parts of another size than was guessed leave the digest of the whole`() {
+        let bytes = Array("123456789".utf8)
+        let damaged = Array("123456788".utf8)
+        var object = composite(bytes)
+        #expect(result(object, bytes, pieces: [4, 5], partSize: 6) == .proven)
+        #expect(result(object, bytes, pieces: [4, 5], partSize: 5) == .unknown)
+        object.userMetadata["md5chksum"] = Base64.encode(Digest.md5(bytes))
+        for guess in [5, 6] as [Int64] {
+            #expect(result(object, bytes, pieces: [4, 5], partSize: guess) == .proven)
+            #expect(
+                result(object, damaged, pieces: [4, 5], partSize: guess)
+                    == .contentMismatch(isSure: false)
+            )
+        }
+        // A tool that replaces content may keep the metadata.
+        object.userMetadata["md5chksum"] = Base64.encode(Digest.md5(damaged))
+        #expect(result(object, bytes, pieces: [9], partSize: 6) == .proven)
+        object.userMetadata = [:]
+        object.etag = ETag(wire: hexadecimalText(Digest.md5(bytes)))
+        #expect(result(object, bytes, pieces: [9], partSize: 5) == .proven)
+        #expect(
+            result(object, damaged, pieces: [9], partSize: 5) == .contentMismatch(isSure: false)
+        )
+    }
+
+    @Test func `a checksum of parts whose size is known shows damage`() {
+        let bytes = Array("123456789".utf8)
+        let damaged = Array("123456788".utf8)
+        var told = composite(bytes)
+        told.partSize = 6
+        for object in [told, composite(bytes, partSize: 9)] {
+            #expect(result(object, bytes, pieces: [4, 5]) == .proven)
+            #expect(result(object, damaged, pieces: [9]) == .contentMismatch(isSure: false))
+        }
+    }
 }

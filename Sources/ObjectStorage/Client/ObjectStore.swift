@@ -11,7 +11,7 @@ package protocol ObjectStore: Sendable {
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage
     func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata
     /// Bytes of the first of the parts that an object was made of; nil where the store does not
-    /// tell it.
+    /// tell it. The one operation that is not repeated: a proof depends on it, and nothing else.
     func partSize(
         _ key: ObjectKey,
         of etag: ETag,

@@ -30,6 +30,8 @@ package final class StorageClient: ObjectStore {
     let needsDigests = Atomic(false)
     /// True once an answer to a body had no CRC-64 of it, for which there is only the MD5 then.
     let lacksChecksums: Atomic<Bool>
+    /// True once the service has said that it knows no parts of objects.
+    let lacksPartNumbers = Atomic(false)
     /// What proves the parts of uploads instead of their MD5.
     let partChecksums = PartChecksums()
     /// True once an object was replaced whose metadata could not all be kept.

@@ -1,4 +1,5 @@
 package import SyncModel
+internal import Synchronization
 
 /// What the headers of an object say.
 package struct ObjectMetadata: Sendable, Hashable {
@@ -141,20 +142,31 @@ extension StorageClient {
         versionID: VersionID?
     ) async throws(StorageError) -> Int64? {
         // A URL that is signed elsewhere takes no further parameter.
-        guard dialect.numbersParts, configuration.urls == nil else { return nil }
+        guard dialect.numbersParts, configuration.urls == nil,
+            !lacksPartNumbers.load(ordering: .relaxed)
+        else { return nil }
         var wire = StorageRequest("HeadObject", .head, key)
         wire.query.append(("partNumber", "1"))
         if let versionID { wire.query.append(("versionId", versionID.text)) }
         wire.headers += ReadConditions(ifMatch: etag).headers
-        let request = wire
-        return try await repeating { (context) throws(StorageError) in
-            let head = try await self.send(request, &context).head
-            // Who does not know the parameter answers with the whole object.
-            guard head.status == 206 || head.has("x-amz-mp-parts-count"),
-                head["etag"].map({ ETag(wire: $0) }) == etag
-            else { return nil }
-            return head.contentLength
+        var context = AttemptContext()
+        let head: ResponseHead
+        do throws(StorageError) {
+            // Once: the answer is not needed, so a store that is busy is not pressed for it.
+            head = try await send(wire, &context).head
+        } catch {
+            if error.status == 405 || error.status == 501 {
+                lacksPartNumbers.store(true, ordering: .relaxed)
+            }
+            var redaction = Redaction()
+            redaction.add(context)
+            throw error.redacted(by: redaction)
         }
+        // Who does not know the parameter answers with the whole object.
+        guard head.status == 206 || head.has("x-amz-mp-parts-count"),
+            head["etag"].map({ ETag(wire: $0) }) == etag
+        else { return nil }
+        return head.contentLength
     }
 }
 

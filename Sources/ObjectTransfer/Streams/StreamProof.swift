@@ -4,44 +4,31 @@ internal import SyncModel
 /// Compares an object with what the store says of its content, while its bytes pass in order.
 struct StreamProof: ~Copyable {
     private let expected: CRC64?
-    private let proof: ContentDigest?
-    private let pieceSize: Int64
+    private var surest: StreamedDigest?
+    /// Of the whole content, where the surest depends on a size of parts.
+    private var whole: StreamedDigest?
     /// Of what has passed.
     private(set) var checksum = CRC64()
-    private var digest: PieceDigest?
-    private var digests: [UInt8] = []
-    /// Bytes of the piece under way.
-    private var covered: Int64 = 0
 
-    /// Chooses the surest of the proofs that an object's headers offer.
+    /// Chooses of the proofs that an object's headers offer.
+    ///
+    /// The bytes pass once. If the surest depends on a part size that may be wrong, a digest of the
+    /// whole content is computed beside it: without it, nothing would show damage.
     init(_ metadata: ObjectMetadata, partSize: Int64) {
-        let proof =
-            metadata.crc64 == nil
-            ? ContentDigest.all(of: metadata, partSize: partSize).first : nil
         expected = metadata.crc64
-        self.proof = proof
-        pieceSize = proof?.pieceSize(of: metadata.size) ?? .max
-        if let proof { digest = proof.makeDigest() }
+        guard expected == nil else { return }
+        let offered = ContentDigest.all(of: metadata, partSize: partSize)
+        guard let first = offered.first else { return }
+        surest = StreamedDigest(first, of: metadata)
+        guard !first.isOfWhole, let other = offered.first(where: \.isOfWhole) else { return }
+        whole = StreamedDigest(other, of: metadata)
     }
 
     /// Continues with the next bytes, whose CRC-64 is `next`.
     mutating func update(_ bytes: RawSpan, _ next: CRC64) {
         checksum = checksum.combined(with: next, length: Int64(bytes.byteCount))
-        guard let proof else { return }
-        var start = 0
-        while start < bytes.byteCount {
-            let length = Int(min(pieceSize - covered, Int64(bytes.byteCount - start)))
-            digest?.update(bytes.extracting(start..<start + length))
-            start += length
-            covered += Int64(length)
-            if covered == pieceSize { endPiece(proof) }
-        }
-    }
-
-    private mutating func endPiece(_ proof: ContentDigest) {
-        digests += digest?.finish() ?? []
-        digest = proof.makeDigest()
-        covered = 0
+        surest?.update(bytes)
+        whole?.update(bytes)
     }
 
     /// What the content is beside the store's word once all of it has passed.
@@ -49,13 +36,50 @@ struct StreamProof: ~Copyable {
         if let expected {
             return expected == checksum ? .proven : .contentMismatch(isSure: true)
         }
-        guard let proof else { return .unknown }
-        if covered > 0 || digests.isEmpty { endPiece(proof) }
-        if proof.matches(digests: digests) { return .proven }
-        // A tag of parts that does not match only says that the parts had another size.
-        switch proof {
-        case .composite, .parts: return .unknown
-        case .checksum, .md5: return .contentMismatch(isSure: proof.isConclusive)
+        let results = [surest?.finish() ?? .unknown, whole?.finish() ?? .unknown]
+        if results.contains(.proven) { return .proven }
+        return results.first { $0 != .unknown } ?? .unknown
+    }
+}
+
+/// One proof, whose pieces end where its parts did.
+private struct StreamedDigest: ~Copyable {
+    private let proof: ContentDigest
+    /// True if content that does not match is other content.
+    private let showsDifference: Bool
+    private let pieceSize: Int64
+    private var digest: PieceDigest
+    private var digests: [UInt8] = []
+    /// Bytes of the piece under way.
+    private var covered: Int64 = 0
+
+    init(_ proof: ContentDigest, of metadata: ObjectMetadata) {
+        self.proof = proof
+        showsDifference = proof.showsDifference(from: metadata)
+        pieceSize = proof.pieceSize(of: metadata.size)
+        digest = proof.makeDigest()
+    }
+
+    mutating func update(_ bytes: RawSpan) {
+        var start = 0
+        while start < bytes.byteCount {
+            let length = Int(min(pieceSize - covered, Int64(bytes.byteCount - start)))
+            digest.update(bytes.extracting(start..<start + length))
+            start += length
+            covered += Int64(length)
+            if covered == pieceSize { endPiece() }
         }
+    }
+
+    private mutating func endPiece() {
+        digests += digest.finish()
+        digest = proof.makeDigest()
+        covered = 0
+    }
+
+    mutating func finish() -> DigestResult {
+        if covered > 0 || digests.isEmpty { endPiece() }
+        if proof.matches(digests: digests) { return .proven }
+        return showsDifference ? .contentMismatch(isSure: proof.isConclusive) : .unknown
     }
 }

@@ -31,6 +31,28 @@ enum ContentDigest: Sendable, Hashable {
         }
     }
 
+    /// True if it is of the whole content at once.
+    var isOfWhole: Bool {
+        switch self {
+        case .checksum, .md5: true
+        case .composite, .parts: false
+        }
+    }
+
+    /// True if content that does not hold it is not what the store tells of, unless the digest is
+    /// none.
+    func showsDifference(from metadata: ObjectMetadata) -> Bool {
+        switch self {
+        case .checksum, .md5: true
+        // Parts of different sizes may begin with one of this size; a single one is the whole.
+        case .composite(_, _, let partSize):
+            metadata.partSize != nil || partSize >= metadata.size
+        // That it does not match only says that the parts had another size, or that the tag is
+        // none.
+        case .parts: false
+        }
+    }
+
     /// Everything that the object's headers prove, the surest first.
     static func all(of metadata: ObjectMetadata, partSize: Int64) -> [ContentDigest] {
         if let checksum = checksum(of: metadata) { return [checksum] }
@@ -299,16 +321,7 @@ extension TransferContext {
             if matches == true { return .proven }
         }
         if digests.contains(where: \.isConclusive) { return .contentMismatch(isSure: true) }
-        let hasDigest = digests.contains { digest in
-            switch digest {
-            case .checksum, .md5: true
-            // Parts of different sizes may begin with one of this size.
-            case .composite: metadata.partSize != nil
-            // That it does not match only says that the parts had another size, or that the tag
-            // is none.
-            case .parts: false
-            }
-        }
+        let hasDigest = digests.contains { $0.showsDifference(from: metadata) }
         return hasDigest ? .contentMismatch(isSure: false) : .unknown
     }
 }
