@@ -107,6 +107,14 @@ struct ShardTests {
         #expect(!sum.isScanProven && sum.isListingProven && sum.isManifestRebuilt)
     }
 
+    @Test func `a sample of one key many times, or of the largest sizes, ends`() {
+        var sample = KeySample(limit: 4)
+        for _ in 0..<100 { sample.add("", size: .max) }
+        #expect(sample.points.count == 1)
+        #expect(sample.objects == 100)
+        #expect(sample.defaultCount == Cutting.maximumCount)
+    }
+
     @Test func `a sample that was thinned has the exact sums and cuts evenly`() async throws {
         var sample = KeySample(limit: 64)
         let keys = (0..<20_000).map { ObjectKey("f\(100_000 + $0)") }

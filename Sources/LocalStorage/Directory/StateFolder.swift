@@ -127,6 +127,30 @@ extension MirrorDirectory {
         try TreeRemoval(root: folder.directory, calls: calls).remove([UInt8](name.utf8))
     }
 
+    /// Removes a directory of shards beneath the state, and first their unfinished downloads, which
+    /// may be on another mount.
+    ///
+    /// There, nothing else is removed: it could be another state.
+    package func removeShards(_ names: [String]) throws(LocalError) {
+        guard let name = names.last else { return }
+        let above = Array(names.dropLast())
+        let isElsewhere = workRefusal == nil && topWork.descriptor != top.descriptor
+        if isElsewhere, let folder = try workFolder(names, makes: false) {
+            for shard in try StateFolder(directory: folder, path: "").names() {
+                guard let place = try workFolder(names + [shard], makes: false) else { continue }
+                if try workFolder(names + [shard, "partial"], makes: false) != nil {
+                    try TreeRemoval(root: place, calls: calls).remove([UInt8]("partial".utf8))
+                }
+                _ = try? calls.removeEmptyDirectory(at: folder.descriptor, PathBytes(shard.utf8))
+            }
+            if let folder = try workFolder(above, makes: false) {
+                _ = try? calls.removeEmptyDirectory(at: folder.descriptor, PathBytes(name.utf8))
+            }
+        }
+        guard let folder = try stateFolder(above, makes: false) else { return }
+        try removeFolder(name, in: folder)
+    }
+
     /// Gives unfinished downloads a second name in a shard's place for them, which is made if it is
     /// missing.
     ///

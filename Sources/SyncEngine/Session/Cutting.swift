@@ -120,9 +120,21 @@ extension Cutting {
     /// cut, no shard is of use.
     ///
     /// The caller holds the lock of the mirror.
-    static func removeLeftShards(in directory: MirrorDirectory) throws(LocalError) {
+    static func removeLeftShards(
+        in directory: MirrorDirectory,
+        except kept: String? = nil
+    ) throws(LocalError) {
         guard let shards = try directory.stateFolder([folder], makes: false) else { return }
-        for name in try shards.names() { try directory.removeFolder(name, in: shards) }
+        for name in try shards.names() where name != kept {
+            try directory.removeShards([folder, name])
+        }
+    }
+
+    /// Whether the file of the cuts is still this, and the shards are there: it may have come from
+    /// an old backup.
+    func isPresent(in directory: MirrorDirectory) throws -> Bool {
+        guard try Cutting.read(in: directory) == self else { return false }
+        return try directory.stateFolder([Self.folder, name], makes: false) != nil
     }
 
     static func damaged(

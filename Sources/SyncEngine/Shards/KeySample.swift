@@ -28,9 +28,12 @@ struct KeySample: Sendable {
 
     /// Adds the next key; they ascend.
     mutating func add(_ key: ObjectKey, size: Int64) {
-        if CRC64(of: key.bytes).value <= largest {
+        // Rows of one key, in an inventory of versions, are one place to cut at.
+        if CRC64(of: key.bytes).value <= largest, points.last?.key != key,
+            largest > 0 || points.count < limit
+        {
             points.append(Point(key: key, objects: objects, bytes: bytes))
-            while points.count > limit {
+            while points.count > limit, largest > 0 {
                 largest /= 2
                 points.removeAll { CRC64(of: $0.key.bytes).value > largest }
             }
@@ -89,7 +92,7 @@ struct KeySample: Sendable {
     /// How many shards there are unless a user says: one for a million objects or a terabyte.
     var defaultCount: Int {
         let byObjects = (objects + 999_999) / 1_000_000
-        let byBytes = Int(clamping: (bytes + (1 << 40) - 1) >> 40)
+        let byBytes = Int(clamping: bytes >> 40) + (bytes & ((1 << 40) - 1) == 0 ? 0 : 1)
         return min(max(byObjects, byBytes, 1), Cutting.maximumCount)
     }
 

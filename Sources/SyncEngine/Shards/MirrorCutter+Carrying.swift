@@ -84,10 +84,11 @@ extension MirrorCutter {
         if let folder = try directory.stateFolder(folder, makes: false) {
             try directory.moveIntoState(ManifestFiles.databaseName, from: folder)
         }
+        // First, for nothing would remove it from a mirror that is not cut.
+        try PartedDirectories.forget(in: directory)
         // From here on, the mirror is not cut; until then, the manifest above the shards counts for
         // nothing.
         try directory.removeStateFile(Cutting.fileName)
-        try PartedDirectories.forget(in: directory)
         try removeOld(except: nil, [])
     }
 
@@ -150,22 +151,14 @@ extension MirrorCutter {
     }
 
     func removeUnfinished(_ name: String) {
-        guard let folder = try? directory.stateFolder([Cutting.folder], makes: false) else {
-            return
-        }
-        try? directory.removeFolder(name, in: folder)
+        try? directory.removeShards([Cutting.folder, name])
     }
 
     /// What is left of the old state takes only room: a failure is said and nothing more.
     private func removeOld(except kept: String?, _ partials: [String]) throws {
         do throws(LocalError) {
             try directory.removePartials(partials)
-            guard let folder = try directory.stateFolder([Cutting.folder], makes: false) else {
-                return
-            }
-            for name in try folder.names() where name != kept {
-                try directory.removeFolder(name, in: folder)
-            }
+            try Cutting.removeLeftShards(in: directory, except: kept)
         } catch {
             onWarning("what the mirror's state had before could not be removed: \(error.message)")
         }

@@ -87,6 +87,10 @@ struct MirrorCutter: Sendable {
             if case .warning(let message) = event { onWarning(message) }
         }
         whole = try await run.lockWhole()
+        // What a killed command left may be what this one has no room for.
+        if try before.isPresent(in: directory) {
+            try? Cutting.removeLeftShards(in: directory, except: before.name)
+        }
     }
 
     func run() async throws -> [ShardReport] {
@@ -215,9 +219,11 @@ struct MirrorCutter: Sendable {
                 allowsRebinding: false,
                 onWait: onWarning
             )
+            for warning in session.warnings { onWarning(warning) }
             return [Source(range: .all, folder: [], session: session)]
         }
         var sources: [Source] = []
+        var warnings: Set<String> = []
         for (range, number) in zip(before.ranges, before.numbers) {
             var settings = settings
             settings.shard = Shard(
@@ -233,6 +239,9 @@ struct MirrorCutter: Sendable {
                 locks: !options.isDryRun,
                 allowsRebinding: false
             )
+            for warning in session.warnings where warnings.insert(warning).inserted {
+                onWarning(warning)
+            }
             sources.append(
                 Source(range: range, folder: settings.shard?.folder ?? [], session: session)
             )
