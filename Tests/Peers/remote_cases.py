@@ -67,6 +67,8 @@ def kill_and_resume(place, size):
     """`kill -9` in a push and in a pull of one large file; the same commands go on."""
     one, two, remote = place.directory(), place.directory(), place.prefix()
     write_large(one, "large.bin", size)
+    # Of a file that was written while its upload began, another run could not tell a later change.
+    os.utime(os.path.join(one, "large.bin"), (1_600_000_000, 1_600_000_000))
     killed(place, size, "up", "push", one, remote, "--part-size", "5M")
     expect(place.bucket.uploads(place.key(remote, "")), "no upload was left to go on with")
     resumed(place, size, "up", "push", one, "--part-size", "5M")
