@@ -1,3 +1,4 @@
+#if SystemLibraries
 import SyncModel
 import SyncTestSupport
 import Testing
@@ -66,3 +67,4 @@ struct GzipInflaterTests {
         }
     }
 }
+#endif
