@@ -11,7 +11,7 @@ extension ResumableDownload {
     ///   - checkpoint: What an earlier process got from a pause, in place of a record.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         from source: DownloadSource,
         to file: URL,
@@ -41,7 +41,7 @@ extension ResumableUpload {
     ///   - target: The object, and by which right it is written.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         of file: URL,
         to target: UploadTarget,
@@ -65,7 +65,7 @@ extension ResumableUpload {
     ///   - key: The object's whole key.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also for what is no file URL.
+    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         of file: URL,
         to client: BucketClient,
