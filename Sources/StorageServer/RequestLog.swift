@@ -107,7 +107,11 @@ final class RequestLog: Sendable {
     /// True if none but those that are held will be noted without a new request.
     func isSettled(except held: Int) -> Bool { unnoted.load(ordering: .acquiring) <= held }
 
-    var all: [RequestRecord] { state.withLock { $0.records } }
+    /// In the order in which requests began. They are noted when they end, and who has an answer may
+    /// send the next request before that.
+    var all: [RequestRecord] {
+        state.withLock { $0.records }.sorted { $0.started < $1.started }
+    }
 
     func clear() {
         state.withLock { state in

@@ -34,7 +34,7 @@ package final class StorageServer: Sendable {
         return "http://\(core.configuration.listenAddress):\(port)"
     }
 
-    /// What was asked so far, in the order in which requests ended.
+    /// What was asked so far, in the order in which requests began.
     package var requestLog: [RequestRecord] {
         core.settleLog()
         return core.log.all
