@@ -75,6 +75,9 @@ class RClone(Tool):
     def pull(self, prefix, folder):
         return self.command(f"there:{BUCKET}/{prefix}", folder)
 
+    def purge(self, prefix):
+        return [*self.command("", "")[:3], "purge", f"there:{BUCKET}/{prefix}"]
+
 
 class TunedRClone(RClone):
     name = "rclone tuned"

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from measure import Series, kill_at
-from tools import TOOLS, OSSSync
+from tools import TOOLS, OSSSync, RClone
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 # Older than what any tool takes for a change of this moment.
@@ -119,6 +119,12 @@ class Workloads:
             shutil.rmtree(os.path.join(tree, ".osssync"))
             self.pushed.add((remote.url, prefix))
 
+    def empty(self, remote, prefix):
+        """Makes room: what all tools push together is more than the memory holds."""
+        cleaner = RClone(self.bench, remote)
+        self.bench.run(cleaner.purge(prefix), cleaner.environment)
+        self.pushed.discard((remote.url, prefix))
+
     def target(self):
         path = os.path.join(self.bench.folder, "target")
         shutil.rmtree(path, ignore_errors=True)
@@ -127,7 +133,9 @@ class Workloads:
     def push_new(self, workload, tree):
         for run in range(self.bench.runs):
             for number, tool in enumerate(self.tools()):
-                self.step(workload, "push", tool, tool.push(tree, f"{workload}-{run}-{number}"))
+                prefix = f"{workload}-{run}-{number}"
+                self.step(workload, "push", tool, tool.push(tree, prefix))
+                self.empty(tool.remote, prefix)
                 shutil.rmtree(os.path.join(tree, ".osssync"), ignore_errors=True)
 
     def pull_new(self, workload, tree, prefix, delay=0):
@@ -200,6 +208,10 @@ class Workloads:
         tree = self.trees.make("media", self.scaled(400), 9 * MIB + 700 * KIB)
         self.push_new("W5", tree)
         self.pull_new("W5", tree, "media")
+        for remote in self.bench.remotes.all:
+            if (remote.url, "media") in self.pushed:
+                self.empty(remote, "media")
+        shutil.rmtree(tree)
 
     def unchanged(self):
         self.steady("W6", 0)
@@ -297,3 +309,4 @@ class Workloads:
             self.step("M1", "push", tool, tool.push(tree, prefix))
             self.step("M1", "pull", tool, tool.pull(prefix, tree))
             shutil.rmtree(os.path.join(tree, ".osssync"))
+            self.empty(tool.remote, prefix)
