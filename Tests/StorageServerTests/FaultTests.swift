@@ -95,6 +95,20 @@ struct FaultTests {
         #expect(try test.send("HEAD", "/demo/a").status == 200)
     }
 
+    @Test func `a rate lets so many requests a second through`() throws {
+        let test = try server(
+            #"""
+            [{"match": {"operation": "HeadObject", "above": 2},
+              "effect": {"fail": {"status": 503, "code": "SlowDown"}}}]
+            """#
+        )
+        var served = 0
+        while try test.send("HEAD", "/demo/a").status == 200 { served += 1 }
+        #expect(served >= 2)
+        while try test.send("HEAD", "/demo/a").status == 503 {}
+        #expect(try test.send("GET", "/demo/a").status == 200)
+    }
+
     @Test func `an upload can break in the middle and leaves nothing`() throws {
         let test = try server(#"[{"effect": {"cutUpload": {"at": 150000, "how": "rst"}}}]"#)
         #expect(try test.send("PUT", "/demo/b", body: content).end != .complete)

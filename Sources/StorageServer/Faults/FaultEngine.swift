@@ -12,7 +12,17 @@ final class FaultEngine: Sendable {
     private struct State {
         var script = FaultScript(rules: [])
         var counts: [Subject: Int] = [:]
+        /// What each rule with a rate still lets through, and when that was so.
+        var allowances: [Int: (requests: Double, time: Double)] = [:]
         var hold: Hold?
+
+        mutating func allows(rule: Int, rate: Double) -> Bool {
+            let now = Double(ServerCore.machineTime.nanosecondsSince1970) / 1e9
+            let last = allowances[rule] ?? (rate, now)
+            let requests = min(last.requests + max(now - last.time, 0) * rate, rate)
+            allowances[rule] = (requests >= 1 ? requests - 1 : requests, now)
+            return requests >= 1
+        }
     }
 
     private let state = Mutex(State())
@@ -41,6 +51,9 @@ final class FaultEngine: Sendable {
             var effects: [FaultEffect] = []
             for (index, rule) in state.script.rules.enumerated() {
                 guard rule.match.applies(to: operation, request, part: part) else { continue }
+                if let rate = rule.match.above, state.allows(rule: index, rate: Double(rate)) {
+                    continue
+                }
                 let each = rule.match.countsEachKey
                 let subject = Subject(
                     rule: index,

@@ -127,6 +127,7 @@ extension FaultMatch {
         partNumber = try fields.positive("part")
         rangeStart = try fields.integer("rangeStart")
         countsEachKey = try fields.bool("eachKey") ?? false
+        above = try fields.positive("above")
         if let number = try fields.positive("occurrence") { occurrence = .only(number) }
         if let number = try fields.positive("first") { occurrence = .first(number) }
         if let number = try fields.positive("from") { occurrence = .from(number) }

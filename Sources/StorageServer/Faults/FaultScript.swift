@@ -44,6 +44,9 @@ package struct FaultMatch: Sendable {
     package var occurrence: FaultOccurrence
     /// Counts for every key and part by itself instead of for the rule.
     package var countsEachKey: Bool
+    /// Only requests beyond so many a second: that many are let through at once, and as many in each
+    /// second after that.
+    package var above: Int?
 
     package init(
         operation: String? = nil,
@@ -53,7 +56,8 @@ package struct FaultMatch: Sendable {
         partNumber: Int? = nil,
         rangeStart: Int64? = nil,
         occurrence: FaultOccurrence = .every(1),
-        countsEachKey: Bool = false
+        countsEachKey: Bool = false,
+        above: Int? = nil
     ) {
         self.operation = operation
         self.bucket = bucket
@@ -63,6 +67,7 @@ package struct FaultMatch: Sendable {
         self.rangeStart = rangeStart
         self.occurrence = occurrence
         self.countsEachKey = countsEachKey
+        self.above = above
     }
 }
 
