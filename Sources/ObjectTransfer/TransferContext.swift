@@ -23,7 +23,7 @@ package struct TransferContext: Sendable {
     package let disk: BlockingQueue
     /// Reading whole files for their checksums.
     package let hashing: BlockingQueue
-    let partDigests = PartDigests()
+    let partDigests: PartDigests
     let observer: TransferObserver
     /// The token of an upload of a key and size; no other upload has it.
     let uploadToken: @Sendable (ObjectKey, Int64) async throws(ItemFailure) -> String
@@ -54,6 +54,7 @@ package struct TransferContext: Sendable {
         self.largestUnrecorded = largestUnrecorded
         self.disk = disk
         self.hashing = hashing
+        partDigests = PartDigests(sleep: environment.sleep)
         self.observer = observer
         self.uploadToken = uploadToken
     }

@@ -29,9 +29,12 @@ class Embedded:
     def requests(self):
         return self.server.requests()
 
-    def delay(self, seconds):
-        """Each answer comes later by this."""
-        rules = [{"match": {}, "effect": {"delay": seconds}}] if seconds else []
+    def slow(self, delay=0, rate=None):
+        """Each answer comes later by `delay` seconds; beyond `rate` requests a second it is 503."""
+        rules = [{"match": {}, "effect": {"delay": delay}}] if delay else []
+        if rate:
+            rules.append({"match": {"above": rate},
+                          "effect": {"fail": {"status": 503, "code": "SlowDown"}}})
         status, _, body = self.server.plain("POST", "/-/faults", json.dumps(rules).encode())
         if status >= 300:
             raise RuntimeError(f"the server took no faults: {body!r}")

@@ -1,5 +1,6 @@
 """What is measured: each workload's tree, and its steps with each tool."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -77,6 +78,9 @@ class Workloads:
             "W7": (f"100 changed of {self.scaled(100_000):,}", self.changed),
             "W8": ("kill -9 at half of the large file, bytes in all", self.killed),
             "L1": ("W1 with 20 ms a request", self.pull_small_far),
+            "L2": ("W1 with 100 ms a request", self.pull_small_farther),
+            "R1": ("W1 with 100 ms a request, of which the service takes 200 a second",
+                   self.pull_small_limited),
             "L6": ("W6 pull with 20 ms a request", self.unchanged_far),
             "M1": (f"{self.scaled(1_000_000):,} objects of 16 B: first push, nothing changed",
                    self.million),
@@ -109,6 +113,9 @@ class Workloads:
         cost = self.bench.run(words, tool.environment)
         requests = tool.remote.requests()
         facts = {} if requests is None else {"requests": len(requests)}
+        refused = sum(request["status"] == 503 for request in requests or [])
+        if refused:
+            facts["answered 503"] = refused
         self.note(workload, step, tool, cost, **facts)
 
     def seed(self, remote, tree, prefix):
@@ -138,21 +145,26 @@ class Workloads:
                 self.empty(tool.remote, prefix)
                 shutil.rmtree(os.path.join(tree, ".osssync"), ignore_errors=True)
 
-    def pull_new(self, workload, tree, prefix, delay=0):
+    def pull_new(self, workload, tree, prefix, **slowness):
         for _ in range(self.bench.runs):
             for tool in self.tools():
-                if delay and not hasattr(tool.remote, "delay"):
+                if slowness and not hasattr(tool.remote, "slow"):
                     continue
                 self.seed(tool.remote, tree, prefix)
                 words = tool.pull(prefix, self.target())
-                if delay:
-                    tool.remote.delay(delay)
-                try:
+                with self.slowed(tool.remote, slowness):
                     self.step(workload, "pull", tool, words)
-                finally:
-                    if delay:
-                        tool.remote.delay(0)
         self.target()
+
+    @contextlib.contextmanager
+    def slowed(self, remote, slowness):
+        if slowness:
+            remote.slow(**slowness)
+        try:
+            yield
+        finally:
+            if slowness:
+                remote.slow()
 
     # Workloads
 
@@ -170,6 +182,12 @@ class Workloads:
 
     def pull_small_far(self):
         self.pull_new("L1", self.small(), "small", delay=0.02)
+
+    def pull_small_farther(self):
+        self.pull_new("L2", self.small(), "small", delay=0.1)
+
+    def pull_small_limited(self):
+        self.pull_new("R1", self.small(), "small", delay=0.1, rate=200)
 
     def push_small(self):
         self.push_new("W2", self.small())
@@ -222,31 +240,26 @@ class Workloads:
     def unchanged_far(self):
         self.steady("L6", 0, delay=0.02)
 
-    def steady(self, workload, changes, delay=0):
+    def steady(self, workload, changes, **slowness):
         """Both sides are equal, but for so many files; each tool has a prefix and a tree."""
         tree = self.many()
         for number, tool in enumerate(self.tools()):
-            if delay and not hasattr(tool.remote, "delay"):
+            if slowness and not hasattr(tool.remote, "slow"):
                 continue
             mirror, prefix = self.target(), f"{workload}-steady-{number}"
             shutil.copytree(tree, mirror)
             self.bench.run(tool.push(mirror, prefix), tool.environment)
             tool.settle(mirror, prefix)
             for run in range(self.bench.runs):
-                for step in ["pull", "push"] if not delay else ["pull"]:
+                for step in ["pull", "push"] if not slowness else ["pull"]:
                     if changes and step == "push":
                         self.trees.change(mirror, changes, 2 * run + 1)
                     if changes and step == "pull":
                         self.another_writer(tool, prefix, changes, 2 * run + 2)
                     words = (tool.pull(prefix, mirror) if step == "pull"
                              else tool.push(mirror, prefix))
-                    if delay:
-                        tool.remote.delay(delay)
-                    try:
+                    with self.slowed(tool.remote, slowness):
                         self.step(workload, step, tool, words)
-                    finally:
-                        if delay:
-                            tool.remote.delay(0)
         self.target()
 
     def another_writer(self, tool, prefix, count, moment):

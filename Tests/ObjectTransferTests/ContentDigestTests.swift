@@ -190,6 +190,24 @@ struct ContentDigestTests {
         }
     }
 
+    @Test func `an object that is whole already is digested at once`() throws {
+        let content = (0..<100).map { UInt8($0) }
+        let digests = stride(from: 0, to: 100, by: 40).flatMap { start in
+            Digest.md5(Array(content[start..<min(start + 40, 100)]))
+        }
+        let proof = ContentDigest.parts(MultipartETag.tag(ofDigests: digests), partSize: 40)
+        var progress = try #require(DigestProgress(proof, size: 100, ranges: nil))
+        let jobs = progress.begin()
+        #expect(jobs.map(\.range.length) == [40, 40, 20])
+        for job in jobs {
+            #expect(progress.result == nil)
+            let bytes = [UInt8](content[Int(job.range.offset)..<Int(job.range.end)])
+            unsafe job.update(bytes.span.bytes)
+            #expect(progress.finished(job) == nil)
+        }
+        #expect(progress.result?.matches == true)
+    }
+
     @Test func `content that was disproved is fetched once more`() {
         var state = DownloadState(rangeSize: 10, streamLimit: 1)
         let object = PinnedObject(etag: ETag(wire: "A"), size: 10, crc64: nil)

@@ -97,7 +97,7 @@ struct PartDigestsTests {
         var generator = SeededGenerator(seed: 1)
         let content = Self.bytes(500_000, &generator)
         let queue = BlockingQueue(label: "parts", width: 2, threads: .system)
-        let parts = PartDigests()
+        let parts = PartDigests { try await Task.sleep(for: $0) }
         try await withFile(content) { file in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
@@ -128,7 +128,7 @@ struct PartDigestsTests {
         let queue = BlockingQueue(label: "parts", width: 2, threads: .system)
         let ranges = (0..<21).map { ByteRange(offset: Int64($0 * 10_000), length: 70_001) }
         let digests = try await withFile(content) { file in
-            try await PartDigests().digests(
+            try await PartDigests { try await Task.sleep(for: $0) }.digests(
                 ranges.map { PartDigests.Reading(file: file, range: $0) },
                 on: queue
             )
@@ -143,7 +143,7 @@ struct PartDigestsTests {
 
     @Test func `a request of a task that was cancelled is not read`() async throws {
         let queue = BlockingQueue(label: "parts", width: 1, threads: .system)
-        let parts = PartDigests()
+        let parts = PartDigests { try await Task.sleep(for: $0) }
         try await withFile([1, 2, 3]) { file in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }

@@ -75,8 +75,12 @@ extension Downloader {
 
     /// True if the object is whole and its digests are still under way.
     func waitsForDigests(_ attempt: Attempt) -> Bool {
-        guard case .finish = attempt.effects.first else { return false }
+        guard isWhole(attempt) else { return false }
         return attempt.proving.isAsking || (attempt.proving.progress?.runningCount ?? 0) > 0
+    }
+
+    private func isWhole(_ attempt: Attempt) -> Bool {
+        if case .finish = attempt.effects.first { true } else { false }
     }
 
     func startProving(_ group: inout TaskGroup<RangeEnd>, _ attempt: inout Attempt) {
@@ -126,7 +130,7 @@ extension Downloader {
 
     /// True if parts will arrive soon whose digests take little longer beside those that wait.
     private func waitsForMore(_ attempt: Attempt) -> Bool {
-        if case .finish = attempt.effects.first { return false }
+        if isWhole(attempt) { return false }
         let jobs = attempt.proving.jobs
         return jobs.first?.part != nil && jobs.count < LaneMD5.width
             && attempt.proving.arrivals < LaneMD5.width
@@ -144,7 +148,9 @@ extension Downloader {
         attempt.proving.isDescribed = true
         let proofs = ContentDigest.all(of: metadata, partSize: context.partSize)
         guard metadata.crc64 == nil, let proof = proofs.first else { return }
-        var progress = DigestProgress(proof, size: attempt.object.size, ranges: state.ranges)
+        // An object of some megabytes is often whole before the store has answered.
+        let ranges = isWhole(attempt) ? nil : state.ranges
+        var progress = DigestProgress(proof, size: attempt.object.size, ranges: ranges)
         attempt.proving.jobs = progress?.begin() ?? []
         attempt.proving.progress = progress
     }

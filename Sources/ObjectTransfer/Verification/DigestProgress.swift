@@ -40,14 +40,14 @@ struct DigestProgress {
     private var finishedCount = 0
     private(set) var runningCount = 0
 
-    /// Nil if nothing more is to come.
-    init?(_ proof: ContentDigest, size: Int64, ranges: [RangeProgress]) {
-        guard let first = ranges.first, size > 0 else { return nil }
+    /// - Parameter ranges: Those of the object; nil if all of them are on disk.
+    init?(_ proof: ContentDigest, size: Int64, ranges: [RangeProgress]?) {
+        guard size > 0, ranges?.isEmpty != true else { return nil }
         self.proof = proof
         self.size = size
         pieceSize = min(proof.pieceSize(of: size), size)
-        rangeSize = first.range.length
-        isHere = ranges.map(\.isComplete)
+        rangeSize = ranges?.first?.range.length ?? size
+        isHere = ranges?.map(\.isComplete) ?? [true]
         pieces = Array(repeating: Piece(), count: Int((size - 1) / pieceSize) + 1)
         digests = Array(repeating: 0, count: pieces.count * proof.digestLength)
     }
