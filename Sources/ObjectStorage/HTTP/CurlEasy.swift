@@ -130,7 +130,7 @@ internal import Darwin
 
     private static func bufferSize(for length: Int64?) -> Int {
         let small = 32 << 10
-        return length.map { $0 <= small } ?? false ? small : 512 << 10
+        return length.map { $0 <= small } ?? false ? small : 256 << 10
     }
 
     private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
