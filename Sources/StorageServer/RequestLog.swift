@@ -56,13 +56,9 @@ package struct RequestRecord: Sendable {
 final class RequestLog: Sendable {
     private static let limit = 200_000
 
-    private struct State {
-        var records: [RequestRecord] = []
-        /// How often the log was cleared.
-        var clearings = 0
-    }
-
-    private let state = Mutex(State())
+    private let records = Mutex<[RequestRecord]>([])
+    /// Changes while `records` is locked.
+    private let clearingCount = Atomic<Int>(0)
     /// Requests whose client may have their whole answer before they are noted.
     private let unnoted = Atomic<Int>(0)
     private let file: Int32?
@@ -84,19 +80,19 @@ final class RequestLog: Sendable {
     }
 
     /// How often the log was cleared when a request begins, for ``append(_:since:)``.
-    var clearings: Int { state.withLock { $0.clearings } }
+    var clearings: Int { clearingCount.load(ordering: .acquiring) }
 
     /// Notes a request; one that began before the log was last cleared goes to the file only.
     func append(_ record: RequestRecord, since clearings: Int) {
-        let line = file == nil ? [] : [UInt8]((record.json + "\n").utf8)
-        state.withLock { state in
-            if clearings == state.clearings {
-                if state.records.count >= Self.limit { state.records.removeFirst(Self.limit / 4) }
-                state.records.append(record)
-            }
-            // A log that can't be written must not end a test server.
-            if let file { _ = unsafe write(file, line, line.count) }
+        records.withLock { records in
+            guard clearings == self.clearings else { return }
+            if records.count >= Self.limit { records.removeFirst(Self.limit / 4) }
+            records.append(record)
         }
+        guard let file else { return }
+        let line = [UInt8]((record.json + "\n").utf8)
+        // A log that can't be written must not end a test server.
+        _ = unsafe write(file, line, line.count)
     }
 
     /// An answer is about to go out; ``noted()`` follows.
@@ -107,16 +103,17 @@ final class RequestLog: Sendable {
     /// True if none but those that are held will be noted without a new request.
     func isSettled(except held: Int) -> Bool { unnoted.load(ordering: .acquiring) <= held }
 
-    /// In the order in which requests began. They are noted when they end, and who has an answer may
-    /// send the next request before that.
+    /// In the order in which requests began.
+    ///
+    /// They are noted when they end, and who has an answer may send the next one before that.
     var all: [RequestRecord] {
-        state.withLock { $0.records }.sorted { $0.started < $1.started }
+        records.withLock(\.self).sorted { $0.started < $1.started }
     }
 
     func clear() {
-        state.withLock { state in
-            state.records.removeAll()
-            state.clearings += 1
+        records.withLock { records in
+            records.removeAll()
+            clearingCount.add(1, ordering: .acquiringAndReleasing)
         }
     }
 }

@@ -40,7 +40,7 @@ struct DigestProgress {
     private var finishedCount = 0
     private(set) var runningCount = 0
 
-    /// - Parameter ranges: Those of the object; nil if all of them are on disk.
+    /// Nil if nothing more is to come; without `ranges`, all of the object is on disk.
     init?(_ proof: ContentDigest, size: Int64, ranges: [RangeProgress]?) {
         guard size > 0, ranges?.isEmpty != true else { return nil }
         self.proof = proof

@@ -1,5 +1,4 @@
 internal import SyncModel
-internal import Synchronization
 
 /// Buckets, objects and uploads: rows in SQLite, content in blobs.
 ///
@@ -7,7 +6,7 @@ internal import Synchronization
 final class MetadataStore: Sendable {
     let blobs: BlobStore
     private let generated: [String: GeneratedBucket]
-    private let database: Mutex<Database>
+    private let database: SleepingLock<Database>
 
     init(root: String, generated: [GeneratedBucket]) throws {
         self.generated = Dictionary(generated.map { ($0.name, $0) }) { $1 }
@@ -19,7 +18,7 @@ final class MetadataStore: Sendable {
         try blobs.sweep { blob in
             try database.first(Statements.blobIsUsed, [.text(blob)]) { $0.integer(0) } == 1
         }
-        self.database = Mutex(database)
+        self.database = SleepingLock(database)
     }
 
     /// Runs `body` alone; blobs that it returns the names of are removed if nothing uses them.
