@@ -3,6 +3,7 @@ import LocalStorage
 import ObjectStorage
 import SyncModel
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import ObjectTransfer
@@ -97,7 +98,7 @@ struct PartDigestsTests {
         var generator = SeededGenerator(seed: 1)
         let content = Self.bytes(500_000, &generator)
         let queue = BlockingQueue(label: "parts", width: 2, threads: .system)
-        let parts = PartDigests { try await Task.sleep(for: $0) }
+        let parts = PartDigests { _ in await Task.yield() }
         try await withFile(content) { file in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
@@ -128,7 +129,7 @@ struct PartDigestsTests {
         let queue = BlockingQueue(label: "parts", width: 2, threads: .system)
         let ranges = (0..<21).map { ByteRange(offset: Int64($0 * 10_000), length: 70_001) }
         let digests = try await withFile(content) { file in
-            try await PartDigests { try await Task.sleep(for: $0) }.digests(
+            try await PartDigests { _ in await Task.yield() }.digests(
                 ranges.map { PartDigests.Reading(file: file, range: $0) },
                 on: queue
             )
@@ -141,9 +142,24 @@ struct PartDigestsTests {
         #expect(digests.count == ranges.count)
     }
 
+    @Test(arguments: [1, 7, 8, 9])
+    func `only parts that are too few wait for others`(count: Int) async throws {
+        let queue = BlockingQueue(label: "parts", width: 1, threads: .system)
+        let pauses = Mutex(0)
+        let parts = PartDigests { _ in pauses.withLock { $0 += 1 } }
+        try await withFile([1, 2, 3]) { file in
+            let reading = PartDigests.Reading(file: file, range: ByteRange(offset: 0, length: 3))
+            let readings = Array(repeating: reading, count: count)
+            for var digest in try await parts.digests(readings, on: queue) {
+                #expect(digest.finish() == Digest.md5([1, 2, 3]))
+            }
+        }
+        #expect(pauses.withLock(\.self) == (count < 8 ? 1 : 0))
+    }
+
     @Test func `a request of a task that was cancelled is not read`() async throws {
         let queue = BlockingQueue(label: "parts", width: 1, threads: .system)
-        let parts = PartDigests { try await Task.sleep(for: $0) }
+        let parts = PartDigests { _ in await Task.yield() }
         try await withFile([1, 2, 3]) { file in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }

@@ -44,8 +44,8 @@ package struct FaultMatch: Sendable {
     package var occurrence: FaultOccurrence
     /// Counts for every key and part by itself instead of for the rule.
     package var countsEachKey: Bool
-    /// Only requests beyond so many a second: that many are let through at once, and as many in each
-    /// second after that.
+    /// Only requests beyond so many a second: that many are let through at once, and as many in
+    /// each second after that.
     package var above: Int?
 
     package init(
