@@ -20,7 +20,7 @@ static void fill_statfs(struct statfs *status) {
     int64_t total, left, inodes, left_inodes;
     space(&total, &left, &inodes, &left_inodes);
     memset(status, 0, sizeof *status);
-    status->f_type = EXT4_SUPER_MAGIC;
+    status->f_type = world.is_network ? NFS_SUPER_MAGIC : EXT4_SUPER_MAGIC;
     status->f_bsize = status->f_frsize = PAGE_SIZE;
     status->f_blocks = (fsblkcnt_t)total;
     status->f_bfree = status->f_bavail = (fsblkcnt_t)left;

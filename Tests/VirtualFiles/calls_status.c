@@ -51,7 +51,9 @@ static void fill_status(struct stat *status, const struct inode *inode, bool by_
     memset(status, 0, sizeof *status);
     const struct mount *mount = mount_of(inode->id);
     unsigned int device = mount != NULL && mount->is_other_device ? 1000 + mount->number : 1;
-    status->st_dev = makedev(DEVICE_MAJOR, by_boot ? device + world.boot : device);
+    // Each of several processes has tables of its own.
+    unsigned int boot = world.process > 0 ? 0x40000000u + world.process : world.boot;
+    status->st_dev = makedev(DEVICE_MAJOR, by_boot ? device + boot : device);
     status->st_ino = inode->number;
     status->st_mode = inode->now.mode;
     status->st_nlink = inode->links;

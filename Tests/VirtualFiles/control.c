@@ -20,6 +20,8 @@ static void set_defaults(void) {
     world.directory_order = world.directory_reads = 0;
     world.reuses_inodes = world.fsync_names = world.is_frozen = false;
     world.has_clock = world.has_entropy = false;
+    world.is_network = world.has_local_locks = false;
+    world.process = world.machine = 0;
     world.has_hook_enabled = true;
     world.hook = NULL;
     world.hook_context = NULL;

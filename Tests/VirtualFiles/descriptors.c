@@ -43,6 +43,8 @@ struct description *description_make(inode_id inode, int flags) {
     if (description == NULL) abort();
     description->inode = inode;
     description->flags = flags;
+    description->process = world.process;
+    description->machine = world.machine;
     if (inode != 0) {
         inode_of(inode)->opens++;
         inode_retain(inode);
@@ -98,12 +100,20 @@ static void set_free(int number) {
     first_free = 0;
 }
 
+static bool is_written(const struct description *description) {
+    return description->inode != 0 && (description->flags & O_ACCMODE) != O_RDONLY
+        && is_file(inode_of(description->inode));
+}
+
 int descriptor_close(int descriptor) {
     struct description *description = description_of(descriptor);
     if (descriptor_states[descriptor] == DESCRIPTOR_VOID) set_free(descriptor);
     if (description == NULL) return EBADF;
     set_free(descriptor);
     open_count--;
+    if (world.is_network && is_written(description)) {
+        content_sync(&inode_of(description->inode)->content);
+    }
     description_release(description);
     return 0;
 }
@@ -117,6 +127,7 @@ int descriptor_lock(struct description *description, int operation) {
     if (wanted != LOCK_SH && wanted != LOCK_EX) return EINVAL;
     for (struct description *other = locked; other != NULL; other = other->next_locked) {
         if (other == description || other->inode != description->inode) continue;
+        if (world.has_local_locks && other->machine != description->machine) continue;
         // Nobody is there who could release it while we wait.
         if (wanted == LOCK_EX || other->lock == LOCK_EX) {
             return operation & LOCK_NB ? EWOULDBLOCK : EDEADLK;
@@ -142,6 +153,20 @@ void descriptors_void(void) {
     }
     locked = NULL;
     open_count = 0;
+}
+
+void descriptors_void_of(uint32_t process, void (*body)(struct inode *, void *), void *context) {
+    for (int i = 0; i < reserved_count; i++) {
+        int number = reserved[i];
+        if (descriptor_states[number] != DESCRIPTOR_OPEN) continue;
+        struct description *description = descriptions[number];
+        if (description->process != process) continue;
+        if (is_written(description)) body(inode_of(description->inode), context);
+        descriptor_states[number] = DESCRIPTOR_VOID;
+        descriptions[number] = NULL;
+        open_count--;
+        description_release(description);
+    }
 }
 
 void descriptors_reclaim(void) {

@@ -219,6 +219,9 @@ struct world {
     int64_t time_step;
     int64_t capacity_pages, capacity_inodes;
     uint64_t directory_order, directory_reads;
+    bool is_network, has_local_locks;
+    /// Who makes the calls, and the last number that was given.
+    uint32_t process, machine, last_process;
     bool reuses_inodes, fsync_names, is_frozen, has_clock, has_entropy, has_hook_enabled;
     virtual_files_hook hook;
     void *hook_context;
@@ -338,6 +341,8 @@ struct description {
     uint32_t references;
     /// LOCK_SH, LOCK_EX or 0.
     int lock;
+    /// Who opened it, and where.
+    uint32_t process, machine;
     /// Reads random bytes instead of a file.
     bool is_random;
     struct description *next_locked;
@@ -365,12 +370,15 @@ struct description *description_make(inode_id inode, int flags);
 int descriptor_close(int descriptor);
 int descriptor_lock(struct description *description, int operation);
 void descriptors_void(void);
+/// Those of one process; `body` is told of each description that the process wrote with.
+void descriptors_void_of(uint32_t process, void (*body)(struct inode *, void *), void *context);
 void descriptors_reclaim(void);
 size_t descriptors_open(void);
 
 // MARK: - Streams (streams.c)
 
 void streams_void(void);
+void streams_void_of(uint32_t process);
 void streams_reclaim(void);
 size_t streams_open(void);
 

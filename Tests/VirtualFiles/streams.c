@@ -10,6 +10,7 @@
 struct stream {
     enum { STREAM_FREE, STREAM_OPEN, STREAM_VOID } state;
     int descriptor;
+    uint32_t process;
     bool has_read;
     uint32_t next, count;
     struct item {
@@ -48,6 +49,14 @@ void streams_void(void) {
     }
 }
 
+void streams_void_of(uint32_t process) {
+    for (int i = 0; i < stream_limit; i++) {
+        if (streams[i].state != STREAM_OPEN || streams[i].process != process) continue;
+        clear(&streams[i]);
+        streams[i].state = STREAM_VOID;
+    }
+}
+
 void streams_reclaim(void) {
     for (int i = 0; i < stream_limit; i++) {
         if (streams[i].state == STREAM_VOID) streams[i].state = STREAM_FREE;
@@ -62,6 +71,7 @@ static struct stream *stream_make(int descriptor) {
         if (streams[i].state != STREAM_FREE) continue;
         streams[i].state = STREAM_OPEN;
         streams[i].descriptor = descriptor;
+        streams[i].process = world.process;
         if (i >= stream_limit) stream_limit = i + 1;
         return &streams[i];
     }

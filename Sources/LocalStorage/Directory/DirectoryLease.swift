@@ -2,26 +2,11 @@ internal import Dispatch
 internal import SyncModel
 internal import Synchronization
 
-/// The clock of a lease, and a way to let time go by.
-struct LeaseClock: Sendable {
-    let now: @Sendable () -> Duration
-    let wait: @Sendable (Duration) -> Void
-
-    static let system = LeaseClock(
-        now: { SystemCalls.bootTime },
-        wait: { time in
-            let (seconds, attoseconds) = time.components
-            let milliseconds = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(milliseconds))
-        }
-    )
-}
-
 /// The right to change a mirror whose state other machines can reach, where a lock of the kernel
 /// may not reach them or does not exist.
 ///
 /// ``LeaseMachine`` decides; this carries out what it says on the files, and gives signs of life on
-/// a thread of its own until it is released.
+/// a thread of its own, or as the ``LeaseHost`` says, until it is released.
 ///
 /// Before each change ``require()`` is asked, which costs a look at the clock. Where the file
 /// server did not answer for a while, it looks whether the lease is still this one's, and takes as
@@ -48,13 +33,13 @@ final class DirectoryLease: Sendable {
     init(
         in state: OpenDirectory,
         calls: SystemCalls,
-        clock: LeaseClock = .system,
+        clock: LeaseClock? = nil,
         timing: LeaseTiming = .standard,
         unless interruption: Interruption? = nil,
         onWait: (@Sendable (String) -> Void)? = nil
     ) throws(LocalError) {
         files = LeaseFiles(state: state, calls: calls)
-        (self.clock, self.timing) = (clock, timing)
+        (self.clock, self.timing) = (clock ?? calls.leaseHost.clock, timing)
         let name = SystemCalls.randomNumbers(2).map { String($0, radix: 36) }.joined()
         machine = Mutex(
             LeaseMachine(
@@ -123,16 +108,26 @@ final class DirectoryLease: Sendable {
         return step
     }
 
-    /// Gives signs of life until the lease is released or lost, on a thread for itself.
-    func keep() {
-        // The machine may sleep meanwhile, which only the lease's own clock counts.
-        while !isOver(after: timing.beat / 10), giveSign() {}
+    /// Begins to give signs of life, until the lease is released or lost.
+    func beginKeeping(_ host: LeaseHost) {
+        let interval = timing.beat / 10
+        if let keep = host.keep {
+            return keep(interval) { [self] in
+                !isReleased.load(ordering: .acquiring) && giveSign()
+            }
+        }
+        let begin = BlockingThreads.system.makeQueue("osssync.lease", .serial)
+        begin { [self] in
+            // The machine may sleep meanwhile, which only the lease's own clock counts.
+            while !isOver(after: interval), giveSign() {}
+        }
     }
 
     /// Does what is due; false if the lease is lost.
     @discardableResult
     func giveSign() -> Bool {
-        machine.withLock { machine in
+        // Who has it now looks after it, as long as that takes.
+        let isKept = machine.withLockIfAvailable { machine in
             while true {
                 do throws(LocalError) {
                     switch try advance(&machine, LocalError.leaseLost) {
@@ -146,6 +141,7 @@ final class DirectoryLease: Sendable {
                 }
             }
         }
+        return isKept ?? true
     }
 
     private func isOver(after time: Duration) -> Bool {

@@ -71,10 +71,12 @@ package final class DirectoryLock: Sendable {
                 unless: interruption,
                 onWait: onWait
             ) : nil
-        if let lease { BlockingThreads.system.makeQueue("osssync.lease", .serial)(lease.keep) }
+        lease?.beginKeeping(calls.leaseHost)
         if let top, lease != nil {
             do throws(LocalError) {
                 try Self.requireFree(top, unless: interruption, onWait)
+                // That can take minutes, in which this process may have slept.
+                try lease?.require()
             } catch {
                 lease?.release()
                 throw error

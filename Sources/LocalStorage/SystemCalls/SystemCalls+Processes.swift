@@ -30,12 +30,13 @@ extension SystemCalls {
 
     /// This process.
     func ownProcess() -> LeaseProcess {
-        LeaseProcess(
-            host: Self.hostName,
+        let number = leaseHost.processes?.number ?? getpid()
+        return LeaseProcess(
+            host: leaseHost.processes?.hostName ?? Self.hostName,
             boot: bootID,
             namespace: processNamespace,
-            number: getpid(),
-            start: startOfProcess(getpid())
+            number: number,
+            start: startOfProcess(number)
         )
     }
 
@@ -44,12 +45,19 @@ extension SystemCalls {
         guard !process.boot.isEmpty, !process.namespace.isEmpty, process.number > 0,
             process.boot == bootID, process.namespace == processNamespace
         else { return false }
-        if kill(process.number, 0) != 0 { return errno == ESRCH }
+        if !exists(process.number) { return true }
         let start = startOfProcess(process.number)
         return !start.isEmpty && !process.start.isEmpty && start != process.start
     }
 
+    /// True also if the system does not say.
+    private func exists(_ number: Int32) -> Bool {
+        if let processes = leaseHost.processes { return processes.start(number) != nil }
+        return kill(number, 0) == 0 || errno != ESRCH
+    }
+
     private var processNamespace: String {
+        if let processes = leaseHost.processes { return processes.namespace }
         #if canImport(Glibc)
         let space = statusFollowingLinks(PathBytes("/proc/self/ns/pid"))
         return space.map { String($0.identity.inode) } ?? ""
@@ -60,6 +68,7 @@ extension SystemCalls {
 
     /// When it began, in the system's own count; empty if the system does not say.
     private func startOfProcess(_ number: Int32) -> String {
+        if let processes = leaseHost.processes { return processes.start(number) ?? "" }
         #if canImport(Glibc)
         let descriptor = try? open(
             at: Self.workingDirectory,

@@ -20,6 +20,9 @@ package struct SystemCalls: Sendable {
     var dropsFractions = false
     /// Where Linux provides the ID of the current boot.
     package var bootIDPath = "/proc/sys/kernel/random/boot_id"
+    /// The clock and the processes of the machine, as leases ask for them; a simulation has several
+    /// machines.
+    package var leaseHost = LeaseHost.system
 
     package init(usesOpenat2: Bool, faults: SystemCallFaults?) {
         self.usesOpenat2 = usesOpenat2

@@ -47,6 +47,8 @@ final class VirtualDisk: @unchecked Sendable {
         let kind: Kind
         let name: String
         let path: String?
+        /// The last component of the name that a rename or a link gives.
+        let newName: Substring?
         let descriptor: Int32
         let changes: Bool
         let bytes: Int64
@@ -100,10 +102,12 @@ final class VirtualDisk: @unchecked Sendable {
             kinds[address] = known
         }
         let path = unsafe raw.path.map { unsafe String(cString: $0) }
+        let other = unsafe raw.other_path.map { unsafe String(cString: $0) }
         let heard = unsafe Call(
             kind: known.kind,
             name: known.name,
             path: path,
+            newName: other?.split(separator: "/").last,
             descriptor: raw.descriptor,
             changes: raw.changes,
             bytes: raw.bytes,

@@ -97,6 +97,7 @@ enum WorldChange: Codable, Hashable, Sendable {
 enum Operation: Codable, Hashable, Sendable {
     case world(WorldChange)
     case run(ToolRun)
+    case nodes(NodeOperation)
 }
 
 /// One use of the program.
@@ -236,6 +237,8 @@ struct Setup: Codable, Hashable, Sendable {
     var timeStep: Int64?
     /// Runs mirror keys that fit no file name.
     var escapesNames: Bool?
+    /// The machines that share the directory; nil for one machine with a mirror that is not cut.
+    var nodes: NodesSetup?
 
     var names: NamePolicy { escapesNames == true ? .escape : .skip }
 

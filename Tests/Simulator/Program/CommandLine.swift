@@ -8,6 +8,8 @@ struct Arguments {
     var plannerCases: UInt64?
     /// Histories of two machines with one bucket.
     var machines: Range<UInt64>?
+    /// Several machines that share a directory, in the place of one.
+    var hasNodes = false
     var showsTrace = false
     var replays: [String] = []
     var regressions: String?
@@ -20,8 +22,8 @@ struct Arguments {
 
     static let usage = """
         usage: osssync-simulator [--seeds A..<B | --from A --count N] [--jobs N] [--no-shrink]
-                                 [--minutes N] [--keep DIR] [--worlds WORLDS]
-               osssync-simulator --seed N [--trace] [--worlds WORLDS]
+                                 [--minutes N] [--keep DIR] [--worlds WORLDS | --nodes]
+               osssync-simulator --seed N [--trace] [--worlds WORLDS | --nodes]
                osssync-simulator --replay FILE [--trace]
                osssync-simulator --regressions DIR
                osssync-simulator --planner-cases N [--from A]
@@ -39,6 +41,7 @@ struct Arguments {
             switch word {
             case "--trace": showsTrace = true
             case "--worker": isWorker = true
+            case "--nodes": hasNodes = true
             case "--no-shrink": shrinks = false
             default:
                 guard let value = rest.popFirst() else { return nil }
@@ -66,6 +69,14 @@ struct Arguments {
         if let count { seeds = from..<(from + count) }
         if let plannerCases { seeds = from..<(from + plannerCases) }
     }
+
+    func history(_ seed: UInt64) -> History {
+        hasNodes
+            ? NodeHistory.history(seed: seed) : HistoryGenerator.history(seed: seed, worlds)
+    }
+
+    /// What a replay of a seed needs beside its number.
+    var kind: String { hasNodes ? " --nodes" : "" }
 
     private static func range(_ text: String) -> Range<UInt64>? {
         let numbers = text.split(separator: "..<").compactMap { UInt64($0) }

@@ -21,7 +21,7 @@ struct Simulator {
         }
         if arguments.isWorker { exit(Worker(arguments).work()) }
         if let seed = arguments.single {
-            exit(show(HistoryGenerator.history(seed: seed, arguments.worlds), arguments))
+            exit(show(arguments.history(seed), arguments))
         }
         if !arguments.replays.isEmpty || arguments.regressions != nil {
             exit(replay(arguments))

@@ -23,6 +23,7 @@ final class RunningWorker {
             "--worker", "--seeds", "\(seeds.lowerBound)..<\(seeds.upperBound)", "--keep",
             arguments.keep, "--worlds", arguments.worlds.text,
         ]
+        if arguments.hasNodes { process.arguments?.append("--nodes") }
         if !arguments.shrinks { process.arguments?.append("--no-shrink") }
         process.standardOutput = output
         do {

@@ -19,6 +19,7 @@ struct Shrinker {
         var shrinker = Shrinker(history, failure: failure)
         shrinker.shrinkOperations()
         shrinker.simplifyRuns()
+        shrinker.simplifyRounds()
         shrinker.nameFaults()
         shrinker.shrinkOperations()
         return shrinker.best
@@ -85,6 +86,49 @@ struct Shrinker {
         }
         return changes
     }
+
+    private mutating func simplifyRounds() {
+        for index in best.operations.indices {
+            guard case .nodes(.round(let round)) = best.operations[index] else { continue }
+            for change in Self.simplifications(of: round) {
+                guard case .nodes(.round(var round)) = best.operations[index] else { continue }
+                change(&round)
+                var candidate = best
+                candidate.operations[index] = .nodes(.round(round))
+                _ = tries(candidate)
+            }
+        }
+        for change in Self.simplificationsOfNodes {
+            guard var nodes = best.setup.nodes else { return }
+            change(&nodes)
+            var candidate = best
+            candidate.setup.nodes = nodes
+            _ = tries(candidate)
+        }
+    }
+
+    private static func simplifications(of round: NodeRound) -> [(inout NodeRound) -> Void] {
+        var changes: [(inout NodeRound) -> Void] = [
+            { $0.failures = 0 }, { $0.order = .oldestFirst }, { $0.connections = 1 },
+            { $0.late = [] }, { $0.isFinished = false }, { $0.tasks = 1 }, { $0.deletes = false },
+        ]
+        for index in round.events.indices.reversed() {
+            changes.append { round in
+                guard index < round.events.count else { return }
+                round.events.remove(at: index)
+            }
+        }
+        return changes
+    }
+
+    private static let simplificationsOfNodes: [@Sendable (inout NodesSetup) -> Void] = [
+        { $0.callsBetween = 0 }, { $0.attributeSeconds = nil }, { $0.locks = .everywhere },
+        { nodes in
+            for index in nodes.nodes.indices {
+                nodes.nodes[index] = NodesSetup.Node(wallOffset: 0, uptime: 1_000)
+            }
+        },
+    ]
 
     /// Says which faults strike, and takes away one by one.
     private mutating func nameFaults() {

@@ -63,7 +63,7 @@ struct Supervisor {
         case "fail":
             sum.failed.append(UInt64(rest) ?? 0)
             worker.endSeed()
-            print("replay: osssync-simulator --seed \(rest) --trace   (commit \(Self.commit))")
+            print(replay(rest))
         case "statistics":
             let data = Data(rest.utf8)
             if let found = try? JSONDecoder().decode(Statistics.self, from: data) {
@@ -71,6 +71,11 @@ struct Supervisor {
             }
         default: print("seed \(worker.current ?? 0): \(line)")
         }
+    }
+
+    private func replay(_ seed: some CustomStringConvertible) -> String {
+        "replay: osssync-simulator\(arguments.kind) --seed \(seed) --trace   "
+            + "(commit \(Self.commit))"
     }
 
     /// The seeds that a worker left when it died of one, or before it had played all.
@@ -81,7 +86,7 @@ struct Supervisor {
         guard let seed = worker.current ?? worker.unplayed else { return nil }
         sum.failed.append(seed)
         print("seed \(seed): the process ended with \(worker.status)")
-        print("replay: osssync-simulator --seed \(seed) --trace   (commit \(Self.commit))")
+        print(replay(seed))
         let rest = (seed + 1)..<max(seed + 1, worker.seeds.upperBound)
         return rest.isEmpty ? nil : rest
     }

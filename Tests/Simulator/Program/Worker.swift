@@ -24,7 +24,7 @@ struct Worker {
             print("begin \(seed)")
             // Whoever ends by a trap has said which seed it was.
             fflush(nil)
-            let history = HistoryGenerator.history(seed: seed, arguments.worlds)
+            let history = arguments.history(seed)
             let isSample = seed % Self.samples == 0
             let outcome = isSample ? Player.playTwice(history) : Player.play(history)
             statistics.add(outcome.statistics)
@@ -63,7 +63,7 @@ struct Worker {
             let found = Player.play(candidate)
             return found.violations.contains { $0.promise == promise } ? found : nil
         }
-        let path = arguments.keep + "/seed-\(history.seed).json"
+        let path = arguments.keep + "/\(arguments.hasNodes ? "nodes" : "seed")-\(history.seed).json"
         if HistoryFile.write(shrunk, to: path) {
             print("shrunk to \(shrunk.operations.count) operations: \(path)")
         }

@@ -16,23 +16,23 @@ extension World {
     }
 
     /// The manifest's rows as the next run would read them; nil if it would not.
-    func readRows() -> [ObjectKey: ManifestEntry]? {
-        guard let reading = readManifest(), case .opened? = reading.outcome else { return nil }
+    func readRows(in directory: String? = nil) -> [ObjectKey: ManifestEntry]? {
+        guard let reading = readManifest(in: directory), case .opened? = reading.outcome else { return nil }
         return Dictionary(uniqueKeysWithValues: reading.rows.map { ($0.key, $0) })
     }
 
     /// Opens a copy of the disk's manifest as the next run would, and leaves nothing behind.
-    private func readManifest() -> Reading? {
+    private func readManifest(in directory: String? = nil) -> Reading? {
         let snapshot = unsafe virtual_files_take_snapshot()
         defer {
             unsafe virtual_files_restore(snapshot)
             unsafe virtual_files_free_snapshot(snapshot)
         }
-        let database = [UInt8]((disk.stateDirectory + "/manifest.db").utf8)
+        let directory = directory ?? disk.stateDirectory
+        let database = [UInt8]((directory + "/manifest.db").utf8)
         guard disk.unseen({ DiskTree.status(database) }) != nil else { return nil }
         let reading = Reading()
         let (threads, time) = (scheduler.threads, wallTime)
-        let directory = disk.stateDirectory
         _ = Task(executorPreference: scheduler) {
             // A manifest that cannot be read claims nothing.
             let opened = try? await ManifestStore.open(

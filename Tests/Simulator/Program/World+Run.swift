@@ -97,11 +97,13 @@ extension World {
         }
     }
 
-    func client(_ transport: any HTTPSending, _ storeObserver: StoreObserver? = nil)
-        -> StorageClient
-    {
+    func client(
+        _ transport: any HTTPSending,
+        _ storeObserver: StoreObserver? = nil,
+        in environment: StorageEnvironment? = nil
+    ) -> StorageClient {
         let scheduler = scheduler
-        let environment = StorageEnvironment(
+        let ownEnvironment = StorageEnvironment(
             now: { self.wallTime },
             sleep: { try await scheduler.sleep($0) },
             randomUnit: { scheduler.randomUnit() },
@@ -131,7 +133,7 @@ extension World {
         )
         return StorageClient(
             configuration: configuration,
-            environment: environment,
+            environment: environment ?? ownEnvironment,
             transport: transport
         )
     }

@@ -138,6 +138,7 @@ extension World {
     func play() {
         begin()
         statistics.seeds += 1
+        if let nodes = setup.nodes { return NodeSimulation(self, nodes).play() }
         for (index, operation) in history.operations.enumerated() {
             statistics.operations += 1
             trace("operation \(index)")
@@ -145,6 +146,7 @@ extension World {
             switch operation {
             case .world(let change): apply(change)
             case .run(let options): carryOut(options)
+            case .nodes: break
             }
             if runCount > before, let lastRun { struck[index] = lastRun.dice.struck }
             guard violations.isEmpty else { return }

@@ -176,6 +176,22 @@ void virtual_files_reboot(
 /// Forgets void descriptors: nobody holds them any more.
 void virtual_files_reclaim(void);
 
+// MARK: - Several processes and machines
+
+/// A number for a process, which no other one gets.
+uint32_t virtual_files_begin_process(void);
+/// From now on calls are those of this process on this machine, whose wall clock shows that time;
+/// files are stamped with the time of `virtual_files_set_time` as before. Process 0 is the world.
+/// Calls of a dead one fail as after `virtual_files_freeze`.
+void virtual_files_set_process(
+    uint32_t process, uint32_t machine, bool is_dead, int64_t seconds, int64_t nanoseconds);
+/// Drops what a process has open. If its machine lost its memory, what the process wrote to files
+/// that it had open is lost as far as it was not synced, by a choice of the seed; names are not.
+void virtual_files_end_process(uint32_t process, bool loses_memory, uint64_t seed);
+/// The disk is that of a file server: closing a file that was written makes its content durable.
+/// With `has_local_locks`, locks of other machines are not seen.
+void virtual_files_set_network(bool is_network, bool has_local_locks);
+
 // MARK: - Copies
 
 struct virtual_files_snapshot;
