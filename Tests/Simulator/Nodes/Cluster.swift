@@ -226,7 +226,7 @@ final class Cluster: @unchecked Sendable {
     }
 
     private func freezeThoseAtRest() {
-        for process in processes where process.freezesFor != nil && process.isAtRest {
+        for process in processes where process.freezesFor != nil && !process.freezesInLease && process.isAtRest {
             freeze(process)
         }
     }
@@ -234,6 +234,7 @@ final class Cluster: @unchecked Sendable {
     func freeze(_ process: NodeProcess) {
         guard let duration = process.freezesFor else { return }
         process.freezesFor = nil
+        process.freezesInLease = false
         process.frozenUntil = elapsed + duration
         let name = nodes[process.node].name
         world.trace("process \(process.number) of \(name) is frozen for \(duration)")

@@ -144,6 +144,7 @@ struct NodeHistory {
         round.order = generator.oneIn(4) ? generator.pick(Scheduler.Order.allCases) : .random
         round.failures = generator.oneIn(3) ? 4 + generator.below(40) : 0
         round.connections = 1 + generator.below(4)
+        round.latency = generator.pick([30, 30, 500, 4_000, 15_000])
         round.isFinished = !generator.oneIn(6)
         if !isFirst, generator.oneIn(5) { round.late = [generator.below(4)] }
         var after = 0
@@ -156,7 +157,8 @@ struct NodeHistory {
 
     private mutating func makeEvent() -> NodeRound.Kind {
         switch generator.below(16) {
-        case 0..<4: .freeze(process: generator.below(8), seconds: makeFreeze())
+        case 0, 1: .freeze(process: generator.below(8), seconds: makeFreeze())
+        case 2, 3: .freezeInLease(process: generator.below(8), seconds: makeFreeze())
         case 4, 5: .kill(process: generator.below(8))
         case 6, 7: .reboot(node: generator.below(4), seed: generator.next() >> 12)
         case 8:
@@ -174,7 +176,7 @@ struct NodeHistory {
     private mutating func makeFreeze() -> Int {
         switch generator.below(4) {
         case 0: 1 + generator.below(35)
-        case 1: 60 + generator.below(50)
+        case 1, 2: 60 + generator.below(60)
         default: 100 + generator.below(400)
         }
     }

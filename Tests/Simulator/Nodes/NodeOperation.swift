@@ -41,6 +41,8 @@ struct NodeRound: Codable, Hashable, Sendable {
     enum Kind: Codable, Hashable, Sendable {
         /// A process stops for a while, at the next moment when it has nothing in hand.
         case freeze(process: Int, seconds: Int)
+        /// The same before one of its next calls on a lease's files.
+        case freezeInLease(process: Int, seconds: Int)
         case kill(process: Int)
         /// The machine goes down with all processes, and comes back.
         case reboot(node: Int, seed: UInt64)
@@ -61,6 +63,8 @@ struct NodeRound: Codable, Hashable, Sendable {
     /// Of so many requests one fails; 0: none.
     var failures = 0
     var connections = 3
+    /// The longest way of a request or an answer, in milliseconds.
+    var latency = 30
     var events: [Event] = []
     /// Those of an earlier round that come too late: the task and its node.
     var late: [Int] = []

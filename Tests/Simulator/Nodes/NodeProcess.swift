@@ -55,8 +55,11 @@ final class NodeProcess: TaskExecutor, @unchecked Sendable {
     private var isOver = false
     /// It stops at the next moment when it has nothing in hand, for so long.
     var freezesFor: Duration?
+    /// That moment is to be before a call on a lease's files.
+    var freezesInLease = false
     var frozenUntil: Duration?
     private(set) var isDead = false
+    private(set) var timeAfterDeath = Duration.zero
     var task: Task<Void, Never>?
     /// What it was told to do has come to an end.
     var isFinished = false
@@ -191,7 +194,11 @@ final class NodeProcess: TaskExecutor, @unchecked Sendable {
 
     /// Within a piece: lets time go by.
     func wait(_ duration: Duration) {
-        guard !isDead else { return }
+        guard !isDead else {
+            // Else its code would wait for ever.
+            timeAfterDeath += duration
+            return
+        }
         place = .waiting(until: cluster.elapsed + cluster.worldTime(max(duration, .zero), on: node))
         fiber?.stop()
         place = .between

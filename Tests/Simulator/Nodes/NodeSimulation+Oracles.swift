@@ -27,7 +27,7 @@ extension NodeSimulation {
     }
 
     private func letOthersGoOn(_ place: String, _ process: NodeProcess) {
-        if process.freezesFor != nil, process.hasNothingElse, isOfLease(place) {
+        if process.freezesFor != nil, process.hasNothingElse, isOfLease(place), cluster.oneIn(2) {
             cluster.freeze(process)
             process.pauseInCall()
         } else if setup.callsBetween > 0, cluster.oneIn(setup.callsBetween) {

@@ -153,6 +153,10 @@ extension NodeSimulation {
         switch kind {
         case .freeze(let index, let seconds):
             process(index)?.freezesFor = .seconds(seconds)
+        case .freezeInLease(let index, let seconds):
+            guard let process = process(index) else { return }
+            process.freezesFor = .seconds(seconds)
+            process.freezesInLease = true
         case .kill(let index):
             guard let process = process(index) else { return }
             world.statistics.crash("of a node", isPowerCut: false)

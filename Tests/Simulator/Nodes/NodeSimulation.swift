@@ -26,7 +26,7 @@ final class NodeSimulation: @unchecked Sendable {
     /// Why the end of a round did not come.
     var lastFailure: SyncError?
 
-    static let stepLimit = 600_000
+    static let stepLimit = 300_000
 
     init(_ world: World, _ setup: NodesSetup) {
         (self.world, self.setup) = (world, setup)
@@ -159,7 +159,12 @@ final class NodeSimulation: @unchecked Sendable {
 
     func settings(_ process: NodeProcess, failures: Int) -> MirrorSettings {
         let (cluster, node) = (cluster, process.node)
-        let transport = NodeTransport(process, self, failures: failures)
+        let transport = NodeTransport(
+            process,
+            self,
+            failures: failures,
+            longestWay: round?.round.latency ?? NodeRound(seed: 0).latency
+        )
         let observer = process.storeObserver
         let client = world.client(
             transport,
@@ -195,7 +200,7 @@ final class NodeSimulation: @unchecked Sendable {
         let (cluster, node) = (cluster, process.node)
         return LeaseHost(
             clock: LeaseClock(
-                now: { cluster.uptime(node) },
+                now: { cluster.uptime(node) + process.timeAfterDeath },
                 wait: { process.wait($0) }
             ),
             processes: LeaseHost.Processes(

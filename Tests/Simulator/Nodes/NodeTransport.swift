@@ -19,10 +19,12 @@ final class NodeTransport: HTTPSending, @unchecked Sendable {
 
     private static let pieceSize = 700
     private static let patience = 10_000
-    private static let longestWay = 30_000
+    /// In milliseconds.
+    private let longestWay: Int
 
-    init(_ process: NodeProcess, _ simulation: NodeSimulation, failures: Int) {
+    init(_ process: NodeProcess, _ simulation: NodeSimulation, failures: Int, longestWay: Int) {
         (self.process, self.simulation, self.failures) = (process, simulation, failures)
+        self.longestWay = longestWay
     }
 
     private var cluster: Cluster { process.cluster }
@@ -40,7 +42,7 @@ final class NodeTransport: HTTPSending, @unchecked Sendable {
 
     private func fails() -> Bool { failures > 0 && cluster.oneIn(failures * 3) }
 
-    private func way() -> Duration { .microseconds(cluster.below(Self.longestWay)) }
+    private func way() -> Duration { .microseconds(cluster.below(longestWay * 1_000)) }
 
     /// Nil when the answer came whole, or the exchange itself knows why it did not.
     private func carryOut(_ exchange: Exchange) async -> TransportError? {
