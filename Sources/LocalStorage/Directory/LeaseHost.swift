@@ -45,9 +45,10 @@ package struct LeaseHost: Sendable {
     }
 
     /// Calls `giveSign` again and again, with `interval` between, until it is false.
-    package typealias Keep = @Sendable (
-        _ interval: Duration, _ giveSign: @escaping @Sendable () -> Bool
-    ) -> Void
+    package typealias Keep =
+        @Sendable (
+            _ interval: Duration, _ giveSign: @escaping @Sendable () -> Bool
+        ) -> Void
 
     let clock: LeaseClock
     /// Nil for the system's.

@@ -15,6 +15,8 @@ struct Violation: Error, CustomStringConvertible {
         case truthfulSummary = "the summary tells the truth"
         case remoteSide = "objects are old or new, uploads are not left"
         case singleWriter = "one run at a time"
+        case sameAsOneRun = "all tasks together do what one run does"
+        case allShards = "no deletion before every shard is complete"
         case hidden = "what you hide is not sent"
         case trash = "a deletion can be taken back"
         case limits = "a limited run stays within its paths"

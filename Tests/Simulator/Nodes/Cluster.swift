@@ -226,7 +226,8 @@ final class Cluster: @unchecked Sendable {
     }
 
     private func freezeThoseAtRest() {
-        for process in processes where process.freezesFor != nil && !process.freezesInLease && process.isAtRest {
+        for process in processes
+        where process.freezesFor != nil && !process.freezesInLease && process.isAtRest {
             freeze(process)
         }
     }

@@ -142,10 +142,11 @@ struct NodeHistory {
         round.deletes = !generator.oneIn(6)
         round.tasks = 1 + generator.below(4)
         round.order = generator.oneIn(4) ? generator.pick(Scheduler.Order.allCases) : .random
-        round.failures = generator.oneIn(3) ? 4 + generator.below(40) : 0
+        round.failures = generator.oneIn(3) ? 2 + generator.below(20) : 0
         round.connections = 1 + generator.below(4)
         round.latency = generator.pick([30, 30, 500, 4_000, 15_000])
         round.isFinished = !generator.oneIn(6)
+        if round.tasks > 1, generator.oneIn(5) { round.leftOut = generator.below(round.tasks) }
         if !isFirst, generator.oneIn(5) { round.late = [generator.below(4)] }
         var after = 0
         for _ in 0..<(generator.oneIn(4) ? 0 : generator.below(8)) {

@@ -68,6 +68,8 @@ struct NodeRound: Codable, Hashable, Sendable {
     var events: [Event] = []
     /// Those of an earlier round that come too late: the task and its node.
     var late: [Int] = []
+    /// A task that is never started.
+    var leftOut: Int?
     /// The end of the round is not left out.
     var isFinished = true
 }

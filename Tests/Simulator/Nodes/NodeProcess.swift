@@ -65,8 +65,6 @@ final class NodeProcess: TaskExecutor, @unchecked Sendable {
     var isFinished = false
     var summary: RunSummary?
     var failure: SyncError?
-    var warnings: [String] = []
-    var items: [ItemEvent] = []
     /// Files that were there, and are not since a call of the piece that goes on.
     var missing: [ObjectKey: DiskEntry] = [:]
     let storeObserver = StoreObserver()

@@ -124,7 +124,7 @@ extension NodeSimulation {
                 let byTasks = left[path].map { "\($0)" } ?? "nothing"
                 let byOne = right[path].map { "\($0)" } ?? "nothing"
                 world.report(
-                    .convergence,
+                    .sameAsOneRun,
                     "\(what) '\(path.display)' is \(byTasks) by tasks, and \(byOne) by one run"
                 )
             }

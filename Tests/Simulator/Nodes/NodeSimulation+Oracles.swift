@@ -215,7 +215,7 @@ extension NodeSimulation {
         guard process.place != .inCall else { return }
         for (path, _) in process.missing.sorted(by: { $0.key < $1.key }) where known[path] == nil {
             if let objection = objection(to: process) {
-                world.report(.noDeletionOnDoubt, "'\(path.display)' went \(objection)")
+                world.report(.allShards, "'\(path.display)' went \(objection)")
             }
         }
         process.missing = [:]
@@ -230,7 +230,8 @@ extension NodeSimulation {
     ) {
         guard case .file(let content?) = entry else { return }
         if known[path] == nil { process.missing[path] = entry }
-        let isThere = content == Contents.empty || world.tree.trash.contains(content)
+        let isThere =
+            content == Contents.empty || world.tree.trash.contains(content)
             || world.tree.entries.values.contains(.file(content))
             || world.model.versions[path]?.values.contains(content) == true
         if !isThere, process.place != .inCall {
@@ -267,7 +268,7 @@ extension NodeSimulation {
         case .deleted(let key, let previous):
             guard let previous, let path = World.relative(key) else { return }
             if let objection = objection(to: process) {
-                world.report(.noDeletionOnDoubt, "the object '\(path.display)' went \(objection)")
+                world.report(.allShards, "the object '\(path.display)' went \(objection)")
             }
             judgeLoss(of: previous, at: path)
             world.model.deleted(path)

@@ -15,7 +15,6 @@ final class RoundState {
     var nextEvent = 0
     /// Faults have ended.
     var isQuiet = false
-    var summaries: [RunSummary] = []
 
     init(_ round: NodeRound, name: String) {
         (self.round, self.name) = (round, name)
@@ -35,7 +34,9 @@ extension NodeSimulation {
         self.round = state
         world.trace("round \(state.name) \(round.direction)")
         cluster.begin(seed: round.seed, order: round.order)
-        for task in 0..<round.tasks { start(task, after: cluster.below(3), on: nil) }
+        for task in 0..<round.tasks where task != round.leftOut {
+            start(task, after: cluster.below(3), on: nil)
+        }
         for task in round.late where roundCount > 1 {
             startLate(task, on: cluster.below(setup.nodes.count))
         }
@@ -152,11 +153,14 @@ extension NodeSimulation {
         }
         switch kind {
         case .freeze(let index, let seconds):
-            process(index)?.freezesFor = .seconds(seconds)
+            guard let process = process(index) else { return }
+            process.freezesFor = .seconds(seconds)
+            takeForDead(process, seconds, state)
         case .freezeInLease(let index, let seconds):
             guard let process = process(index) else { return }
             process.freezesFor = .seconds(seconds)
             process.freezesInLease = true
+            takeForDead(process, seconds, state)
         case .kill(let index):
             guard let process = process(index) else { return }
             world.statistics.crash("of a node", isPowerCut: false)
@@ -173,11 +177,19 @@ extension NodeSimulation {
             cluster.nodes[node % setup.nodes.count].wallOffset += .seconds(seconds)
         case .duplicate(let task, let node):
             let task = task % state.round.tasks
-            guard !state.ended.contains(task) else { return }
+            guard task != state.round.leftOut, !state.ended.contains(task) else { return }
             start(task, after: 0, on: node % setup.nodes.count)
         case .finish(let node): _ = startFinish(state, on: node % setup.nodes.count)
         case .world(let change): apply(change)
         }
+    }
+
+    /// A scheduler may start a task elsewhere whose node does not answer.
+    private func takeForDead(_ process: NodeProcess, _ seconds: Int, _ state: RoundState) {
+        guard seconds >= 60, cluster.oneIn(2), case .task(let task, let name) = process.role,
+            name == state.name
+        else { return }
+        start(task, after: cluster.below(40), on: nil)
     }
 
     private func died(_ process: NodeProcess) {
@@ -197,10 +209,7 @@ extension NodeSimulation {
     /// A process has come to its end by itself.
     func ended(_ process: NodeProcess) {
         judgeEnd(of: process)
-        if let summary = process.summary {
-            round?.summaries.append(summary)
-            world.scheduler.trace.say("    \(summary)")
-        }
+        if let summary = process.summary { world.scheduler.trace.say("    \(summary)") }
         guard let state = round, case .task(let task, let name) = process.role,
             name == state.name
         else { return }

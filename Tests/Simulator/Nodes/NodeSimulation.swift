@@ -147,10 +147,8 @@ final class NodeSimulation: @unchecked Sendable {
     func heard(_ event: SyncEvent, _ process: NodeProcess) {
         switch event {
         case .warning(let message):
-            process.warnings.append(message)
             world.scheduler.trace.say("    \(process.number) warning: \(message)")
         case .item(let item):
-            process.items.append(item)
             let words = "\(item.action) \(item.state) \(item.displayKey)"
             world.scheduler.trace.say("    \(process.number) \(words) \(item.message ?? "")")
         default: break

@@ -110,7 +110,9 @@ struct Shrinker {
     private static func simplifications(of round: NodeRound) -> [(inout NodeRound) -> Void] {
         var changes: [(inout NodeRound) -> Void] = [
             { $0.failures = 0 }, { $0.order = .oldestFirst }, { $0.connections = 1 },
-            { $0.latency = 30 }, { $0.late = [] }, { $0.isFinished = false }, { $0.tasks = 1 }, { $0.deletes = false },
+            { $0.latency = 30 }, { $0.late = [] }, { $0.leftOut = nil }, { $0.isFinished = false },
+            { $0.tasks = 1 },
+            { $0.deletes = false },
         ]
         for index in round.events.indices.reversed() {
             changes.append { round in

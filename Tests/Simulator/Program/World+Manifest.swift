@@ -17,7 +17,9 @@ extension World {
 
     /// The manifest's rows as the next run would read them; nil if it would not.
     func readRows(in directory: String? = nil) -> [ObjectKey: ManifestEntry]? {
-        guard let reading = readManifest(in: directory), case .opened? = reading.outcome else { return nil }
+        guard let reading = readManifest(in: directory), case .opened? = reading.outcome else {
+            return nil
+        }
         return Dictionary(uniqueKeysWithValues: reading.rows.map { ($0.key, $0) })
     }
 
