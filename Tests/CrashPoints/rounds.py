@@ -75,7 +75,7 @@ class Round:
         choice = random.Random(f"{self.options.seed}{self.scenario.name}{self.share}")
         calls = range(1, sum(self.trial.counts.values()) + 1)
         for number in choice.sample(calls, min(SAMPLED_POINTS, len(calls))):
-            self.kill(number, 0 if self.scenario.begin else SAMPLED_CUTS)
+            self.kill(number, SAMPLED_CUTS if self.scenario.has_power_cuts else 0)
             self.torn(choice.choice(calls))
             error = choice.choice(list(ERRORS))
             self.error(error, choice.randint(1, max(1, self.trial.calls(error))),
@@ -105,7 +105,7 @@ class Round:
 
     def all_kills(self):
         kinds = self.options.kinds.split(",")
-        has_cuts = "power" in kinds and not self.scenario.begin
+        has_cuts = "power" in kinds and self.scenario.has_power_cuts
         cuts = CUTS * self.options.effort if has_cuts else 0
         if "kill" in kinds or cuts:
             step = self.options.every

@@ -22,9 +22,11 @@ class Scenario:
     waste: int = 2 * 4 * MIB
     # The commands that go on after the fault, if they are others.
     repair: list = None
-    # Commands before each run: what they note of a file's status would not outlive the snapshot,
-    # whose second names change it. There are no power cuts then.
+    # Commands before each run.
     begin: list = ()
+    # False where deletions are planned for a later command: what a plan notes of a file's status
+    # would not outlive the snapshot, whose second names change it.
+    has_power_cuts: bool = True
     # A run that met a conflict says so with its exit status.
     has_conflicts: bool = False
     # The manifest is unreadable at first.
@@ -65,6 +67,7 @@ NEWER = {"a.txt": content("a2", 900), "b/c.bin": content("c2", 5_000), "big": co
 PARTS = ["--part-size", "6M", "-j", "2"]
 SMALL_PARTS = ["--part-size", "100K", "-j", "2"]
 ONE_STREAM = ["--part-size", "6M", "-j", "1"]
+TASK = ["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"]
 
 
 def size(tree):
@@ -365,12 +368,14 @@ ALL = [
              repair=[["shard", "DIR", "--count", "3"], ["pull", "DIR", *PARTS]]),
     Scenario("join", ["shard", "DIR", "--count", "1"], cut_anew,
              repair=[["shard", "DIR", "--count", "1"], ["pull", "DIR", *PARTS]]),
-    Scenario("task", ["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"], shards_pull,
-             repair=[["pull", "DIR", "--delete"]]),
+    Scenario("task", TASK, shards_pull, repair=[["pull", "DIR", "--delete"]]),
+    # In the same round: what a result says is done is not done again.
+    Scenario("task-again", TASK, shards_pull, repair=[TASK, ["finish", "DIR", "--round", "r"]],
+             has_power_cuts=False),
     Scenario("shards-pull", ["pull", "DIR", "--delete"], shards_pull),
     Scenario("shards-push", ["push", "DIR", "--delete"], shards_push, True),
     Scenario("finish", ["finish", "DIR", "--round", "r"], ended_round,
-             begin=[["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"]]),
+             begin=[TASK], has_power_cuts=False),
     Scenario("finish-push", ["finish", "DIR", "--round", "r"], ended_push_round, True,
-             begin=[["push", "DIR", "--shard", "0/1", "--round", "r", "--delete"]]),
+             begin=[["push", *TASK[1:]]], has_power_cuts=False),
 ]
