@@ -15,24 +15,34 @@ internal import CISAL
     package struct Failure: Error, Sendable, Hashable {}
 
     private let state: UnsafeMutablePointer<inflate_state>
+    /// What was read of a member's header, which may come in several pieces.
+    private let header: UnsafeMutablePointer<isal_gzip_header>
+    private var isInHeader = true
     private var block: [UInt8]
     private var isBetweenMembers = true
     private var hasBegun = false
 
     package init() {
         unsafe state = .allocate(capacity: 1)
+        unsafe header = .allocate(capacity: 1)
         block = [UInt8](repeating: 0, count: Self.blockSize)
         beginMember()
     }
 
-    deinit { unsafe state.deallocate() }
+    deinit {
+        unsafe state.deallocate()
+        unsafe header.deallocate()
+    }
 
     /// True if the input so far ends where a member does.
     package var isComplete: Bool { hasBegun && isBetweenMembers }
 
-    private func beginMember() {
+    private mutating func beginMember() {
         unsafe isal_inflate_init(state)
-        unsafe state.pointee.crc_flag = UInt32(ISAL_GZIP)
+        // Of a header that it reads by itself, the library forgets the flags between two calls.
+        unsafe state.pointee.crc_flag = UInt32(ISAL_GZIP_NO_HDR_VER)
+        unsafe isal_gzip_header_init(header)
+        isInHeader = true
     }
 
     /// Continues with `input` and calls `body` with what comes of it, in pieces.
@@ -68,7 +78,7 @@ internal import CISAL
         from offset: Int
     ) throws(Failure) -> (taken: Int, made: Int) {
         let given = min(input.count - offset, Int(Int32.max))
-        let state = unsafe state
+        let (state, header, isInHeader) = unsafe (state, header, isInHeader)
         let code = unsafe input.withUnsafeBufferPointer { source in
             unsafe block.withUnsafeMutableBufferPointer { target in
                 unsafe state.pointee.next_in = UnsafeMutablePointer(
@@ -77,10 +87,15 @@ internal import CISAL
                 unsafe state.pointee.avail_in = UInt32(given)
                 unsafe state.pointee.next_out = target.baseAddress
                 unsafe state.pointee.avail_out = UInt32(target.count)
-                return unsafe isal_inflate(state)
+                return unsafe isInHeader
+                    ? isal_read_gzip_header(state, header) : isal_inflate(state)
             }
         }
-        guard code == ISAL_DECOMP_OK else { throw Failure() }
+        // The end of the input within a header is no failure.
+        guard code == ISAL_DECOMP_OK || isInHeader && code == ISAL_END_INPUT else {
+            throw Failure()
+        }
+        if code == ISAL_DECOMP_OK { self.isInHeader = false }
         return (
             given - Int(unsafe state.pointee.avail_in),
             block.count - Int(unsafe state.pointee.avail_out)

@@ -19,6 +19,16 @@ struct GzipInflaterTests {
         0xE5, 0xF9, 0xC6, 0x26, 0x33, 0x00, 0x00, 0x00,
     ]
 
+    /// The first member with everything that a header can have: a field of its own, a name, a
+    /// comment and a checksum.
+    private static let named: [UInt8] = {
+        var member: [UInt8] = [0x1F, 0x8B, 0x08, 0x1E, 0x00, 0x00, 0x00, 0x00, 0x02, 0xFF]
+        member += [0x06, 0x00, 0x41, 0x42, 0x02, 0x00, 0x1F, 0x8B]
+        member += [UInt8]("name.csv\0a comment\0".utf8)
+        member += [0xE0, 0x7A]
+        return member + members[10..<26]
+    }()
+
     private static func inflated(
         _ bytes: [UInt8],
         pieces: Int
@@ -37,6 +47,24 @@ struct GzipInflaterTests {
         let (text, isComplete) = try Self.inflated(Self.members, pieces: pieces)
         #expect(text == Self.text)
         #expect(isComplete)
+    }
+
+    @Test func `a header may lie in two pieces, wherever it is divided`() throws {
+        let bytes = Self.named + Self.named
+        for count in 1..<bytes.count {
+            var inflater = GzipInflater()
+            var text: [UInt8] = []
+            for piece in [bytes[..<count], bytes[count...]] {
+                try inflater.inflate([UInt8](piece)) { text += $0 }
+            }
+            #expect(text == [UInt8]("first\nfirst\n".utf8), "divided at \(count)")
+            let isComplete = inflater.isComplete
+            #expect(isComplete)
+        }
+        #expect(try Self.inflated(bytes, pieces: 1).text == [UInt8]("first\nfirst\n".utf8))
+        var damaged = bytes
+        damaged[20] ^= 1
+        #expect(throws: GzipInflater.Failure.self) { _ = try Self.inflated(damaged, pieces: 7) }
     }
 
     @Test func `every text that is cut short is incomplete, unless it ends with a member`() throws {
