@@ -133,9 +133,12 @@ package struct RecordSweep: Sendable {
         if let parent = try destination.openIfPresent(.standard) {
             let kept = isOld == true ? nil : checkpoint?.partialName
             if let kept, json[CheckpointFile.wholeName] == nil {
-                // A power cut can leave a record of a file that already has its name.
-                let isGone = try parent.openPartial(kept, expectedSize: nil) == nil
-                isUseless = isUseless || isGone
+                // A power cut can leave a record of a file that already has its name. Without that
+                // file, the directory may be the mount point of a volume that is not mounted.
+                if try parent.openPartial(kept, expectedSize: nil) == nil {
+                    let found = try parent.identity(of: destination.name)
+                    isUseless = isUseless || found != .absent
+                }
             }
             if kept == nil, let old = checkpoint?.partialName,
                 try parent.openPartial(old, expectedSize: nil) != nil
@@ -144,8 +147,8 @@ package struct RecordSweep: Sendable {
                 removed += 1
             }
             removed += try parent.removePartials(of: destination.partials, except: kept)
-        } else if checkpoint != nil, isOld != true {
-            // The volume may not be mounted.
+        } else if checkpoint != nil {
+            // The volume may not be mounted, and its partial file is found by this record alone.
             return removed
         }
         guard isUseless else { return removed }
