@@ -27,13 +27,25 @@ enum TrashRun {
         Timestamp(basicText: String(decoding: name.prefix(16), as: UTF8.self))
     }
 
-    /// The number in `20260102T030405Z-run-12` and in its further trees, such as `…-run-12~1`.
-    static func number(of name: [UInt8]) -> Int64? {
+    /// What the name of a shard's run ends with.
+    static let shardSuffix = "-shard"
+
+    /// The number in `20260102T030405Z-run-12`, in `…-run-12-shard`, and in further trees of a
+    /// run, such as `…-run-12~1`.
+    static func number(of name: [UInt8]) -> Int64? { parsed(name)?.number }
+
+    /// True for what a run of a shard put there.
+    static func isOfShard(_ name: [UInt8]) -> Bool { parsed(name)?.isOfShard == true }
+
+    private static func parsed(_ name: [UInt8]) -> (number: Int64, isOfShard: Bool)? {
         guard time(of: name) != nil, name.dropFirst(16).starts(with: "-run-".utf8) else {
             return nil
         }
-        let digits = name.dropFirst(21).prefix { $0 != UInt8(ascii: "~") }
-        return Int64(String(decoding: digits, as: UTF8.self))
+        var digits = name.dropFirst(21).prefix { $0 != UInt8(ascii: "~") }
+        let suffix = shardSuffix.utf8
+        let isOfShard = digits.suffix(suffix.count).elementsEqual(suffix)
+        if isOfShard { digits = digits.dropLast(suffix.count) }
+        return Int64(String(decoding: digits, as: UTF8.self)).map { ($0, isOfShard) }
     }
 }
 

@@ -18,6 +18,14 @@ extension MirrorDirectory {
         /// The run's number; nil for what no run put there.
         package var number: Int64? { TrashRun.number(of: name) }
 
+        /// True if it was a run of one shard, of which each has numbers of its own.
+        package var isOfShard: Bool { TrashRun.isOfShard(name) }
+
+        /// The name for a run that began at `stamp`.
+        package static func name(stamp: String, number: Int64, isOfShard: Bool) -> String {
+            "\(stamp)-run-\(number)" + (isOfShard ? TrashRun.shardSuffix : "")
+        }
+
         /// The host in a name that does not end in `mark`, safe to print.
         package func host(unless mark: String) -> String? {
             guard !name.suffix(mark.utf8.count).elementsEqual(mark.utf8) else { return nil }

@@ -86,6 +86,8 @@ struct RestoreCommand: Sendable {
         let options = try context.options(of: .pull)
         do {
             let mirror = try context.mirror()
+            // Copying versions back needs one manifest; what a round deleted here is in the trash.
+            if try mirror.shards() != nil { return nil }
             guard try await mirror.keepsVersions() else { return nil }
             return try await mirror.restoreVersions(request, at: time, downloading: options) {
                 say($0)

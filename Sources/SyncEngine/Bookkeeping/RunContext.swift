@@ -57,7 +57,13 @@ struct RunContext: Sendable {
 
     /// Where this run's removed files go; with the time, by which a later run knows their age, and
     /// because a rebuilt manifest counts its runs from 1 again.
-    var trashName: String { "\(clocks.stamp)-run-\(run.value)" }
+    var trashName: String {
+        MirrorDirectory.TrashOfRun.name(
+            stamp: clocks.stamp,
+            number: run.value,
+            isOfShard: shard != nil
+        )
+    }
 
     /// The same in the bucket, where other mirrors may have a run of this number and time, too.
     var remoteTrashName: String { trashName + remoteTrashMark }

@@ -98,6 +98,10 @@ package struct MirrorTrash: Sendable {
     ) async throws(SyncError) -> RestoreReport {
         let (wanted, place) = try request.places()
         let now = settings.environment.now()
+        let chosen = try await onDisk { directory, _ throws(LocalError) in
+            request.version.chosen(among: try directory.trashOfRuns())
+        }
+        try request.requireWhole(of: chosen)
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
@@ -173,12 +177,29 @@ extension MirrorTrash {
 }
 
 extension RestoreRequest {
+    /// - Throws: `configuration` if everything of a run is meant and it was one of a shard: each
+    ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
+    func requireWhole(
+        of chosen: [MirrorDirectory.TrashOfRun]
+    ) throws(SyncError) {
+        guard version == .lastRun || version.isOfRun, paths.contains(where: Self.isAll),
+            let run = chosen.first(where: \.isOfShard)
+        else { return }
+        throw SyncError(
+            code: .configuration,
+            message: "run \(run.number ?? 0) did one shard's part of a round, and restoring that "
+                + "part alone was refused; 'osssync restore --at TIME DIR .' restores what all "
+                + "shards had at TIME, before the round began"
+        )
+    }
+
+    private static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
+
     /// The paths, nil for everything, and where they go.
     func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
         var found: [RelativePath?] = []
         for text in paths {
-            let isAll = text == "." || text == "./"
-            found.append(isAll ? nil : try LocalSettings.path(text))
+            found.append(Self.isAll(text) ? nil : try LocalSettings.path(text))
         }
         return (found, try target.map(LocalSettings.path))
     }

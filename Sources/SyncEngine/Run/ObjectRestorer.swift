@@ -44,6 +44,7 @@ struct ObjectRestorer: Sendable {
             mark.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
         }
         let chosen = request.version.chosen(among: runs)
+        try request.requireWhole(of: chosen)
         let directory = directory
         let isUndo = !bringsFiles
         let version = request.version
