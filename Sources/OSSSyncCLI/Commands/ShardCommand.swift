@@ -44,6 +44,15 @@ struct ShardCommand: Sendable {
             if !context.output.isQuiet { context.say(Self.joined(mirror, options)) }
             return .success
         }
+        if options.choosesCount, shards.count == 1 {
+            let text = Self.small(mirror, shards[0])
+            if isJSON {
+                context.say(EventJSON.warning(text, time: WallClock.text()))
+            } else if !context.output.isQuiet {
+                context.say(text)
+            }
+            return .success
+        }
         for shard in shards {
             if isJSON {
                 context.say(Self.line(shard))
@@ -58,12 +67,9 @@ struct ShardCommand: Sendable {
             let path = String(terminalSafe: mirror.directory)
             context.say(
                 options.isDryRun
-                    ? "'\(path)' would be cut into \(count)" : "'\(path)' is cut into \(count)"
+                    ? "'\(path)' would have \(count)" : "'\(path)' now has \(count)"
             )
             if let text = Self.sums(shards) { context.say(text) }
-            if shards.count == 1, options.bounds == nil {
-                context.say("it has less than a shard's usual size; --count N cuts it into N")
-            }
             if let tasks, let text = Self.estimate(shards, tasks) { context.say(text) }
         }
         return .success
@@ -71,7 +77,16 @@ struct ShardCommand: Sendable {
 
     private static func joined(_ mirror: DirectoryMirror, _ options: CutOptions) -> String {
         "'\(String(terminalSafe: mirror.directory))' "
-            + (options.isDryRun ? "would have" : "has") + " one manifest, and is not cut"
+            + (options.isDryRun ? "would have" : "has") + " one manifest, and is not sharded"
+    }
+
+    /// What there is to say of a mirror for which shards are of no use.
+    private static func small(_ mirror: DirectoryMirror, _ whole: ShardReport) -> String {
+        let (objects, bytes) = (whole.objects ?? 0, whole.bytes ?? 0)
+        return "'\(String(terminalSafe: mirror.directory))' with "
+            + "\(countText(objects, "item", "items")) (\(sizeText(bytes))) is small enough for "
+            + "one machine: it needs no shards and was not sharded. To shard it anyway, specify "
+            + "--count N"
     }
 
     /// The keys of a file, one a line and percent-encoded.

@@ -2,7 +2,8 @@
 public struct CutOptions: Sendable, Hashable {
     /// How many shards; nil for one for a million objects or a terabyte.
     ///
-    /// 1 makes a cut mirror one with a single manifest again, unless `bounds` are given.
+    /// Nil never means fewer than the mirror has, and changes nothing where it means a single one.
+    /// 1 makes a sharded mirror one with a single manifest again, unless `bounds` are given.
     public var count: Int?
     /// The first key of every shard but the first, ascending; nil to choose them.
     public var bounds: [[UInt8]]?
@@ -21,6 +22,9 @@ public struct CutOptions: Sendable, Hashable {
 
     /// True if one shard is asked for, which is a mirror that is not cut.
     public var isJoining: Bool { count == 1 && bounds == nil }
+
+    /// True if the size of the mirror decides how many shards there are.
+    public var choosesCount: Bool { count == nil && bounds == nil }
 }
 
 /// A shard of a mirror that was cut.

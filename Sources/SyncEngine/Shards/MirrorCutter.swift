@@ -119,7 +119,10 @@ struct MirrorCutter: Sendable {
             } else {
                 sample = try await self.sample(sources)
             }
-            let count = options.count ?? sample.defaultCount
+            let count = options.count ?? max(sample.defaultCount, before?.count ?? 1)
+            if options.choosesCount, count == 1 {
+                return reports(Cutting(name: "", bounds: []), [], (sample.objects, sample.bytes))
+            }
             let points = try await sample.bounds(count: count) { key in
                 for name in key.possibleFiles where try await check.isFile(name) { return true }
                 return false
@@ -242,6 +245,8 @@ struct MirrorCutter: Sendable {
             for warning in session.warnings where warnings.insert(warning).inserted {
                 onWarning(warning)
             }
+            // The check of the file has filled it.
+            try await session.manifest.releaseMemory()
             sources.append(
                 Source(range: range, folder: settings.shard?.folder ?? [], session: session)
             )
