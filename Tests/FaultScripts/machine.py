@@ -39,8 +39,8 @@ def until(condition, what, seconds=30):
 class Running:
     """A run that goes on while the case does something else."""
 
-    def __init__(self, place, command, *options):
-        self.arguments = arguments(place, command, *options)
+    def __init__(self, place, command, *options, wrapper=()):
+        self.arguments = [*wrapper, *arguments(place, command, *options)]
         self.begun = time.monotonic()
         self.output = b""
         # Without a buffer, of which the end of the output would be kept back.
@@ -149,6 +149,10 @@ class Disk:
 
     def run(self, command, *options):
         return under(self.place, self.enter, command, *options)
+
+    def running(self, command, *options):
+        # What enters becomes the program, so that signals reach it.
+        return Running(self.place, command, *options, wrapper=self.enter)
 
     def alone(self, command, *options):
         """A command that takes the directory alone."""
