@@ -160,7 +160,7 @@ def _(place):
     del tree["3/f1"]
     tree["0/f0"] = NEW
     refused = place.start("verify", place.directory, "--json")
-    says(refused, 2, "'osssync shard --count 1' joins them")
+    says(refused, 2, "'osssync shard --count 1' joins the shards")
     dry = place.run("shard", "--count", "1", "--dry-run")
     equal((dry.status, os.path.exists(place.path(".osssync/cuts"))), (0, True), f"dry: {dry}")
     place.server.forget_requests()
@@ -184,7 +184,7 @@ def _(place):
     place.delete("2/f1")
     last = place.in_step(place.pull("--delete"))
     equal((last.count("transferred"), last.count("deleted")), (1, 1), f"the last pull: {last}")
-    says(task(place, "0/1", "two"), 2, "is not cut")
+    says(task(place, "0/1", "two"), 2, "is not sharded")
     place.in_step(place.run("shard", "--count", "1"))
     equal(len(place.run("shard", "--count", "3").all("cut")), 3, "the mirror cut again")
     done(place, "0/1", "two")

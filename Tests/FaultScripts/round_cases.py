@@ -26,6 +26,10 @@ def _(place):
     held_back = early.count("deletions_held_back")
     expect("1 of 4 shards" in held_back and "'one' (2)" in held_back, f"what it says: {held_back}")
     equal(place.tree(), tree, "the tree before all tasks have ended")
+    shown = place.start("finish", place.directory, "--round", "one")
+    expect("nothing to do" not in shown.output and ": nothing was done\n" in shown.output
+           and "3 of 4 shards done, shard 2 has no result" in shown.output
+           and "nothing was deleted" in shown.errors, f"what a person reads: {shown.output} {shown}")
     done(place, "2/4", "one")
     ended(place, "one", 2)
     equal(place.tree(), without(tree, "0/f0", "3/f1"), "the tree")

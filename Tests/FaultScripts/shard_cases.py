@@ -1,4 +1,4 @@
-"""Rows F232 and F235 to F237: the state of a cut mirror, its mount, and cutting it."""
+"""Rows F232, F235 to F237 and F242: the state of a cut mirror, its mount, and cutting it."""
 
 import os
 import shutil
@@ -164,10 +164,59 @@ def _(place):
     state = ["--state-dir", os.path.join(place.folder, "state")]
     place.put("f", NEW)
     place.in_step(place.pull(*state))
-    equal(place.run("shard", *state).status, 0, "the cutting")
+    equal(place.run("shard", "--count", "2", *state).status, 0, "the cutting")
     away(place)
     says(task(place, "0/1", "one", *state), 3, "Is its disk mounted?")
     equal(os.listdir(place.directory), [], "what was written")
+
+
+@case("F242", "a small mirror is not sharded unless a number is given")
+def _(place):
+    place.put("f", NEW)
+    place.put("g", NEW)
+    for _ in range(2):
+        for options in (["--dry-run"], []):
+            result = place.in_step(place.run("shard", *options))
+            equal(result.all("cut"), [], "shards")
+            message, = [line["message"] for line in result.all("warning")]
+            expect("2 items" in message and "needs no shards" in message
+                   and "--count N" in message, f"what it says: {message}")
+        place.in_step(place.pull())
+    says(task(place, "0/1", "one"), 2, "is not sharded")
+    equal(len(place.in_step(place.run("shard", "--count", "2")).all("cut")), 2, "shards")
+    # Sharded anew, it has as many.
+    equal(len(place.in_step(place.run("shard")).all("cut")), 2, "shards of a mirror with two")
+    done(place, "0/1", "one")
+
+
+@case("F242", "an undo that would restore one shard's part of a round is refused")
+def _(place):
+    tree = cut_mirror(place)
+    for key in ("0/f0", "3/f1"):
+        place.delete(key)
+    place.in_step(place.pull("--delete"))
+
+    def trashed():
+        listed = place.start("trash", place.directory, "--json").all("trashed")
+        return sorted((line["key"], str(line["run"])) for line in listed)
+    equal([key for key, _ in trashed()], ["0/f0", "3/f1"], "the trash")
+
+    def refused():
+        for number in [[]] + [[number] for _, number in trashed()]:
+            result = place.start("undo", place.directory, *number, "--json")
+            says(result, 2, "one shard's part", "'osssync restore --at TIME DIR .'")
+            equal(place.tree(), without(tree, "0/f0", "3/f1"), "the tree after an undo")
+    refused()
+    equal(place.run("shard", "--count", "1").status, 0, "joining")
+    # What was deleted before the shards were joined is in the trash of as many runs as then.
+    refused()
+    place.delete("1/f0")
+    place.in_step(place.pull("--delete"))
+    place.in_step(place.start("undo", place.directory, "--json"))
+    equal(place.tree(), without(tree, "0/f0", "3/f1"), "the tree after the undo of a plain run")
+    equal(place.run("shard", "--count", "4").status, 0, "sharding")
+    place.in_step(place.start("restore", place.directory, ".", "--at", "1h ago", "--json"))
+    equal((place.tree(), trashed()), (tree, []), "the tree and the trash at the end")
 
 
 @case("F232", "a shard command that is killed at any time leaves the old cuts or the new ones")

@@ -24,7 +24,7 @@ def _(place):
     for option in (["--max-delete", "9"], ["--rebind"], ["--save-plan", place.folder + "/plan"]):
         says(task(place, "0/4", "one", *option), 2, "'--shard'", option[0])
     for command in (["verify"], ["watch"], ["log"], ["explain", "0/f0"], ["cancel"]):
-        says(place.start(command[0], place.directory, *command[1:]), 2, "cut into 4 shards")
+        says(place.start(command[0], place.directory, *command[1:]), 2, "with 4 manifests")
     says(place.run("pull", "0/f0"), 2, "PATHs")
     equal((place.requests(), os.path.exists(place.path(".osssync/rounds"))), ([], False),
           "requests, and rounds that began")
@@ -57,7 +57,7 @@ def _(place):
     place.in_step(place.pull())
     place.delete("f")
     for result in (task(place, "0/1", "one"), task(place, "0/1", "one", command="push")):
-        says(result, 2, "not cut into shards", "'osssync shard")
+        says(result, 2, "is not sharded", "'osssync shard")
     equal(place.tree(), {"f": NEW}, "the tree")
 
 

@@ -11,9 +11,9 @@ extension CommandTable {
                 + "'osssync finish DIR --round NAME' deletes after all of them have ended. Without "
                 + "--shard, pull and push process all shards one after the other, and then do the "
                 + "same as finish. See docs/scale.md.",
-            "The boundaries of the shards come from the manifest, or from a listing of the bucket "
-                + "if the manifest is empty. For a very large bucket, --inventory is faster than a "
-                + "listing; because it can be outdated, it is used only to choose the boundaries. "
+            "The cut points come from the manifest, or from a listing of the bucket if the "
+                + "manifest is empty. For a very large bucket, --inventory is faster than a "
+                + "listing; because it can be outdated, it is used only to choose the cut points. "
                 + "A sharded mirror can be sharded again; if that is interrupted, the previous "
                 + "shards remain. Exit status 75 means that a run is active.",
         ],

@@ -18,21 +18,23 @@ extension OptionTable {
             .count,
             value: .text("N"),
             .run,
-            "create N shards, up to 1000 (default: one per million objects or per terabyte); 1 "
-                + "joins them, so that the mirror has a single manifest again"
+            "create N shards, up to 1000 (default: one per million objects or per terabyte, and "
+                + "none for a smaller mirror); 1 joins them, so that the mirror has a single "
+                + "manifest again"
         ),
         OptionSpecification(
             .cuts,
             value: .text("FILE"),
             .run,
-            "start a shard at each key in FILE: one per line, percent-encoded, in ascending order"
+            "use the cut points in FILE, the keys at which shards begin: one per line, "
+                + "percent-encoded, in ascending order"
         ),
         OptionSpecification(
             .inventory,
             value: .text("FILE|URL"),
             .run,
-            "choose the shards from an inventory of the bucket: the manifest.json of an OSS or S3 "
-                + "inventory in CSV, as a file with the others beside it, or as a URL"
+            "choose the cut points from an inventory of the bucket: the manifest.json of an OSS or "
+                + "S3 inventory in CSV, as a file with the others beside it, or as a URL"
         ),
         OptionSpecification(
             .tasks,

@@ -1,6 +1,6 @@
 internal import OSSSync
 
-/// `osssync status` of a mirror that is cut into shards.
+/// `osssync status` of a sharded mirror.
 extension StatusCommand {
     /// A line for each shard; exit status 1 with `--exit-code` while the newest round is not done.
     func writeShards(_ shards: [ShardState], _ mirror: DirectoryMirror) throws -> ExitCode {
@@ -9,7 +9,7 @@ extension StatusCommand {
             for shard in shards { context.say(Self.line(shard)) }
         } else {
             context.say("'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)")
-            context.say("  cut into " + countText(shards.count, "shard", "shards"))
+            context.say("  sharded: " + countText(shards.count, "shard", "shards"))
             if let round {
                 let state = round.isFinished ? "finished" : "not finished"
                 context.say(

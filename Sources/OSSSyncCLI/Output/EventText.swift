@@ -81,11 +81,19 @@ enum EventText {
         "\(retry.cause): try \(retry.attempt) of \(retry.limit) in \(elapsedText(seconds))"
     }
 
+    private static let listedShards = 10
+
     /// How far a round over shards has come.
     private static func text(of shards: ShardCounts) -> String {
         var text =
             "round '\(shards.round)': \(shards.complete) of "
             + countText(shards.count, "shard", "shards") + " done"
+        if !shards.missing.isEmpty {
+            let names = shards.missing.prefix(listedShards).map(String.init).joined(separator: ", ")
+            let more = shards.missing.count > listedShards ? ", …" : ""
+            text += shards.missing.count == 1 ? ", shard " : ", shards "
+            text += names + more + (shards.missing.count == 1 ? " has" : " have") + " no result"
+        }
         if shards.deletionsWaiting > 0 {
             let count = countText(shards.deletionsWaiting, "deletion waits", "deletions wait")
             text += ", \(count) for 'osssync finish'"
@@ -116,7 +124,10 @@ enum EventText {
         add(summary.renamed, isDryRun ? "to rename" : "renamed")
         add(summary.adopted, isDryRun ? "to adopt" : "adopted")
         add(summary.unchanged, "unchanged")
-        if done.isEmpty { done.append(isStopped ? "nothing was done" : "nothing to do") }
+        if done.isEmpty {
+            let isHeld = isStopped || summary.deletionsHeldBack != nil
+            done.append(isHeld ? "nothing was done" : "nothing to do")
+        }
         let ending =
             isDryRun
             ? "would be"

@@ -109,10 +109,10 @@ extension Cutting {
     func refusal(for directory: String) -> SyncError {
         SyncError(
             code: .configuration,
-            message: "'\(displayText(directory.utf8))' is cut into \(count) "
-                + (count == 1 ? "shard" : "shards") + ", with its own manifest each, and this "
-                + "command needs a single one; 'osssync shard --count 1' joins them. pull, push, "
-                + "sync, finish and status work on a cut mirror"
+            message: "'\(displayText(directory.utf8))' is a sharded mirror with \(count) "
+                + (count == 1 ? "manifest" : "manifests") + ", and this command needs a single "
+                + "one; 'osssync shard --count 1' joins the shards. pull, push, sync, finish and "
+                + "status work on a sharded mirror"
         )
     }
 

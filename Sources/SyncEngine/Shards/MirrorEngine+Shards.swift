@@ -61,11 +61,11 @@ extension MirrorEngine {
         if let unsupported {
             throw SyncError(
                 code: .configuration,
-                message: "'\(displayText(settings.directory.utf8))' is cut into \(cutting.count) "
-                    + "shards, and \(unsupported) cannot be used with "
-                    + (options.shard == nil
-                        ? "a sharded mirror; 'osssync shard --count 1' joins the shards"
-                        : "--shard; run once without it")
+                message: options.shard == nil
+                    ? "'\(displayText(settings.directory.utf8))' is a sharded mirror, with which "
+                        + "\(unsupported) cannot be used; 'osssync shard --count 1' joins the "
+                        + "shards"
+                    : "\(unsupported) cannot be used with --shard; run once without it"
             )
         }
         return ShardedRun(settings, cutting, direction, options, in: directory, onEvent: onEvent)
@@ -74,8 +74,8 @@ extension MirrorEngine {
     fileprivate var isNotCut: SyncError {
         SyncError(
             code: .configuration,
-            message: "'\(displayText(settings.directory.utf8))' is not cut into shards; "
-                + "'osssync shard DIR REMOTE' cuts it"
+            message: "'\(displayText(settings.directory.utf8))' is not sharded; run "
+                + "'osssync shard --count N DIR REMOTE' first"
         )
     }
 

@@ -311,7 +311,7 @@ extension EngineRuns {
             let other = await #expect(throws: SyncError.self) {
                 try await Self.task(fixture, "plain", .pull, 0, of: 2, "one")
             }
-            #expect(other?.message.contains("not cut") == true)
+            #expect(other?.message.contains("is not sharded") == true)
         }
 
         @Test func `what needs one manifest is refused on a cut mirror, and nothing is made anew`()
@@ -322,7 +322,7 @@ extension EngineRuns {
             let error = await #expect(throws: SyncError.self) {
                 try await engine.status(options: .standard)
             }
-            #expect(error?.message.contains("cut into 4 shards") == true)
+            #expect(error?.message.contains("with 4 manifests") == true)
             let state = fixture.directory("cut") + "/.osssync/"
             try FileManager.default.removeItem(atPath: state + "marker")
             let lost = await #expect(throws: SyncError.self) {
