@@ -29,6 +29,19 @@ def wait_until(condition, what, limit=LONGEST_WAIT):
     raise AssertionError("this did not come within %d s: %s" % (limit, what))
 
 
+def step_of(process):
+    """A process of a task and those above it, up to its slurmstepd."""
+    found = [process]
+    while True:
+        with open("/proc/%d/stat" % found[-1]) as file:
+            name, _, rest = file.read().partition("(")[2].rpartition(")")
+        if name.startswith("slurmstepd"):
+            return found
+        found.append(int(rest.split()[1]))
+        if found[-1] <= 1:
+            raise AssertionError("process %d belongs to no step" % process)
+
+
 class Cluster:
     def __init__(self, folder):
         self.folder = folder
@@ -125,13 +138,16 @@ KillWait=5""" % {"host": host, "control": control, "user": user, "folder": folde
     def wait_for_all(self, limit=LONGEST_WAIT):
         wait_until(lambda: not self.queue(), "an empty queue", limit)
 
-    def kill_node(self, node, processes):
-        """What a node that loses its power leaves: no slurmd, no step, no task."""
+    def kill_node(self, node, process):
+        """What a node that loses its power leaves: no slurmd, no step, no script and no task.
+
+        The task is the last to die: whoever waits for it would report its end to Slurm.
+        """
         self.processes[node].kill()
         self.processes[node].wait()
-        for process in processes:
+        for each in reversed(step_of(process)):
             try:
-                os.kill(process, signal.SIGKILL)
+                os.kill(each, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         self.ask("scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=killed")

@@ -21,6 +21,8 @@ SUBMIT = os.path.join(ROOT, "examples/slurm/submit")
 # 20,000 for a longer run.
 FILES = int(os.environ.get("FILES", "2000"))
 LARGE = 96 << 20
+# 4 MiB for each of the streams of a file, of which there are four.
+MOST_AGAIN = 16 << 20
 
 
 def is_alive(process):
@@ -46,7 +48,8 @@ class Test:
         os.chmod(self.at("credentials"), 0o600)
         self.server = subprocess.Popen(
             [os.path.join(programs, "osssync-server"), "--root", self.at("server"), "--bucket",
-             "bucket", "--credentials", self.at("credentials"), "--region", "cn-test"],
+             "bucket", "--credentials", self.at("credentials"), "--region", "cn-test", "--log",
+             self.at("requests")],
             stdout=subprocess.PIPE, text=True)
         self.environment["OSS_ENDPOINT"] = json.loads(self.server.stdout.readline())["url"]
         self.cluster = None
@@ -66,8 +69,15 @@ class Test:
             [os.path.join(self.programs, "osssync"), *words], env=self.environment, text=True,
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def push(self):
-        return self.osssync("push", "-q", "--delete", "source", "oss://bucket/m")
+    def push(self, *options):
+        return self.osssync("push", "-q", "--delete", *options, "source", "oss://bucket/m")
+
+    def received(self, key):
+        """Bytes of an object that were fetched, by any task."""
+        with open(self.at("requests")) as file:
+            requests = [json.loads(line) for line in file]
+        return sum(each["bytes_sent"] for each in requests
+                   if each["operation"] == "GetObject" and each["key"] == "m/" + key)
 
     def submit(self, round, tasks=4, options="--delete"):
         words = [SUBMIT, self.at("mirror"), str(tasks), "3", round]
@@ -153,11 +163,15 @@ class Test:
         self.submit("three", options="--delete --bwlimit 8M")
         partial = wait_until(self.partial, "an unfinished download")
         process, node = wait_until(lambda: self.holder(partial), "the node that has it")
-        self.cluster.kill_node(node, [process])
+        wait_until(lambda: self.received("a/large2") > LARGE // 4, "a quarter of the file")
+        self.cluster.kill_node(node, process)
         self.cluster.wait_for_all(240)
         resumed = re.findall(r"transferred \((.*resumed)\)", self.output())
-        self.check("what the dead node had of the file is not fetched again", resumed)
-        print("   " + "; ".join(resumed), flush=True)
+        again = self.received("a/large2") - LARGE
+        self.check("little of what the dead node had of the file is fetched again",
+                   resumed and again <= MOST_AGAIN)
+        print("   %s; %.1f MiB were fetched again" % ("; ".join(resumed), again / 2 ** 20),
+              flush=True)
         self.check("another node does what the dead one had", self.is_same())
         self.check("the round is finished", self.finished("three"))
         self.cluster.bring_back(node)
@@ -265,13 +279,33 @@ class Test:
         self.check("what is left is done by the array", self.is_same())
         self.check("each shard is done", all(each["complete"] for each in self.status()))
 
+    def refused_deletion(self):
+        """More deletions than the limit, which `finish` refuses and then carries out."""
+        for name in os.listdir(self.at("source")):
+            path = self.at("source", name)
+            if name != "b-c":
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        self.push("--max-delete", "100%")
+        self.submit("five")
+        self.cluster.wait_for_all()
+        refusal = re.search(r"([0-9]+) deletions were held back: .* --max-delete \1\.", self.output())
+        self.check("a deletion of most files is refused, with the option that allows it",
+                   refusal and not self.finished("five") and os.path.isdir(self.at("mirror/a")))
+        wrong = self.osssync("finish", "--round", "five", "--max-delete", "5", "mirror")
+        self.check("a limit that is too low refuses it, too",
+                   wrong.returncode == 3 and os.path.isdir(self.at("mirror/a")))
+        end = self.osssync("finish", "--round", "five", "--max-delete", refusal.group(1), "mirror")
+        self.check("finish with that option deletes", end.returncode == 0 and self.is_same()
+                   and self.finished("five"))
+
     def run(self):
         os.makedirs(self.at("log"))
         self.cluster = Cluster(self.at("slurm"))
         try:
             self.cluster.start()
             for case in (self.first_round, self.deletions, self.older_round, self.killed_node,
-                         self.two_nodes_alive, self.two_nodes_without_locks, self.missing_shard):
+                         self.two_nodes_alive, self.two_nodes_without_locks, self.missing_shard,
+                         self.refused_deletion):
                 began = time.monotonic()
                 case()
                 print("   %.1f s" % (time.monotonic() - began), flush=True)
