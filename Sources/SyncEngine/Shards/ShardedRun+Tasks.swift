@@ -24,7 +24,6 @@ extension ShardedRun {
     }
 
     private static let rulesTimeout = Duration.seconds(30)
-    private static let rulesInterval = Duration.milliseconds(200)
 
     /// The same by one of many tasks that begin at once: the first to do it begins the round, and
     /// then works on the shard that the others wait for.
@@ -36,8 +35,7 @@ extension ShardedRun {
             } catch let error as SyncError
                 where error.code == .locked && settings.environment.monotonic() < end
             {
-                // To wait for the own round is nothing that a user should know.
-                try await settings.environment.sleep(Self.rulesInterval)
+                continue
             }
         }
     }
@@ -93,7 +91,7 @@ extension ShardedRun {
         settings.shard = shard(number, nil, whole: whole, nil)
         var options = options
         // Another task may be doing the same.
-        if whole == nil { options.lockTimeout = .zero }
+        if whole == nil { options.lockTimeout = .seconds(1) }
         let session = try await MirrorSession.open(
             settings,
             options,
