@@ -37,6 +37,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case systemCall(SystemCallError)
     /// A directory that must exist does not.
     case missingDirectory(path: String)
+    /// The directory in which a file or a directory is to be made does not exist.
+    case missingParent(path: String)
     /// A file is not beneath the directory that it was said to be relative to.
     case outsideBase(path: String, base: String)
     /// A file that the user specified does not exist; the caller reports which.
@@ -81,6 +83,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .systemCall(let error): error.message
         case .missingDirectory(let path):
             "'\(path)' does not exist; check that its disk is mounted, or create it"
+        case .missingParent(let path):
+            "the directory '\(path)' does not exist: create it first"
         case .outsideBase(let path, let base):
             "'\(path)' is not in '\(base)', to which its record is relative"
         case .missingFile: "it does not exist; check its name"
@@ -163,8 +167,8 @@ package enum LocalError: Error, Sendable, Hashable {
     /// disk is full or read-only, or our own state is unusable.
     package var endsRun: Bool {
         switch self {
-        case .diskFull, .missingDirectory, .refusedDirectory, .unsafeDirectory, .lockHeld,
-            .leaseLost:
+        case .diskFull, .missingDirectory, .missingParent, .refusedDirectory, .unsafeDirectory,
+            .lockHeld, .leaseLost:
             true
         case .systemCall(let error): error.errno == EROFS
         default: false

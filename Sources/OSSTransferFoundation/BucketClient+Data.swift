@@ -30,6 +30,21 @@ extension BucketClient {
     }
 }
 
+extension UploadTarget {
+    /// Sends bytes from memory; as `UploadTarget.write(_:options:onNotice:onProgress:)`.
+    ///
+    /// - Throws: `SyncError`.
+    @discardableResult
+    public func write(
+        _ data: Data,
+        options: UploadOptions = UploadOptions(),
+        onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(SyncError) -> UploadedObject {
+        try await write([UInt8](data), options: options, onNotice: onNotice, onProgress: onProgress)
+    }
+}
+
 extension ObjectContent {
     /// The bytes that were asked for.
     public var data: Data { Data(bytes) }

@@ -122,32 +122,6 @@ extension TransferJob {
     }
 }
 
-extension TransferManager {
-    /// Adds a transfer of which only the kind and the file are known yet; the same as
-    /// `TransferManager.add(_:kind:path:context:priority:networks:listener:)` with its path.
-    ///
-    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
-    public func add(
-        _ identifier: String,
-        kind: TransferJob.Kind,
-        file: URL,
-        context: String = "",
-        priority: Int = 0,
-        networks: NetworkTraits = [.expensive, .constrained],
-        listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
-        try await add(
-            identifier,
-            kind: kind,
-            path: try localPath(of: file),
-            context: context,
-            priority: priority,
-            networks: networks,
-            listener: listener
-        )
-    }
-}
-
 extension PresignedURLs {
     /// URLs that were signed for one object.
     public init(get: URL, head: URL? = nil) {
@@ -156,7 +130,7 @@ extension PresignedURLs {
 }
 
 /// The path of a file URL: its bytes, whatever they are.
-private func localPath(of file: URL) throws(SyncError) -> String {
+func localPath(of file: URL) throws(SyncError) -> String {
     guard file.isFileURL else {
         throw SyncError(code: .configuration, message: "a file is named by a file URL only")
     }

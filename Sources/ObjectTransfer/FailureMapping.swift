@@ -8,11 +8,11 @@ extension ItemFailure {
         if error.isCancelled {
             self = .cancelled
         } else if error.isArchived {
-            self = .needsRestore
+            self = .needsRestore(error.answer)
         } else if error.isNotFound {
-            self = .vanished
+            self = .vanished(error.answer)
         } else if error.isAlreadyExists {
-            self = .alreadyExists
+            self = .alreadyExists(error.answer)
         } else if case .transport(.sourceChanged) = error.kind {
             self = .sourceKeepsChanging
         } else if case .integrity(.sourceChanged) = error.kind {
@@ -144,7 +144,7 @@ extension SyncError {
 
 extension StorageError {
     /// What the service said; nil if it said nothing.
-    var answer: ItemFailure.ServiceAnswer? {
+    package var answer: ItemFailure.ServiceAnswer? {
         guard status != nil || requestID != nil else { return nil }
         let code = serviceCode.flatMap { $0.isEmpty ? nil : displayText($0.utf8) }
         return ItemFailure.ServiceAnswer(requestID: requestID, status: status, code: code)

@@ -3,9 +3,9 @@ package import SyncModel
 /// Why one item failed; the run continues.
 package enum ItemFailure: Error, Sendable, Hashable {
     /// The object was gone when it was asked for; the next run sees that in its listing.
-    case vanished
+    case vanished(ServiceAnswer?)
     /// The object was replaced again and again while it was fetched.
-    case keepsChanging(times: Int)
+    case keepsChanging(times: Int, ServiceAnswer?)
     /// The content does not have the checksum the service states, twice.
     case corrupt(expected: CRC64, found: CRC64)
     /// The content is not what the store's own digests are of, twice.
@@ -17,14 +17,14 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The local file changed since the plan was made.
     case targetChanged
     /// The content must be restored before it can be read.
-    case needsRestore
+    case needsRestore(ServiceAnswer?)
     /// What an earlier attempt left is of no use, and nothing was to be begun again.
     case cannotResume
     /// The service no longer knows the multipart upload, twice.
-    case uploadVanished
+    case uploadVanished(ServiceAnswer?)
     /// The object is not what the listing said, or exists although it was absent there: another
     /// writer created it.
-    case alreadyExists
+    case alreadyExists(ServiceAnswer?)
     /// A file was to be deleted because the listing lacked its object, which is there.
     case objectExists
     /// A file is there that is not to be replaced.
@@ -111,9 +111,29 @@ package enum ItemFailure: Error, Sendable, Hashable {
 
     package var requestID: String? { answer?.requestID }
 
-    /// What the service said; nil if it is not the store that failed.
+    /// What the service said of the request that failed; nil if no such answer is the cause.
     package var answer: ServiceAnswer? {
-        if case .storage(_, let answer, _, _) = self { answer } else { nil }
+        switch self {
+        case .storage(_, let answer, _, _), .vanished(let answer), .needsRestore(let answer),
+            .alreadyExists(let answer), .uploadVanished(let answer), .keepsChanging(_, let answer):
+            answer
+        default: nil
+        }
+    }
+
+    /// True if the object was gone.
+    package var isVanished: Bool {
+        if case .vanished = self { true } else { false }
+    }
+
+    /// True if an object was there that should not have been.
+    package var isAlreadyExists: Bool {
+        if case .alreadyExists = self { true } else { false }
+    }
+
+    /// True if the service did not know the multipart upload.
+    var isUploadVanished: Bool {
+        if case .uploadVanished = self { true } else { false }
     }
 
     /// What failed and what to do, safe to print; the key stands in the event beside it.
@@ -121,7 +141,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
         switch self {
         case .vanished:
             "the object was deleted after it was listed; the next run checks again"
-        case .keepsChanging(let times):
+        case .keepsChanging(let times, _):
             "the object was replaced \(times) times while it was "
                 + "downloaded; the local file is unchanged; run again once it stops changing"
         case .corrupt(let expected, let found):

@@ -13,9 +13,12 @@ package final class TransferCounter: Sendable {
     package let key: ObjectKey
     private let total: Atomic<Int64>
     private let moved = Atomic<Int64>(0)
+    /// Bytes that were counted and have to be sent again.
+    private let takenBack = Atomic<Int64>(0)
     private let resumed = Atomic<Int64>(0)
     /// Bytes moved for attempts that were thrown away; they count as traffic, not as progress.
     private let discarded = Atomic<Int64>(0)
+    private let beginnings = Atomic(0)
 
     package init(_ direction: TransferDirection, key: ObjectKey, size: Int64) {
         self.direction = direction
@@ -26,8 +29,10 @@ package final class TransferCounter: Sendable {
     /// Bytes of the whole object.
     package var size: Int64 { total.load(ordering: .relaxed) }
 
+    /// Counts bytes that moved; a negative number takes back those that have to be sent again.
     package func add(_ bytes: Int) {
         moved.add(Int64(bytes), ordering: .relaxed)
+        if bytes < 0 { takenBack.subtract(Int64(bytes), ordering: .relaxed) }
     }
 
     package func setResumed(_ bytes: Int64) {
@@ -39,7 +44,14 @@ package final class TransferCounter: Sendable {
         if let size { total.store(size, ordering: .relaxed) }
         discarded.store(moved.load(ordering: .relaxed), ordering: .relaxed)
         resumed.store(0, ordering: .relaxed)
+        beginnings.add(1, ordering: .relaxed)
     }
+
+    /// How often it has started again at its first byte.
+    package var startedOver: Int { beginnings.load(ordering: .relaxed) }
+
+    /// Bytes that moved, those that had to be sent again each time: never fewer than before.
+    package var bytesOnTheWire: Int64 { bytesMoved + takenBack.load(ordering: .relaxed) }
 
     package var bytesMoved: Int64 { moved.load(ordering: .relaxed) }
     package var bytesResumed: Int64 { resumed.load(ordering: .relaxed) }

@@ -44,6 +44,34 @@ struct FoundationTests {
             try ResumableDownload(from: .presigned(urls), to: web)
         }
         #expect(error?.code == .configuration)
+        let errors = [
+            #expect(throws: SyncError.self) { try DownloadOptions(recordDirectory: web) },
+            #expect(throws: SyncError.self) { try UploadOptions(recordDirectory: web) },
+            #expect(throws: SyncError.self) { try TransferRecords(directory: web) },
+        ]
+        #expect(errors.allSatisfy { $0?.code == .configuration })
+    }
+
+    @Test func `directories of records are named by URLs, too`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put(Data("letter".utf8), to: "k")
+        let (base, records) = (fixture.folder, fixture.folder.appendingPathComponent("a b"))
+        let file = base.appendingPathComponent("file")
+        let options = try DownloadOptions(recordDirectory: records, base: base)
+        #expect(options.recordDirectory == records.path && options.base == base.path)
+        let sending = try UploadOptions(recordDirectory: records, base: base)
+        #expect(sending.recordDirectory == records.path && sending.base == base.path)
+        #expect(try TransferRecords(directory: records).directory == records.path)
+        let manager = try await TransferManager(directory: records, base: base) { _ in
+            try .download(.object(client, key: "k"), to: file)
+        }
+        try await manager.add("letter", kind: .download, file: file)
+        try await manager.start("letter")
+        try await manager.runUntilIdle()
+        #expect(await manager["letter"]?.state == .finished)
+        #expect(fixture.names(in: "a b").contains("manager.lock"))
     }
 
     @Test func `data is written and read`() async throws {
@@ -53,6 +81,8 @@ struct FoundationTests {
         let data = Data("letter".utf8)
         try await client.put(data, to: "k")
         #expect(try await client.get("k", maxBytes: 10).value?.data == data)
+        try await UploadTarget.object(client, key: "l").write(data)
+        #expect(try await client.get("l", maxBytes: 10).value?.data == data)
     }
 
     @Test func `dates are instants of the store`() {

@@ -28,6 +28,7 @@ struct ErrorTests {
         Answer(status: 403, service: "InvalidAccessKeyId", code: .credentials),
         Answer(status: 403, service: "SignatureDoesNotMatch", code: .credentials),
         Answer(status: 404, service: "NoSuchKey", code: .notFound),
+        Answer(status: 403, service: "InvalidObjectState", code: .needsRestore),
         Answer(status: 400, service: "InvalidRequest", code: .configuration),
         Answer(status: 503, service: "SlowDown", code: .remoteUnreachable, isRetryable: true),
         Answer(status: 500, service: "InternalError", code: .remoteUnreachable, isRetryable: true),
@@ -60,7 +61,7 @@ struct ErrorTests {
         }
         #expect(single?.code == answer.code)
         #expect(single?.isRetryable == answer.isRetryable)
-        for error in [error, single] where answer.code != .notFound || error == nil {
+        for error in [error, single] {
             #expect(error?.status == answer.status)
             #expect(error?.serviceCode == answer.service)
             #expect(error?.requestID != nil)

@@ -63,6 +63,37 @@ struct SignedUploadFaultTests {
         #expect(fixture.storedParts == Array(1...15))
     }
 
+    @Test func `whose signer was never reached leaves nothing to warn of`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", Self.content)
+        let signer = try SigningServer(fixture)
+        let unreachable = SyncError(
+            code: .remoteUnreachable,
+            message: "no network",
+            isRetryable: true
+        )
+        signer.setAnswer { _, _ in throw unreachable }
+        let notices = Notices()
+        func upload() throws -> ResumableUpload {
+            try fixture.signedUpload(
+                signer,
+                Self.options(fixture.path("records")),
+                onNotice: notices.add
+            )
+        }
+        let error = await #expect(throws: SyncError.self) { try await upload().run() }
+        #expect(error?.isRetryable == true)
+        let second = try upload()
+        signer.setAnswer { $1 }
+        _ = await #expect(throws: Never.self) { try await second.run() }
+        signer.setAnswer { _, _ in throw unreachable }
+        let third = try upload()
+        _ = await #expect(throws: SyncError.self) { try await third.run() }
+        try await third.discard()
+        #expect(notices.warnings == [])
+    }
+
     @Test func `is not led to another host, and not to one without TLS`() async throws {
         let fixture = try StoreFixture()
         let elsewhere = try StoreFixture()
@@ -131,11 +162,8 @@ struct SignedUploadFaultTests {
         let notices = Notices()
         let upload = try fixture.signedUpload(signer, Self.options(), onNotice: notices.add)
         #expect(try await upload.run().object?.size == 3_000_000)
-        let warnings = notices.all.compactMap { notice in
-            if case .warning(let message) = notice { message } else { nil }
-        }
         #expect(
-            warnings == [
+            notices.warnings == [
                 "an upload of 'k' may have begun without an answer, and stays in the bucket: "
                     + "listing unfinished uploads is not allowed"
             ]

@@ -95,7 +95,7 @@ struct TransferManagerOrderTests {
         try await removeAndAdd(manager)
         manager = nil
         let next = try await fixture.nextManager { try await fixture.download($0) }
-        #expect(await next.transfers.map(\.identifier).sorted() == names.sorted())
+        #expect(await next.transfers.map(\.id).sorted() == names.sorted())
         #expect(await next.transfers.allSatisfy { $0.state == .ready })
     }
 
@@ -146,7 +146,7 @@ struct TransferManagerOrderTests {
         try await pauseAll(#require(manager), fixture)
         manager = nil
         let next = try await fixture.nextManager { try await fixture.download($0) }
-        #expect(await next.transfers.map(\.identifier) == ["a", "c"])
+        #expect(await next.transfers.map(\.id) == ["a", "c"])
         #expect(await next.transfers.allSatisfy { $0.state == .paused })
     }
 

@@ -34,7 +34,7 @@ struct TransferManagerTests {
         try await end
         for name in Self.names { #expect(fixture.content(name) == Self.content(name)) }
         let done = await manager.transfers
-        #expect(done.map(\.identifier) == Self.names)
+        #expect(done.map(\.id) == Self.names)
         #expect(done.allSatisfy { $0.state == .finished && $0.completedBytes == 600_000 })
         for name in Self.names { try await manager.remove(name) }
         #expect(fixture.names(in: "transfers") == ["manager.lock"])
@@ -75,7 +75,7 @@ struct TransferManagerTests {
             return try await fixture.download(name)
         }
         let found = await second.transfers
-        #expect(found.map(\.identifier) == Self.names)
+        #expect(found.map(\.id) == Self.names)
         #expect(found.map(\.state) == [.finished, .paused, .paused, .waiting, .waiting])
         #expect(found[1].completedBytes > 0 && found[1].completedBytes < 600_000)
         #expect(found[1].totalBytes == 600_000)

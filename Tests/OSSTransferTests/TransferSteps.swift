@@ -18,6 +18,12 @@ final class Notices: Sendable {
     @Sendable func add(_ notice: TransferNotice) { notices.withLock { $0.append(notice) } }
 
     var all: [TransferNotice] { notices.withLock { $0 } }
+
+    var warnings: [String] {
+        all.compactMap { notice in
+            if case .warning(let message) = notice { message } else { nil }
+        }
+    }
 }
 
 extension UploadOutcome {

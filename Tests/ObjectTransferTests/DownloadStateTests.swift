@@ -70,7 +70,7 @@ struct DownloadStateTests {
     @Test func `a replaced object is looked up and fetched from its first byte`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 2)
         _ = state.start(Self.object)
-        #expect(state.failedRange(1, .objectChanged) == [.cancelFetches, .lookUp])
+        #expect(state.failedRange(1, .objectChanged(nil)) == [.cancelFetches, .lookUp])
         // A range of the old version that arrives late changes nothing.
         #expect(state.finishedRange(0, checksum: CRC64()).isEmpty)
         let new = PinnedObject(etag: ETag(wire: "B"), size: 3, crc64: nil)
@@ -83,12 +83,14 @@ struct DownloadStateTests {
         var state = DownloadState(rangeSize: 10, streamLimit: 1)
         _ = state.start(Self.object)
         for _ in 0..<DownloadState.maximumRestarts {
-            _ = state.failedRange(0, .objectChanged)
+            _ = state.failedRange(0, .objectChanged(nil))
             #expect(!state.lookedUp(Self.object).isEmpty)
         }
-        _ = state.failedRange(0, .objectChanged)
+        _ = state.failedRange(0, .objectChanged(nil))
         #expect(
-            state.lookedUp(Self.object) == [.fail(.keepsChanging(times: 4), keepsCheckpoint: false)]
+            state.lookedUp(Self.object) == [
+                .fail(.keepsChanging(times: 4, nil), keepsCheckpoint: false)
+            ]
         )
     }
 
@@ -96,8 +98,8 @@ struct DownloadStateTests {
         var state = DownloadState(rangeSize: 10, streamLimit: 1)
         _ = state.start(Self.object)
         #expect(
-            state.failedRange(0, .vanished)
-                == [.cancelFetches, .fail(.vanished, keepsCheckpoint: false)]
+            state.failedRange(0, .vanished(nil))
+                == [.cancelFetches, .fail(.vanished(nil), keepsCheckpoint: false)]
         )
     }
 
@@ -171,7 +173,9 @@ struct DownloadStateTests {
         var same = state
         #expect(same.confirmed(Self.object) == [.finish(Self.object, checksum: Self.crc)])
         var gone = state
-        #expect(gone.confirmed(nil) == [.fail(.vanished, keepsCheckpoint: false)])
+        #expect(
+            gone.confirmFailed(.vanished(nil)) == [.fail(.vanished(nil), keepsCheckpoint: false)]
+        )
         var unreachable = state
         #expect(
             unreachable.confirmFailed(.cancelled) == [.fail(.cancelled, keepsCheckpoint: true)]
@@ -231,16 +235,20 @@ struct DownloadStateTests {
                 case .fetch(let range): active.append(range)
                 case .cancelFetches, .begin: active = []
                 case .lookUp:
-                    pending += state.lookedUp(Bool.random(using: &random) ? Self.object : nil)
+                    pending +=
+                        Bool.random(using: &random)
+                        ? state.lookedUp(Self.object) : state.lookUpFailed(.vanished(nil))
                 case .confirm:
-                    pending += state.confirmed(Bool.random(using: &random) ? Self.object : nil)
+                    pending +=
+                        Bool.random(using: &random)
+                        ? state.confirmed(Self.object) : state.confirmFailed(.vanished(nil))
                 case .finish, .fail: ends.append(effect)
                 }
                 continue
             }
             let range = active.remove(at: Int.random(in: 0..<active.count, using: &random))
             switch Int.random(in: 0..<20, using: &random) {
-            case 0: pending += state.failedRange(range.index, .objectChanged)
+            case 0: pending += state.failedRange(range.index, .objectChanged(nil))
             case 1: pending += state.failedRange(range.index, .other(.cancelled))
             case 2: pending += state.finishedRange(range.index, checksum: CRC64(value: 3))
             default:

@@ -139,16 +139,16 @@ struct UploadStateTests {
         var state = Self.multipart()
         _ = state.start()
         _ = state.initiated(Self.upload)
-        #expect(state.failed(.noSuchUpload) == [.cancelParts, .dropCheckpoint, .initiate])
+        #expect(state.failed(.noSuchUpload(nil)) == [.cancelParts, .dropCheckpoint, .initiate])
         _ = state.initiated(UploadID("U2"))
-        let effects = state.failed(.noSuchUpload)
-        #expect(effects.last == .fail(.uploadVanished, keepsCheckpoint: false))
+        let effects = state.failed(.noSuchUpload(nil))
+        #expect(effects.last == .fail(.uploadVanished(nil), keepsCheckpoint: false))
     }
 
     @Test func `an upload that an earlier run completed is found, not sent again`() {
         var state = Self.multipart()
         _ = state.resume(Self.upload)
-        #expect(state.failed(.noSuchUpload) == [.confirmByHead(expected: nil)])
+        #expect(state.failed(.noSuchUpload(nil)) == [.confirmByHead(expected: nil)])
         var other = state
         #expect(
             state.settled(isOurs: true, checksum: Self.whole) == [.finish(Self.whole)]
@@ -163,11 +163,11 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        _ = state.failed(.answerLost(.alreadyExists))
+        _ = state.failed(.answerLost(.alreadyExists(nil)))
         #expect(
             state.settled(isOurs: false, checksum: nil) == [
                 .abort(Self.upload), .dropCheckpoint,
-                .fail(.alreadyExists, keepsCheckpoint: false),
+                .fail(.alreadyExists(nil), keepsCheckpoint: false),
             ]
         )
     }
@@ -177,7 +177,7 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        _ = state.failed(.answerLost(.alreadyExists))
+        _ = state.failed(.answerLost(.alreadyExists(nil)))
         let denied = ItemFailure.storage(
             message: "AccessDenied",
             answer: nil,
@@ -185,7 +185,8 @@ struct UploadStateTests {
             cause: .permission
         )
         let end: [UploadState.Effect] = [
-            .abort(Self.upload), .dropCheckpoint, .fail(.alreadyExists, keepsCheckpoint: false),
+            .abort(Self.upload), .dropCheckpoint,
+            .fail(.alreadyExists(nil), keepsCheckpoint: false),
         ]
         #expect(state.failed(.other(denied)) == end)
     }
@@ -195,7 +196,7 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        #expect(state.failed(.noSuchUpload) == [.confirmByHead(expected: Self.whole)])
+        #expect(state.failed(.noSuchUpload(nil)) == [.confirmByHead(expected: Self.whole)])
         #expect(
             state.settled(isOurs: true, checksum: Self.whole) == [.finish(Self.whole)]
         )
@@ -244,14 +245,14 @@ struct UploadStateTests {
                 ]
         )
         #expect(state.failed(refused(.forbidden)) == [.listParts(Self.upload)])
-        _ = state.failed(.noSuchUpload)
+        _ = state.failed(.noSuchUpload(nil))
         #expect(state.failed(refused(.forbidden)) == [.dropCheckpoint, .initiate])
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        _ = state.failed(.noSuchUpload)
+        _ = state.failed(.noSuchUpload(nil))
         #expect(
             state.failed(refused(.forbidden))
-                == [.dropCheckpoint, .fail(.uploadVanished, keepsCheckpoint: false)]
+                == [.dropCheckpoint, .fail(.uploadVanished(nil), keepsCheckpoint: false)]
         )
     }
 
@@ -260,12 +261,12 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        #expect(state.failed(.partsRefused) == [.listParts(Self.upload)])
+        #expect(state.failed(.partsRefused(nil)) == [.listParts(Self.upload)])
         _ = state.listed([Self.part(0), Self.part(1), Self.part(2)])
         #expect(
-            state.failed(.partsRefused) == [
+            state.failed(.partsRefused(nil)) == [
                 .abort(Self.upload), .dropCheckpoint,
-                .fail(.uploadVanished, keepsCheckpoint: false),
+                .fail(.uploadVanished(nil), keepsCheckpoint: false),
             ]
         )
     }

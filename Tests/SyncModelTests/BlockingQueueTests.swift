@@ -1,3 +1,4 @@
+import Dispatch
 import SyncModel
 import Synchronization
 import Testing
@@ -40,5 +41,80 @@ struct BlockingQueueTests {
         #expect(counter.done.load(ordering: .relaxed) == 600_000)
         #expect(counter.most.load(ordering: .relaxed) <= width)
         #expect(counter.running.load(ordering: .relaxed) == 0)
+    }
+
+    private final class Token: Sendable {}
+
+    /// Knows whether a token is held by anyone.
+    private final class Watched: Sendable {
+        private struct State {
+            weak var token: Token?
+        }
+
+        private let state = Mutex(State())
+
+        func makeToken() -> Token {
+            let token = Token()
+            state.withLock { $0.token = token }
+            return token
+        }
+
+        var isReleased: Bool { state.withLock { $0.token == nil } }
+    }
+
+    /// Work that holds a token; the second piece of it does `second`.
+    private static func work(
+        _ token: Token,
+        _ counter: Counter,
+        second: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        {
+            withExtendedLifetime(token) {
+                let number = counter.done.add(1, ordering: .relaxed).newValue
+                if number == 2 { second() }
+            }
+        }
+    }
+
+    /// Else a queue that is never empty keeps what 256 pieces of work held.
+    @Test func `what a piece of work holds is released when it has ended, though others wait`()
+        async
+    {
+        let queue = BlockingQueue(label: "test", width: 1, threads: .system)
+        let (first, last) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (blocked, block) = AsyncStream.makeStream(of: Void.self)
+        let (secondBegan, start) = AsyncStream.makeStream(of: Void.self)
+        let counter = Counter()
+        await withTaskGroup(of: Bool?.self) { group in
+            group.addTask {
+                await queue.run {
+                    block.finish()
+                    first.wait()
+                }
+                return nil
+            }
+            for await _ in blocked {}
+            for _ in 0..<2 {
+                group.addTask {
+                    let watched = Watched()
+                    await queue.run(
+                        Self.work(watched.makeToken(), counter) {
+                            start.finish()
+                            last.wait()
+                        }
+                    )
+                    for await _ in secondBegan {}
+                    return watched.isReleased
+                }
+            }
+            while queue.waitingCount < 2 { await Task.yield() }
+            first.signal()
+            var results: [Bool] = []
+            for await case let result? in group {
+                results.append(result)
+                last.signal()
+            }
+            #expect(results.first == true)
+        }
     }
 }

@@ -43,7 +43,7 @@ struct AppExample {
             try await queue.enterBackground()
         }
         for transfer in await queue.manager.transfers {
-            print("\(transfer.identifier) \(transfer.state), \(transfer.context)")
+            print("\(transfer.id) \(transfer.state), \(transfer.context)")
         }
     }
 }

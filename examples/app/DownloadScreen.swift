@@ -11,9 +11,8 @@ final class DownloadScreen {
     private var watching: Task<Void, Never>?
 
     init(_ source: DownloadSource, to file: URL, records: URL) throws(SyncError) {
-        var options = DownloadOptions()
-        options.recordDirectory = records.path
-        options.base = file.deletingLastPathComponent().path
+        let folder = file.deletingLastPathComponent()
+        var options = try DownloadOptions(recordDirectory: records, base: folder)
         options.reconnects = .standard
         download = try ResumableDownload(from: source, to: file, options: options)
     }

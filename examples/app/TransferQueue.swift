@@ -16,7 +16,13 @@ struct TransferQueue: Sendable {
     /// Queues a download without a connection: neither the store nor the app's server is asked.
     func queue(_ name: String, to file: String) async throws(SyncError) {
         guard await manager[name] == nil else { return }
-        try await manager.add(name, kind: .download, path: file, context: "queued offline")
+        try await manager.add(
+            name,
+            kind: .download,
+            path: file,
+            context: "queued offline",
+            listener: Row()
+        )
         try await manager.start(name)
     }
 
@@ -35,6 +41,17 @@ struct TransferQueue: Sendable {
 
     /// When the system says that there is a network again.
     func networkReturned() async { await manager.networkChanged() }
+}
+
+/// What the app shows of one transfer.
+struct Row: TransferListener {
+    func transfer(_ identifier: String, didReceive notice: TransferNotice) {
+        if case .waiting = notice { print("\(identifier): waiting for the network") }
+    }
+
+    func transfer(_ identifier: String, didFailWith error: SyncError) {
+        print("\(identifier): \(error.message)")
+    }
 }
 
 /// What the app asks its server for, with what identifies the user.

@@ -24,10 +24,10 @@ struct DownloadManagerExample {
         for name in urls.keys.sorted() where await manager[name] == nil {
             try await manager.add(name)
         }
-        for transfer in await manager.transfers { try await manager.start(transfer.identifier) }
+        for transfer in await manager.transfers { try await manager.start(transfer.id) }
 
         for transfer in await manager.transfers {
-            try await manager.setListener(Failures(), for: transfer.identifier)
+            try await manager.setListener(Failures(), for: transfer.id)
         }
 
         let events = manager.events
@@ -46,7 +46,7 @@ struct DownloadManagerExample {
             group.cancelAll()
         }
         for transfer in await manager.transfers {
-            print("\(transfer.identifier) \(transfer.state) \(transfer.completedBytes)")
+            print("\(transfer.id) \(transfer.state) \(transfer.completedBytes)")
         }
         if await manager.transfers.contains(where: { $0.state == .failed }) { exit(1) }
     }

@@ -26,7 +26,7 @@ package final class RecordDirectory: Sendable {
     /// Opens the directory, making its last component if need be, for this user alone; the mode of
     /// an existing one is left as it is.
     ///
-    /// - Throws: `missingDirectory` if its parent does not exist, `unsafeDirectory` if others may
+    /// - Throws: `missingParent` if its parent does not exist, `unsafeDirectory` if others may
     ///   write to it.
     package init(path: String) throws(LocalError) {
         guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -34,14 +34,27 @@ package final class RecordDirectory: Sendable {
         }
         self.path = path
         calls = .standard
-        directory = try PrivateDirectory.open(
-            at: SystemCalls.workingDirectory,
-            PathBytes(path.utf8),
-            path: path,
-            createsIfMissing: true,
-            keepsMode: true,
-            calls: calls
-        )
+        do throws(LocalError) {
+            directory = try PrivateDirectory.open(
+                at: SystemCalls.workingDirectory,
+                PathBytes(path.utf8),
+                path: path,
+                createsIfMissing: true,
+                keepsMode: true,
+                calls: calls
+            )
+        } catch {
+            guard case .missingDirectory = error else { throw error }
+            throw .missingParent(path: displayText(Self.parent(of: path).utf8))
+        }
+    }
+
+    private static func parent(of path: String) -> String {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        while parts.count > 1, parts.last == "" { parts.removeLast() }
+        parts.removeLast()
+        let parent = parts.joined(separator: "/")
+        return parent.isEmpty ? (path.utf8.first == UInt8(ascii: "/") ? "/" : ".") : parent
     }
 
     /// The content of a file; nil if there is none or if it cannot be a record.

@@ -77,7 +77,8 @@ public final class ResumableDownload: Sendable {
             pauseLoss: options.pauseLoss,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            onNotice: source.monitor.noting(displayText(path), onNotice)
+            onNotice: source.monitor.noting(displayText(path), onNotice),
+            onWait: onNotice
         )
         let work = DownloadWork(
             path: path,

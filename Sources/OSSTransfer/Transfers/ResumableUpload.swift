@@ -73,7 +73,8 @@ public final class ResumableUpload: Sendable {
             streams: options.streams,
             reconnects: options.reconnects,
             progressInterval: options.progressInterval,
-            onNotice: target.monitor.noting(displayText(path), onNotice)
+            onNotice: target.monitor.noting(displayText(path), onNotice),
+            onWait: onNotice
         )
         let work = UploadWork(path: path, target: target, options: options, attempts: attempts)
         self.path = path

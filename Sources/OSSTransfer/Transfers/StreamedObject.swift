@@ -218,7 +218,8 @@ extension UploadTarget {
             streams: options.streams,
             reconnects: nil,
             progressInterval: options.progressInterval,
-            onNotice: onNotice
+            onNotice: onNotice,
+            onWait: onNotice
         )
         let upload = StreamUpload(
             of: input,

@@ -1,5 +1,7 @@
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import Synchronization
 
 /// What all attempts at one transfer share, in either direction.
 struct TransferAttempts: Sendable {
@@ -11,6 +13,8 @@ struct TransferAttempts: Sendable {
     let reconnects: ReconnectPolicy?
     let progressInterval: Duration
     let onNotice: @Sendable (TransferNotice) -> Void
+    /// The same for waits of single requests, which a monitor hears of by itself.
+    var onWait: @Sendable (TransferNotice) -> Void
     let progressState = ProgressState()
     /// Raised when there may be a network again.
     let network = Condition()
@@ -31,13 +35,16 @@ struct TransferAttempts: Sendable {
         _ gate: PauseGate,
         _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
     ) async throws(SyncError) -> Value {
-        let result = await Reconnection(
+        let reconnection = Reconnection(
             policy: reconnects,
             environment: environment,
             progressState: progressState,
             network: network,
             onNotice: onNotice
-        ).run(gate, attempt)
+        )
+        let result = await ConnectionWatch.$current.withValue(makeWatch()) {
+            await reconnection.run(gate, attempt)
+        }
         return try result.mapError { SyncError($0, of: subject) }.get()
     }
 
@@ -45,10 +52,29 @@ struct TransferAttempts: Sendable {
     func reporting<Value>(
         _ body: () async throws(ItemFailure) -> Value
     ) async throws(SyncError) -> Value {
-        do throws(ItemFailure) {
-            return try await body()
-        } catch {
-            throw SyncError(error, of: subject)
+        let result = await ConnectionWatch.$current.withValue(makeWatch()) {
+            () async -> Result<Value, ItemFailure> in
+            do throws(ItemFailure) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.mapError { SyncError($0, of: subject) }.get()
+    }
+
+    /// Tells that requests wait for a connection, once for all that lose it at the same time.
+    private func makeWatch() -> ConnectionWatch {
+        let told = Mutex<(moved: Int64, pause: Duration)?>(nil)
+        return ConnectionWatch(network: network) { [progressState, onWait] wait in
+            let moved = progressState.snapshot.moved
+            let isNew = told.withLock { told in
+                if let told, told.moved == moved, wait.pause <= told.pause { return false }
+                told = (moved, wait.pause)
+                return true
+            }
+            guard isNew else { return }
+            onWait(.waiting(pause: wait.pause, message: wait.error.message))
         }
     }
 }

@@ -89,7 +89,11 @@ public enum TransferNotice: Sendable, Hashable {
     case resumed(bytes: Int64)
     /// It starts over, for this reason.
     case startedOver(StartOverReason)
-    /// The connection was lost, for the reason in the text; the transfer resumes after a pause.
+    /// There is no connection, for the reason in the text; the transfer tries again after a pause.
+    ///
+    /// It comes as soon as the first request has failed, again when the pauses grow, and after the
+    /// last repetition if the transfer reconnects by itself. The wait is over with the next
+    /// progress.
     case waiting(pause: Duration, message: String)
     /// Something that the user should know, as the text says.
     case warning(message: String)

@@ -7,7 +7,11 @@ public struct TransferProgress: Sendable, Hashable {
     /// Bytes that moved since the progress before this one; those that had to come twice count
     /// twice.
     public let stepBytes: Int64
-    /// Bytes that are where they belong, those of earlier attempts included.
+    /// Bytes that are where they belong, those of earlier attempts included, and of an upload those
+    /// that were sent and are not confirmed yet.
+    ///
+    /// Does not go back until another attempt begins, after a pause or a lost connection, with the
+    /// bytes that the store or the file has; or the transfer starts over.
     public let completedBytes: Int64
     /// Bytes of the whole.
     public let totalBytes: Int64
@@ -124,7 +128,20 @@ final class ProgressState: Sendable {
         var isMoving = false
         var isOver = false
 
-        var moved: Int64 { movedBefore + (transfer?.bytesMoved ?? 0) }
+        /// The most bytes of this attempt that were where they belong.
+        var completed: Int64 = 0
+        /// The beginning of `transfer` that they are of.
+        var beginning = 0
+
+        var moved: Int64 { movedBefore + (transfer?.bytesOnTheWire ?? 0) }
+
+        /// Bytes of a part that was cut off come again, and are taken back meanwhile.
+        mutating func updateCompleted() {
+            guard let transfer else { return }
+            let (now, done) = (transfer.startedOver, transfer.bytesDone)
+            completed = now == beginning ? max(completed, done) : done
+            beginning = now
+        }
     }
 
     private let state = Mutex(State())
@@ -133,9 +150,10 @@ final class ProgressState: Sendable {
     var snapshot: Snapshot {
         let version = signal.version
         return state.withLock { state in
-            Snapshot(
+            state.updateCompleted()
+            return Snapshot(
                 version: version,
-                completed: state.transfer?.bytesDone ?? 0,
+                completed: state.completed,
                 moved: state.moved,
                 movedBefore: state.movedAtStart,
                 total: state.transfer?.size,
@@ -158,8 +176,12 @@ final class ProgressState: Sendable {
     /// An attempt has begun to move bytes.
     func begin(_ transfer: TransferCounter) {
         change { state in
-            state.movedBefore = state.moved
-            state.transfer = transfer
+            // One that starts over tells of itself once more.
+            if state.transfer !== transfer {
+                state.movedBefore = state.moved
+                state.transfer = transfer
+            }
+            (state.completed, state.beginning) = (0, transfer.startedOver)
             state.isMoving = true
         }
     }

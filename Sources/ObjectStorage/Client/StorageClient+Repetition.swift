@@ -30,8 +30,11 @@ extension StorageClient {
                 // Whatever an answer had to say passes here.
                 redaction.add(context)
                 var error = failure.redacted(by: redaction)
+                // An attempt that was not sent says nothing of those before it.
+                if context.mayBeDone, error.reachedServer == false { error.reachedServer = nil }
                 if error.isNoSuchBucket { error.bucket = configuration.bucket }
                 error.isSignedElsewhere = configuration.signing != nil
+                error.isSignedURL = configuration.urls != nil
                 let gained = received() - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {
@@ -57,9 +60,19 @@ extension StorageClient {
         }
     }
 
+    /// Another request tries for all, after about this pause.
+    private func tellOfOutage(_ error: StorageError?, attempt: Int) {
+        let pause = configuration.retry.outagePause(
+            beforeTry: attempt,
+            isHasty: outage.isHasty,
+            random: 0
+        )
+        ConnectionWatch.waits(error, pause)
+    }
+
     /// Waits while another request tries for all.
     private func awaitConnection(_ context: inout AttemptContext) async throws(StorageError) {
-        switch await outage.enter() {
+        switch await outage.enter(onWait: tellOfOutage) {
         case .giveUp(let found):
             // It gives up with the one that tried, and does not begin to try for all itself.
             var error = found
@@ -81,7 +94,7 @@ extension StorageClient {
         guard failure.retryClass == .unreachable || isLoss else { return false }
         if isLoss, !outage.countsLoss(of: error.key) { return false }
         context.needsFreshConnection = true
-        switch await outage.failed(error, probe: context.probe) {
+        switch await outage.failed(error, probe: context.probe, onWait: tellOfOutage) {
         case .giveUp:
             var error = error
             error.isOutage = true
@@ -108,15 +121,15 @@ extension StorageClient {
                     )
                 )
             )
-            guard (try? await environment.sleep(pause)) != nil else {
+            guard (try? await ConnectionWatch.sleep(pause, after: error, environment)) != nil else {
                 outage.abandon(probe)
-                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+                throw error.cancelled(context)
             }
             if isLoss { try await passOn(probe, error, &context) }
         }
         if Task.isCancelled {
             outage.abandon(context.probe)
-            throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+            throw error.cancelled(context)
         }
         return true
     }
@@ -166,9 +179,9 @@ extension StorageClient {
                     )
                 )
             )
-            guard (try? await environment.sleep(pause)) != nil else {
+            guard (try? await sleep(pause, after: error)) != nil else {
                 // All that ends a pause early is the task's end.
-                throw StorageError(kind: .cancelled, operation: error.operation, key: error.key)
+                throw error.cancelled(context)
             }
         case .correctClock(let serverTime):
             guard let reading = context.reading else { throw error }
@@ -189,6 +202,11 @@ extension StorageClient {
             guard let used = context.endpoint, used.region != region else { throw error }
             place.withLock { $0 = used.moved(to: region) }
         }
+    }
+
+    private func sleep(_ pause: Duration, after error: StorageError) async throws {
+        guard error.isLoss else { return try await environment.sleep(pause) }
+        try await ConnectionWatch.sleep(pause, after: error, environment)
     }
 
     /// A signed address that is refused has most likely expired; only whoever signed it can tell.
@@ -243,6 +261,13 @@ extension StorageError {
             true
         case .transport, .credentials, .localIO, .cancelled, .invalidRequest, .unsupported: false
         }
+    }
+
+    /// The end of the task in the pause after this error.
+    fileprivate func cancelled(_ context: AttemptContext) -> StorageError {
+        var end = StorageError(kind: .cancelled, operation: operation, key: key)
+        if !context.mayBeDone, !mayHaveReachedServer { end.reachedServer = false }
+        return end
     }
 
     /// The connection was lost under the request.

@@ -188,7 +188,8 @@ extension StorageError {
 
     /// The request may have had its effect although no answer came.
     package var mayHaveReachedServer: Bool {
-        switch kind {
+        if let reachedServer { return reachedServer }
+        return switch kind {
         case .transport(let error): error.mayHaveReachedServer
         case .protocolViolation, .integrity: true
         case .service(let status, _): status >= 500 || status == 408 || status < 300

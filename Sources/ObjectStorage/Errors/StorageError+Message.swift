@@ -88,8 +88,16 @@ extension StorageError {
             return "Requests are signed for another region than the bucket's: specify the right"
                 + " one with --region"
         }
+        if isSignedURL, isAccessDenied {
+            return isExpired
+                ? "The signed URL has expired: get a new one from what signed it"
+                : "The signed URL may have expired, or does not allow this request: get a new one"
+                    + " from what signed it"
+        }
         if isSignedElsewhere, isAccessDenied {
-            return "Check what signs the requests, its key, and the key's permissions"
+            return isExpired
+                ? "The signature has expired: sign for longer, and check the clock of what signs"
+                : "Check what signs the requests, its key, and the key's permissions"
         }
         switch code {
         case "InvalidAccessKeyId", "SignatureDoesNotMatch":

@@ -41,6 +41,10 @@ package struct StorageError: Error, Sendable, Hashable {
     package let retryAfter: Duration?
     /// True if there was no connection for so long that no other request need be tried.
     package internal(set) var isOutage = false
+    /// Whether the request may have had its effect, where more is known than the kind says.
+    package internal(set) var reachedServer: Bool?
+    /// True if the request was that of a signed URL, so that no key of this machine is at fault.
+    package internal(set) var isSignedURL = false
     /// True if the request was signed elsewhere, so that no key of this machine is at fault.
     package internal(set) var isSignedElsewhere = false
     /// The service's clock, for a request whose time it refused.

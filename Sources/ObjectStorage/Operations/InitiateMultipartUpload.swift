@@ -55,7 +55,13 @@ extension StorageClient {
         // What is not aborted now, the end of the run or `osssync uploads --abort` finds.
         try? await abortMultipartUpload(request.key, upload)
         partChecksums.remove(upload)
-        return try await begin(wire)
+        do throws(StorageError) {
+            return try await begin(wire)
+        } catch {
+            var error = error
+            error.reachedServer = true
+            throw error
+        }
     }
 
     private func begin(_ initiating: StorageRequest) async throws(StorageError) -> UploadID {

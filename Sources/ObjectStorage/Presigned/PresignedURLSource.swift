@@ -32,7 +32,7 @@ package struct PresignedURL: Sendable, Hashable, CustomStringConvertible {
         // Blanks and controls would end the request's line, a fragment is never sent.
         guard bytes.count <= 16 << 10,
             bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
-        else { throw .notAHost(Self.redacted(bytes)) }
+        else { throw .unencodedURL(Self.redacted(bytes)) }
         let prefix = bytes.prefix(8)
         let start: Int
         if prefix.starts(with: "https://".utf8) {
@@ -40,7 +40,7 @@ package struct PresignedURL: Sendable, Hashable, CustomStringConvertible {
         } else if prefix.starts(with: "http://".utf8) {
             start = 7
         } else {
-            throw .notAHost(Self.redacted(bytes))
+            throw .notAWebURL(Self.redacted(bytes))
         }
         let end =
             bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }

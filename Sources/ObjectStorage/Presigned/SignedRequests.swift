@@ -67,7 +67,9 @@ package final class RequestSigning: Sendable {
         do {
             address = try await sign(asked)
         } catch {
-            throw request.failure(Self.kind(of: error))
+            var failure = request.failure(Self.kind(of: error))
+            failure.reachedServer = false
+            throw failure
         }
         let known = endpoint.withLock { endpoint in
             if endpoint == nil { endpoint = address.url.endpoint }

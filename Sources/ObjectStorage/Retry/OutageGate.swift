@@ -28,6 +28,8 @@ final class OutageGate: Sendable {
         var probe: UInt64?
         var nextTicket: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Verdict, Never>] = [:]
+        /// Why the last try found no connection.
+        var lastError: StorageError?
         var losses = 0
         /// The object that the first loss happened to; nil inside for a listing.
         var firstLost: ObjectKey??
@@ -124,16 +126,33 @@ final class OutageGate: Sendable {
     }
 
     /// Waits while another request tries for all.
-    func enter() async -> Verdict {
+    ///
+    /// - Parameter onWait: Called before the wait with what the last try found, and the number of
+    ///   the next one.
+    /// - Returns: What to do then.
+    func enter(
+        onWait: (_ error: StorageError?, _ attempt: Int) -> Void = { _, _ in }
+    ) async -> Verdict {
         guard isDisturbed.load(ordering: .relaxed) else { return .retry }
-        return await wait { state in state.probe == nil ? .retry : nil }
+        return await wait(onWait) { state in state.probe == nil ? .retry : nil }
     }
 
     /// A request found no connection.
-    func failed(_ error: StorageError, probe: UInt64?) async -> Verdict {
-        let verdict = await wait { state in
+    ///
+    /// - Parameters:
+    ///   - error: Why there was none.
+    ///   - probe: The request's ticket if it tries for all.
+    ///   - onWait: As for ``enter(onWait:)``.
+    /// - Returns: What to do then.
+    func failed(
+        _ error: StorageError,
+        probe: UInt64?,
+        onWait: (_ error: StorageError?, _ attempt: Int) -> Void = { _, _ in }
+    ) async -> Verdict {
+        let verdict = await wait(onWait) { state in
             // Not before: an answer in between would hide this failure from later requests.
             isDisturbed.store(true, ordering: .relaxed)
+            state.lastError = error
             if let current = state.probe, current != probe { return nil }
             state.failures += 1
             guard state.failures < limit(state) else { return .giveUp(error) }
@@ -151,13 +170,18 @@ final class OutageGate: Sendable {
     }
 
     /// The verdict of `classify`, or that of the request that tries for all where it has none.
-    private func wait(_ classify: (inout State) -> Verdict?) async -> Verdict {
-        let (verdict, ticket): (Verdict?, UInt64) = state.withLock { state in
-            if let verdict = classify(&state) { return (verdict, 0) }
+    private func wait(
+        _ onWait: (_ error: StorageError?, _ attempt: Int) -> Void = { _, _ in },
+        _ classify: (inout State) -> Verdict?
+    ) async -> Verdict {
+        let (verdict, ticket, error, attempt) = state.withLock {
+            state -> (Verdict?, UInt64, StorageError?, Int) in
+            if let verdict = classify(&state) { return (verdict, 0, nil, 0) }
             state.nextTicket += 1
-            return (nil, state.nextTicket)
+            return (nil, state.nextTicket, state.lastError, state.failures)
         }
         if let verdict { return verdict }
+        onWait(error, attempt)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in

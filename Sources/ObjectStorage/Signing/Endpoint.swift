@@ -73,6 +73,10 @@ package enum EndpointError: Error, Sendable, Hashable {
     case unknownScheme(String)
     /// Something after the host: a path, a query, or a user before it.
     case notAHost(String)
+    /// A URL, of which the part before `?` is shown, is none of a web server.
+    case notAWebURL(String)
+    /// A URL contains what has to be percent-encoded in it.
+    case unencodedURL(String)
     case invalidHost(String)
     case invalidPort(String)
     case invalidRegion(String)
@@ -90,6 +94,12 @@ package enum EndpointError: Error, Sendable, Hashable {
         case .notAHost(let text):
             "the endpoint '\(Self.withoutSecrets(text))' must be a host and nothing after it, as "
                 + "in https://oss-cn-hangzhou.aliyuncs.com"
+        case .notAWebURL(let text):
+            "'\(Self.withoutSecrets(text))' does not begin with https:// or http://"
+        case .unencodedURL(let text):
+            "'\(Self.withoutSecrets(text))' is longer than 16 KiB, or contains a blank, '#' or "
+                + "another character that has to be percent-encoded"
+        case .invalidHost(""): "there is no host in it"
         case .invalidHost(let host):
             "'\(displayText(host.utf8))' is neither a host name nor an IP address"
         case .invalidPort(let port):

@@ -109,7 +109,7 @@ package struct RecordPlace: Sendable {
             return try MirrorDirectory.resolved(path)
         } catch {
             guard case .missingFile = error else { throw error }
-            throw .missingDirectory(path: displayText(path.utf8))
+            throw .missingParent(path: FileDestination.shown(path))
         }
     }
 

@@ -18,9 +18,9 @@ package struct PinnedObject: Sendable, Hashable {
 /// Why a range could not be fetched, as far as it decides what happens next.
 package enum RangeFailure: Sendable, Hashable {
     /// 412, 416, or a response with another ETag: the object is another one now.
-    case objectChanged
+    case objectChanged(ItemFailure.ServiceAnswer?)
     /// 404: the object is gone.
-    case vanished
+    case vanished(ItemFailure.ServiceAnswer?)
     /// The disk failed: what it holds of the partial file is not known.
     case disk(ItemFailure)
     /// Anything else, after all retries.
@@ -73,6 +73,8 @@ package struct DownloadState: Sendable {
     private var activeFetches: Set<Int> = []
     private var nextIndex = 0
     private var restarts = 0
+    /// What the service said when the object was found to be another one; nil if it gave the other.
+    private var lastChange: ItemFailure.ServiceAnswer?
     private var hasRefetchedCorruptContent = false
 
     /// - Parameters:
@@ -131,10 +133,11 @@ package struct DownloadState: Sendable {
     package mutating func failedRange(_ index: Int, _ failure: RangeFailure) -> [Effect] {
         guard case .fetching(let object) = phase, activeFetches.contains(index) else { return [] }
         switch failure {
-        case .objectChanged:
+        case .objectChanged(let answer):
+            lastChange = answer
             return lookUp(after: object)
-        case .vanished:
-            return fail(.vanished, keepsCheckpoint: false)
+        case .vanished(let answer):
+            return fail(.vanished(answer), keepsCheckpoint: false)
         case .disk(let failure):
             return fail(failure, keepsCheckpoint: false)
         case .other(let failure):
@@ -142,17 +145,15 @@ package struct DownloadState: Sendable {
         }
     }
 
-    /// The answer to `lookUp`: the version of now, nil if the object is gone.
-    package mutating func lookedUp(_ object: PinnedObject?) -> [Effect] {
+    /// The answer to `lookUp`: the version of now.
+    package mutating func lookedUp(_ object: PinnedObject) -> [Effect] {
         guard case .lookingUp = phase else { return [] }
-        guard let object else { return fail(.vanished, keepsCheckpoint: false) }
         return restart(object)
     }
 
-    /// The answer to `confirm`: the version of now, nil if the object is gone.
-    package mutating func confirmed(_ found: PinnedObject?) -> [Effect] {
+    /// The answer to `confirm`: the version of now.
+    package mutating func confirmed(_ found: PinnedObject) -> [Effect] {
         guard case .confirming(var object) = phase else { return [] }
-        guard let found else { return fail(.vanished, keepsCheckpoint: false) }
         guard found.etag == object.etag, found.size == object.size else { return restart(found) }
         object.crc64 = found.crc64 ?? object.crc64
         phase = .fetching(object)
@@ -162,7 +163,7 @@ package struct DownloadState: Sendable {
     /// `confirm` itself failed.
     package mutating func confirmFailed(_ failure: ItemFailure) -> [Effect] {
         guard case .confirming = phase else { return [] }
-        return fail(failure, keepsCheckpoint: true)
+        return fail(failure, keepsCheckpoint: !failure.isVanished)
     }
 
     /// `lookUp` itself failed.
@@ -202,7 +203,7 @@ extension DownloadState {
     private mutating func restart(_ object: PinnedObject) -> [Effect] {
         restarts += 1
         guard restarts <= Self.maximumRestarts else {
-            return fail(.keepsChanging(times: restarts), keepsCheckpoint: false)
+            return fail(.keepsChanging(times: restarts, lastChange), keepsCheckpoint: false)
         }
         return begin(object)
     }

@@ -219,7 +219,7 @@ extension Downloader {
         do {
             let found = try await head()
             guard !isUncheckedLink(found) else { return state.lookUpFailed(Self.uncheckedLink) }
-            return state.lookedUp(found?.object)
+            return state.lookedUp(found.object)
         } catch {
             return state.lookUpFailed(error)
         }
@@ -236,13 +236,13 @@ extension Downloader {
         }
         do {
             let found = try await head()
-            let isSame = found?.object.etag == attempt.object.etag
+            let isSame = found.object.etag == attempt.object.etag
             guard isSame || !isUncheckedLink(found) else {
                 return state.confirmFailed(Self.uncheckedLink)
             }
             // Of another version it is forgotten again when that is begun.
-            attempt.metadata = found?.metadata
-            return state.confirmed(found?.object)
+            attempt.metadata = found.metadata
+            return state.confirmed(found.object)
         } catch {
             return state.confirmFailed(error)
         }
@@ -253,9 +253,9 @@ extension Downloader {
     /// It may lead out of the prefix, which the next listing finds out. What is fetched alone has
     /// no prefix.
     private func isUncheckedLink(
-        _ found: (object: PinnedObject, metadata: ObjectMetadata)?
+        _ found: (object: PinnedObject, metadata: ObjectMetadata)
     ) -> Bool {
-        found?.metadata.kind == .symlink && !context.prefix.isEmpty
+        found.metadata.kind == .symlink && !context.prefix.isEmpty
     }
 
     private static let uncheckedLink = ItemFailure.storage(
@@ -265,16 +265,9 @@ extension Downloader {
         stops: nil
     )
 
-    /// The object as it is now; nil if it is gone.
-    func head() async throws(ItemFailure) -> (
-        object: PinnedObject, metadata: ObjectMetadata
-    )? {
-        do {
-            return try await context.head(key)
-        } catch {
-            if error == .vanished { return nil }
-            throw error
-        }
+    /// The object as it is now.
+    func head() async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
+        try await context.head(key)
     }
 
     private func finish(

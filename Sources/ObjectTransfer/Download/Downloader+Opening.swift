@@ -29,7 +29,7 @@ extension Downloader {
         }
         switch await open(key, context, length: nil, downloader) {
         case .ended(let result): return try result.get()
-        case .empty, .unnamed: throw .keepsChanging(times: 1)
+        case .empty, .unnamed: throw .keepsChanging(times: 1, nil)
         }
     }
 

@@ -132,9 +132,9 @@ extension Downloader {
                 }
             return .finished(range.index, sink.checksum, metadata)
         } catch {
-            if error.isNotFound { return .failed(range.index, .vanished) }
+            if error.isNotFound { return .failed(range.index, .vanished(error.answer)) }
             if error.isPreconditionFailed || error.isRangeNotSatisfiable {
-                return .failed(range.index, .objectChanged)
+                return .failed(range.index, .objectChanged(error.answer))
             }
             if case .localIO(let errno, let call) = error.kind {
                 return .failed(range.index, failure(of: call, errno, neededBytes: piece.length))

@@ -47,8 +47,14 @@ extension Downloader {
 
     /// All that the store says of the version with this tag; nil if it is no longer there.
     private func described(_ etag: ETag) async throws(ItemFailure) -> ObjectMetadata? {
-        guard let found = try await head(), found.object.etag == etag else { return nil }
-        return await context.withPartSize(found.metadata, of: key)
+        do throws(ItemFailure) {
+            let found = try await head()
+            guard found.object.etag == etag else { return nil }
+            return await context.withPartSize(found.metadata, of: key)
+        } catch {
+            guard error.isVanished else { throw error }
+            return nil
+        }
     }
 
     private func isUnproven(_ metadata: ObjectMetadata) -> Bool {

@@ -26,7 +26,19 @@ package struct FileDestination: Sendable, Hashable {
 
     /// The directory, opened.
     package func open(_ calls: SystemCalls) throws(LocalError) -> MirrorDirectory {
-        try MirrorDirectory(ofSingleFiles: parent, partials: partials, calls: calls)
+        do throws(LocalError) {
+            return try MirrorDirectory(ofSingleFiles: parent, partials: partials, calls: calls)
+        } catch {
+            guard case .missingDirectory = error else { throw error }
+            throw .missingParent(path: Self.shown(parent))
+        }
+    }
+
+    /// A directory without the slash at its end, safe to print.
+    static func shown(_ directory: String) -> String {
+        var bytes = Array(directory.utf8)
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        return displayText(bytes)
     }
 
     /// The directory, opened; nil if there is none.
@@ -34,7 +46,7 @@ package struct FileDestination: Sendable, Hashable {
         do throws(LocalError) {
             return try open(calls)
         } catch {
-            guard case .missingDirectory = error else { throw error }
+            guard case .missingParent = error else { throw error }
             return nil
         }
     }

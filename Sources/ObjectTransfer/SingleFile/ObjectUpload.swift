@@ -73,7 +73,7 @@ package struct ObjectUpload: Sendable {
             // The record is written in any case; only the transfer's own failure is reported.
             do throws(ItemFailure) {
                 try await record.flush()
-                if error == .alreadyExists || error.isRefusal, try await !hasBegun {
+                if error.isAlreadyExists || error.isRefusal, try await !hasBegun {
                     try await record.dropUpload(settings.key)
                 }
             } catch { _ = error }
@@ -106,13 +106,13 @@ package struct ObjectUpload: Sendable {
         do throws(ItemFailure) {
             _ = try await context.head(key)
         } catch {
-            if error == .vanished { return }
+            if error.isVanished { return }
             // A user who may write but not read gets the error at the end, from the store's own
             // condition.
             if case .storage(_, _, _, let cause) = error, cause.isRefusal { return }
             throw error
         }
-        throw .alreadyExists
+        throw .alreadyExists(nil)
     }
 
     private func attempt() async throws(ItemFailure) -> Finished {
@@ -155,6 +155,10 @@ package struct ObjectUpload: Sendable {
                 let size = try directory.openForReading(location.name).identity().size
                 return (location, directory, size)
             }
+        } catch LocalError.targetIsDirectory {
+            throw .local(message: "it is a directory; an upload sends one file", stops: nil)
+        } catch LocalError.targetIsSpecial(_, let kind) {
+            throw .local(message: "it is \(kind.description), not a file", stops: nil)
         } catch {
             throw ItemFailure(ofTransfer: error)
         }

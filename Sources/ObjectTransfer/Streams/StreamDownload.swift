@@ -64,7 +64,7 @@ package struct StreamDownload: Sendable {
         } catch let error as LocalError where error.isClosedPipe {
             return nil
         } catch let error as StorageError where error.isPreconditionFailed {
-            throw .keepsChanging(times: 1)
+            throw .keepsChanging(times: 1, error.answer)
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
@@ -74,7 +74,8 @@ package struct StreamDownload: Sendable {
         let opening = ObjectOpening()
         // Elsewhere only the answer to a HEAD has every checksum that the store knows.
         guard store.dialect.computesChecksum else {
-            return try await write(try await store.head(key, versionID: nil), opening)
+            let metadata = try await store.head(key, versionID: nil)
+            return try await write(await withPartSize(metadata), opening)
         }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -123,6 +124,22 @@ package struct StreamDownload: Sendable {
             checksum: proof.withLock { $0.checksum },
             isVerified: verdict == .proven
         )
+    }
+
+    /// The same headers with the size of the object's parts, which is asked for if nothing else
+    /// proves the content: the bytes pass once, so that only one size can be tried.
+    private func withPartSize(_ metadata: ObjectMetadata) async -> ObjectMetadata {
+        guard let etag = metadata.etag, ContentDigest.needsPartSize(metadata),
+            ContentDigest.claimedDigest(of: metadata) == nil
+        else { return metadata }
+        var metadata = metadata
+        // Without it, the most usual size is tried.
+        metadata.partSize = try? await store.partSize(
+            key,
+            of: etag,
+            versionID: metadata.versionID
+        )
+        return metadata
     }
 
     /// Hands out the ranges in order; those that follow are fetched meanwhile.

@@ -362,7 +362,7 @@ extension StreamUpload {
                 callback: settings.callback.map { _ in .unknown }
             )
         } catch {
-            if error == .vanished { return nil }
+            if error.isVanished { return nil }
             throw error
         }
     }

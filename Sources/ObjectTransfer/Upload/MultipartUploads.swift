@@ -34,6 +34,7 @@ package struct MultipartUploads: Sendable {
     ) async throws -> UploadID {
         try await context.records.beginUpload(checkpoint)
         var attempt = 1
+        var mayHaveBegun = false
         while true {
             do {
                 let upload = try await context.store.initiateMultipartUpload(request)
@@ -44,8 +45,13 @@ package struct MultipartUploads: Sendable {
                 )
                 return upload
             } catch let error as StorageError {
+                mayHaveBegun = mayHaveBegun || error.mayHaveReachedServer
                 guard error.mayHaveReachedServer, !error.isCancelled, attempt < Self.attempts
-                else { throw error }
+                else {
+                    // The row would stand for an upload that nobody has begun.
+                    if !mayHaveBegun { try await context.records.dropUpload(checkpoint.key) }
+                    throw error
+                }
                 try await context.environment.sleep(pause(after: attempt))
                 try await abortUnanswered(checkpoint)
             }

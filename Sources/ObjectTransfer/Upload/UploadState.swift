@@ -36,9 +36,9 @@ package struct UploadState: Sendable {
     /// Why a request of the upload failed, as far as it decides what happens next.
     package enum Failure: Sendable, Hashable {
         /// The service does not know the upload: completed, aborted or expired.
-        case noSuchUpload
+        case noSuchUpload(ItemFailure.ServiceAnswer?)
         /// The service has other parts than it should.
-        case partsRefused
+        case partsRefused(ItemFailure.ServiceAnswer?)
         /// The answer was lost after the request may have been carried out.
         case answerLost(ItemFailure)
         /// The local file is no longer what it was when the upload began.
@@ -172,11 +172,11 @@ package struct UploadState: Sendable {
             return [.finish(checksum)]
         }
         guard let upload else { return fail(lost, keepsCheckpoint: false) }
-        if lost == .alreadyExists {
+        if lost.isAlreadyExists {
             phase = .failed
             return [.abort(upload), .dropCheckpoint, .fail(lost, keepsCheckpoint: false)]
         }
-        if lost != .uploadVanished {
+        if !lost.isUploadVanished {
             // The Complete did nothing, so its parts are still there.
             unansweredCompletes += 1
             guard unansweredCompletes < Self.maximumUnansweredCompletes else {
@@ -199,19 +199,21 @@ package struct UploadState: Sendable {
             return [.confirmByHead(expected: nil)]
         case (.completing(let upload), .answerLost(let lost)):
             return giveUpUnlessDone(upload, lost: lost)
-        case (.completing(let upload), .noSuchUpload):
+        case (.completing(let upload), .noSuchUpload(let answer)):
             // Either our own earlier Complete got through, or somebody aborted the upload.
-            return giveUpUnlessDone(upload, lost: .uploadVanished)
+            return giveUpUnlessDone(upload, lost: .uploadVanished(answer))
         case (.completing(let upload), .partsRefused) where !hasCheckedParts:
             hasCheckedParts = true
             phase = .listing(upload)
             return [.listParts(upload)]
-        case (.listing(let upload), .noSuchUpload):
+        case (.listing(let upload), .noSuchUpload(let answer)):
             // An earlier run may have completed it and ended before it wrote that down.
-            phase = .settling(upload, lost: .uploadVanished)
+            phase = .settling(upload, lost: .uploadVanished(answer))
             return [.confirmByHead(expected: nil)]
-        case (.uploading, .noSuchUpload):
-            guard !hasStartedOver else { return fail(.uploadVanished, keepsCheckpoint: false) }
+        case (.uploading, .noSuchUpload(let answer)):
+            guard !hasStartedOver else {
+                return fail(.uploadVanished(answer), keepsCheckpoint: false)
+            }
             return startOver()
         case (.settling, .other(.storage(_, _, _, let cause)))
         where cause.isRefusal && cause != .expired:
@@ -222,12 +224,13 @@ package struct UploadState: Sendable {
             return fail(failure, keepsCheckpoint: upload != nil)
         case (_, .other(let failure)), (_, .answerLost(let failure)):
             return fail(failure, keepsCheckpoint: isMultipart)
-        case (_, .noSuchUpload): return fail(.uploadVanished, keepsCheckpoint: false)
-        case (_, .partsRefused):
+        case (_, .noSuchUpload(let answer)):
+            return fail(.uploadVanished(answer), keepsCheckpoint: false)
+        case (_, .partsRefused(let answer)):
             let upload = upload
             phase = .failed
             return (upload.map { [.abort($0)] } ?? [])
-                + [.dropCheckpoint, .fail(.uploadVanished, keepsCheckpoint: false)]
+                + [.dropCheckpoint, .fail(.uploadVanished(answer), keepsCheckpoint: false)]
         }
     }
 

@@ -193,12 +193,12 @@ extension Uploader {
             let result = try await context.store.completeMultipartUpload(request)
             record(result, &attempt)
             guard isProven(result.etag, parts, attempt) else {
-                return state.failed(.answerLost(.uploadVanished))
+                return state.failed(.answerLost(.uploadVanished(nil)))
             }
             return state.completed(checksum: result.crc64)
         } catch {
             if error.serviceCode == "InvalidPart" || error.serviceCode == "InvalidPartOrder" {
-                return state.failed(.partsRefused)
+                return state.failed(.partsRefused(error.answer))
             }
             return state.failed(failure(error, settlesAlreadyExists: true))
         }
@@ -305,7 +305,7 @@ extension Uploader {
 
     private func finish(_ checksum: CRC64?, _ attempt: inout Attempt) {
         guard let confirmed = attempt.confirmed else {
-            attempt.result = .failure(.uploadVanished)
+            attempt.result = .failure(.uploadVanished(nil))
             return
         }
         attempt.result = .success(
@@ -325,10 +325,12 @@ extension Uploader {
         _ error: StorageError,
         settlesAlreadyExists: Bool
     ) -> UploadState.Failure {
-        if error.isNoSuchUpload { return .noSuchUpload }
+        if error.isNoSuchUpload { return .noSuchUpload(error.answer) }
         if error.isNotFound {
             // S3 misses the version that was to be replaced; else the store can't hold such a key.
-            if settlesAlreadyExists, replaced != nil { return .answerLost(.alreadyExists) }
+            if settlesAlreadyExists, replaced != nil {
+                return .answerLost(.alreadyExists(error.answer))
+            }
             return .other(.storage(message: error.message, answer: error.answer, stops: nil))
         }
         let failure = ItemFailure(error)

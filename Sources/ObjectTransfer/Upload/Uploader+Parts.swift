@@ -22,7 +22,7 @@ extension Uploader {
                 onProgress: { transfer.add($0) }
             )
         } catch {
-            if error.isNoSuchUpload { return .failed(.noSuchUpload) }
+            if error.isNoSuchUpload { return .failed(.noSuchUpload(error.answer)) }
             // The part's checksum was computed before it was sent.
             if error.isWrongChecksum, (try? file.identity()) != source {
                 return .failed(.sourceChanged)

@@ -13,7 +13,7 @@ struct ItemReports: Sendable {
     /// Counts and reports an item that was not done, and stops the run if nothing can be done.
     func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
         let state: ItemState
-        if [.download, .upload].contains(action), failure != .vanished {
+        if [.download, .upload].contains(action), !failure.isVanished {
             context.tracker.count { $0.bytesLeft = $0.bytesLeft.addingClamped(size) }
         }
         switch failure {

@@ -73,7 +73,7 @@ struct DeletionPass: Sendable {
         if executor.ledger.stop != nil { return }
         let unchanged = answer.unchanged.filter { deletion in
             guard gone.contains(deletion.key) else { return true }
-            executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists)
+            executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
             return false
         }
         let batch = await missingHere(unchanged)
@@ -118,11 +118,11 @@ struct DeletionPass: Sendable {
         try await executor.forEach(batch) { deletion in
             do throws(ItemFailure) {
                 // On this side, each has the tag of the version that may go.
-                guard let etag = deletion.etag else { throw .alreadyExists }
+                guard let etag = deletion.etag else { throw .alreadyExists(nil) }
                 try await keeper.keep(deletion.key, etag, size: deletion.size)
                 found.withLock { _ = $0.kept.insert(deletion.key) }
             } catch {
-                guard error == .vanished else {
+                guard error.isVanished else {
                     return executor.fail(.deleteRemote, deletion.key, size: deletion.size, error)
                 }
                 found.withLock { _ = $0.gone.insert(deletion.key) }

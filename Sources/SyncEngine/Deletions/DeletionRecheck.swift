@@ -121,7 +121,7 @@ struct DeletionRecheck: Sendable {
                     guard metadata.etag == item.etag else { return refuse(item) }
                     answer.withLock { $0.unchanged.append(item) }
                 } catch {
-                    guard error == .vanished else {
+                    guard error.isVanished else {
                         executor.fail(.deleteRemote, item.key, size: item.size, error)
                         return
                     }
@@ -148,7 +148,7 @@ struct DeletionRecheck: Sendable {
                         throw .objectExists
                     }
                 } catch {
-                    guard error == .vanished else {
+                    guard error.isVanished else {
                         executor.fail(.deleteLocal, item.key, size: item.size, error)
                         return
                     }
@@ -162,7 +162,7 @@ struct DeletionRecheck: Sendable {
     }
 
     private func refuse(_ deletion: PlannedDeletion) {
-        executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists)
+        executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
     }
 
     /// A place in the order of keys shortly before `key`: without its last character; nil for a key

@@ -67,7 +67,7 @@ extension ItemExecutor {
             return await failForRoom(short)
         }
         // The file is to go, but only a listing without its object may say so.
-        if failure == .vanished, entry.local != nil, context.options.deletesKnown {
+        if failure.isVanished, entry.local != nil, context.options.deletesKnown {
             ledger.countVanishedFile()
         }
         fail(.download, entry.key, size: object.size, failure)

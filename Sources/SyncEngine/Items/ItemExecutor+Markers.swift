@@ -19,7 +19,7 @@ extension ItemExecutor {
             guard ShortenedMarkers.isMarker(try await head(short)) else { return }
             await ShortenedMarkers.record(true, in: context.manifest)
         } catch {
-            guard error == .vanished else { return }
+            guard error.isVanished else { return }
             await ShortenedMarkers.record(false, in: context.manifest)
         }
     }

@@ -31,7 +31,7 @@ extension ItemExecutor {
             try await keepReplaced(entry)
         } catch {
             // Its object is gone: another writer's doing, as if it had changed.
-            let failure = error == .vanished ? .alreadyExists : error
+            let failure = error.isVanished ? .alreadyExists(error.answer) : error
             context.tracker.abandonedItem(bytes: file.size)
             return fail(.upload, entry.key, size: file.size, failure)
         }
@@ -77,7 +77,7 @@ extension ItemExecutor {
 
     /// A local file that vanished since the walk is a change like any other.
     private static func explained(_ failure: ItemFailure) -> ItemFailure {
-        failure == .vanished ? .sourceKeepsChanging : failure
+        failure.isVanished ? .sourceKeepsChanging : failure
     }
 
     private func recordUpload(
@@ -157,10 +157,10 @@ extension ItemExecutor {
             return try await context.store.put(request, body: .bytes([]), onProgress: { _ in }).etag
         } catch {
             let failure = ItemFailure(error)
-            guard failure == .alreadyExists else { throw failure }
+            guard failure.isAlreadyExists else { throw failure }
         }
         let found = try await head(entry.key)
-        guard found.size == 0, let tag = found.etag else { throw .alreadyExists }
+        guard found.size == 0, let tag = found.etag else { throw .alreadyExists(nil) }
         return tag
     }
 }

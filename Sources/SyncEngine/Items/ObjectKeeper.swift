@@ -57,7 +57,7 @@ struct ObjectKeeper: Sendable {
             guard found.size == size else { throw cause }
             if let answered, found.etag == answered { return }
             let original = try await context.store.head(source, versionID: nil)
-            guard original.etag == etag else { throw ItemFailure.alreadyExists }
+            guard original.etag == etag else { throw ItemFailure.alreadyExists(nil) }
             let isSameSum = found.crc64 != nil && found.crc64 == original.crc64
             guard found.etag == etag || context.store.dialect.computesChecksum && isSameSum else {
                 throw cause
@@ -78,7 +78,7 @@ struct ObjectKeeper: Sendable {
     }
 
     private static func explained(_ error: StorageError) -> ItemFailure {
-        if error.isPreconditionFailed { return .alreadyExists }
+        if error.isPreconditionFailed { return .alreadyExists(error.answer) }
         let failure = ItemFailure(error)
         guard case .storage(let message, let answer, let stops, let cause) = failure else {
             return failure

@@ -157,7 +157,7 @@ final class AppliedPlan {
             _ = try await executor.head(line.key)
             return false
         } catch {
-            return error == .vanished
+            return error.isVanished
         }
     }
 }

@@ -276,7 +276,7 @@ extension Scrub {
                 found(row, .remoteDamaged, "the object's checksum is not the recorded one")
             }
         } catch {
-            if error == .vanished {
+            if error.isVanished {
                 report.remoteMissing += 1
                 found(row, .remoteMissing, "the object is missing in the bucket")
             } else {

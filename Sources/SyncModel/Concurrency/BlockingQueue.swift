@@ -5,7 +5,8 @@ internal import Synchronization
 package final class BlockingQueue: Sendable {
     fileprivate struct State {
         var running = 0
-        var waiting: [@Sendable () -> Void] = []
+        /// Nil for those that were started.
+        var waiting: [(@Sendable () -> Void)?] = []
         /// Where the next one to start is; what is before it was started.
         var head = 0
     }
@@ -25,6 +26,9 @@ package final class BlockingQueue: Sendable {
         self.width = width
         self.backlog = backlog
     }
+
+    /// Pieces of work that have not begun.
+    package var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     /// Runs `work` and returns or throws what it does.
     ///
@@ -85,7 +89,8 @@ extension BlockingQueue.State {
 
     /// The job that has waited longest; there is one.
     fileprivate mutating func first() -> @Sendable () -> Void {
-        let job = waiting[head]
+        // What it holds, such as the bytes that it has written, must not stay until others go.
+        guard let job = waiting[head].take() else { preconditionFailure("work begins once") }
         head += 1
         // Removes finished jobs without moving the others each time.
         if head >= 256, head * 2 >= waiting.count {

@@ -7,6 +7,8 @@ internal import Synchronization
 /// Of progress that waits only the latest is kept.
 final class ListenerMailbox: Sendable {
     private struct State {
+        /// Who hears what is posted from now on.
+        var listener: (any TransferListener)?
         var waiting: [(event: TransferEvent, listener: any TransferListener)] = []
         var isDelivering = false
     }
@@ -14,10 +16,18 @@ final class ListenerMailbox: Sendable {
     private let begin: BlockingThreads.Start
     private let state = Mutex(State())
 
-    init(_ begin: @escaping BlockingThreads.Start) { self.begin = begin }
+    init(_ begin: @escaping BlockingThreads.Start, _ listener: (any TransferListener)? = nil) {
+        self.begin = begin
+        setListener(listener)
+    }
 
-    func post(_ event: TransferEvent, to listener: any TransferListener) {
+    func setListener(_ listener: (any TransferListener)?) {
+        state.withLock { $0.listener = listener }
+    }
+
+    func post(_ event: TransferEvent) {
         let begins = state.withLock { state in
+            guard let listener = state.listener else { return false }
             if let last = state.waiting.last, case .progress = last.event.kind,
                 case .progress = event.kind
             {

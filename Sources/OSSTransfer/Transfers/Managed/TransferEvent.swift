@@ -42,6 +42,8 @@ public struct TransferEvent: Sendable {
 public protocol TransferListener: Sendable {
     /// The transfer has come so far.
     func transfer(_ identifier: String, didProgress progress: TransferProgress)
+    /// Something happened to the transfer that is no failure, such as a wait for a connection.
+    func transfer(_ identifier: String, didReceive notice: TransferNotice)
     /// The transfer was paused and can be resumed.
     func transferDidPause(_ identifier: String)
     /// The transfer was given up.
@@ -56,6 +58,8 @@ extension TransferListener {
     /// Does nothing.
     public func transfer(_ identifier: String, didProgress progress: TransferProgress) {}
     /// Does nothing.
+    public func transfer(_ identifier: String, didReceive notice: TransferNotice) {}
+    /// Does nothing.
     public func transferDidPause(_ identifier: String) {}
     /// Does nothing.
     public func transferDidCancel(_ identifier: String) {}
@@ -68,7 +72,8 @@ extension TransferListener {
 extension TransferEvent {
     func notify(_ listener: any TransferListener) {
         switch kind {
-        case .started, .notice: break
+        case .started: break
+        case .notice(let notice): listener.transfer(identifier, didReceive: notice)
         case .progress(let progress): listener.transfer(identifier, didProgress: progress)
         case .paused: listener.transferDidPause(identifier)
         case .cancelled: listener.transferDidCancel(identifier)

@@ -5,10 +5,8 @@ internal import SyncModel
 
 /// What a ``TransferManager`` knows of a transfer.
 public struct ManagedTransfer: Sendable, Hashable, Identifiable {
-    /// As the app calls it.
-    public let identifier: String
-    /// The same as ``identifier``, for lists of SwiftUI.
-    public var id: String { identifier }
+    /// The app's own name for it, its identifier in all calls.
+    public let id: String
     /// Whether it is a download or an upload.
     public let kind: TransferJob.Kind
     /// The file's path.
@@ -56,7 +54,7 @@ final class TransferIndex: Sendable {
             guard let bytes = try directory.read(name),
                 let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
                 let number = json["number"]?.decimal, let transfer = ManagedTransfer(json, base),
-                Self.name(transfer.identifier) == name
+                Self.name(transfer.id) == name
             else { continue }
             // A process that was killed had written down the end and not yet forgotten how.
             if transfer.state == .finished { try directory.remove(Self.record(of: transfer)) }
@@ -70,7 +68,7 @@ final class TransferIndex: Sendable {
 
     func save(_ transfer: ManagedTransfer, number: Int64) throws(LocalError) {
         let json = transfer.json(number: number, below: relative(transfer.path))
-        try directory.write(Self.name(transfer.identifier), [UInt8]((json.text + "\n").utf8))
+        try directory.write(Self.name(transfer.id), [UInt8]((json.text + "\n").utf8))
     }
 
     /// The base, if `path` is below it.
@@ -97,7 +95,7 @@ final class TransferIndex: Sendable {
 
     /// The record of the transfer itself.
     private static func record(of transfer: ManagedTransfer) -> String {
-        RecordPlace.name(of: transfer.identifier, isDownload: transfer.kind == .download)
+        RecordPlace.name(of: transfer.id, isDownload: transfer.kind == .download)
     }
 
     private static func name(_ identifier: String) -> String {
@@ -113,7 +111,7 @@ extension ManagedTransfer {
         .object([
             .init(name: "below_base", value: relative.map { .string($0) } ?? .null),
             .init(name: "number", value: .number(String(number))),
-            .init(name: "identifier", value: .string(identifier)),
+            .init(name: "identifier", value: .string(id)),
             .init(name: "kind", value: .string(kind.rawValue)),
             .init(name: "path", value: .string(path)),
             .init(name: "context", value: .string(context)),
@@ -135,7 +133,7 @@ extension ManagedTransfer {
             let completed = json["completed"]?.decimal
         else { return nil }
         self.init(
-            identifier: identifier,
+            id: identifier,
             kind: kind,
             path: Self.path(path, below: json["below_base"]?.content, base),
             context: json["context"]?.content ?? "",

@@ -37,7 +37,7 @@ extension TransferManager {
             known = try await answer(to: identifier)
         }
         let transfer = ManagedTransfer(
-            identifier: identifier,
+            id: identifier,
             kind: known.kind,
             path: known.path,
             context: "",
@@ -78,7 +78,7 @@ extension TransferManager {
             )
         }
         let transfer = ManagedTransfer(
-            identifier: identifier,
+            id: identifier,
             kind: kind,
             path: path,
             context: context,
@@ -103,7 +103,7 @@ extension TransferManager {
         _ listener: (any TransferListener)?,
         isAsked: Bool
     ) async throws(SyncError) {
-        let identifier = transfer.identifier
+        let identifier = transfer.id
         let id = try requireFree(identifier)
         arriving.insert(id)
         defer { arriving.remove(id) }
@@ -125,8 +125,7 @@ extension TransferManager {
             file: file,
             job: job,
             isAsked: isAsked,
-            listener: listener,
-            mailbox: ListenerMailbox(listenerThreads)
+            mailbox: ListenerMailbox(listenerThreads, listener)
         )
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
@@ -180,6 +179,6 @@ extension TransferManager {
         for identifier: String
     ) throws(SyncError) {
         let id = try known(identifier)
-        entries[id]?.listener = listener
+        entries[id]?.mailbox.setListener(listener)
     }
 }

@@ -101,7 +101,7 @@ extension TransferManager {
         guard let entry = entries[id] else { return }
         guard entry.transfer.state != .finished else { return try await drop(id) }
         if entry.transfer.kind == .upload {
-            guard let work = try await work(id, of: entry.transfer.identifier) else {
+            guard let work = try await work(id, of: entry.transfer.id) else {
                 throw .interrupted
             }
             try await work.discard()
@@ -121,7 +121,7 @@ extension TransferManager {
         telling kind: TransferEvent.Kind? = nil
     ) async throws(SyncError) {
         guard let entry = entries[id] else { return }
-        let (index, identifier) = (index, entry.transfer.identifier)
+        let (index, identifier) = (index, entry.transfer.id)
         try await onDisk { () throws(LocalError) in try index.remove(identifier) }
         // Another one of this name may have come while the disk was at work; it stays.
         guard entries[id]?.number == entry.number else { return }

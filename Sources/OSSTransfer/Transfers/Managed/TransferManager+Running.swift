@@ -79,7 +79,7 @@ extension TransferManager {
         var ending = Ending.stopped
         do throws(SyncError) {
             // It may be paused while the provider is asked.
-            if let work = try await work(id, of: entry.transfer.identifier),
+            if let work = try await work(id, of: entry.transfer.id),
                 entries[id]?.wanted == .running, suitsNetwork(id), !Task.isCancelled
             {
                 entries[id]?.work = work
@@ -226,10 +226,12 @@ extension TransferManager {
         // The app's container may have moved.
         entries[id]?.transfer.path = job.path
         owns(await file(of: job.kind, job.path), id)
-        let (broadcaster, index) = (broadcaster, index)
+        let (broadcaster, index, mailbox) = (broadcaster, index, entries[id]?.mailbox)
         let base = await disk.run { index.base(above: job.path) }
         return try job.work(identifier, directory: directory, base: base) { notice in
-            broadcaster.post(TransferEvent(identifier: identifier, kind: .notice(notice)))
+            let event = TransferEvent(identifier: identifier, kind: .notice(notice))
+            broadcaster.post(event)
+            mailbox?.post(event)
         }
     }
 

@@ -177,7 +177,7 @@ extension TransferManager {
     /// Another call may have removed it meanwhile.
     private func startIfKnown(_ id: ObjectKey) async throws(SyncError) {
         guard let entry = entries[id], !entry.isLeaving else { return }
-        try await start(entry.transfer.identifier)
+        try await start(entry.transfer.id)
     }
 
     private func pause(_ ids: [ObjectKey], reason: String? = nil) async throws(SyncError) {

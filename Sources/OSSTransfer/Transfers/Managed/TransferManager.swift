@@ -43,7 +43,6 @@ public actor TransferManager {
         var job: TransferJob?
         /// True if the provider returned the job, and can return it again.
         var isAsked = false
-        var listener: (any TransferListener)?
         let mailbox: ListenerMailbox
         /// While the provider is asked.
         var question: AbandonableCall<TransferJob>?
@@ -126,7 +125,7 @@ public actor TransferManager {
             }
             self.index = index
             for (number, transfer, file) in found {
-                let id = ObjectKey(transfer.identifier)
+                let id = ObjectKey(transfer.id)
                 if let file { files[file] = id }
                 entries[id] = Entry(
                     number: number,
@@ -138,7 +137,14 @@ public actor TransferManager {
                 lastNumber = max(lastNumber, number)
             }
         } catch {
-            throw SyncError(error)
+            guard case .lockHeld = error else { throw SyncError(error) }
+            throw SyncError(
+                code: .locked,
+                message:
+                    "'\(displayText(directory))': another transfer manager, of this process or "
+                    + "of another one, has this directory; use that one, or another directory",
+                underlying: error
+            )
         }
         // What was to be cancelled needs a turn, too.
         queue = entries.filter { [.waiting, .cancelled].contains($0.value.transfer.state) }
@@ -187,9 +193,9 @@ extension TransferManager {
     /// Notifies the current listeners.
     func notify(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
         guard let entry = entries[id] else { return }
-        let event = TransferEvent(identifier: entry.transfer.identifier, kind: kind)
+        let event = TransferEvent(identifier: entry.transfer.id, kind: kind)
         broadcaster.post(event)
-        if let listener = entry.listener { entry.mailbox.post(event, to: listener) }
+        entry.mailbox.post(event)
     }
 
     /// Writes down what is known now; later calls write later.

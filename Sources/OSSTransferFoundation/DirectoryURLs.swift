@@ -1,0 +1,98 @@
+public import Foundation
+public import OSSTransfer
+
+extension TransferManager {
+    /// Reads what an earlier process left in the directory of a URL; as
+    /// `TransferManager.init(directory:limit:base:providerLimit:provider:)` with its path.
+    ///
+    /// - Parameters:
+    ///   - directory: A file URL: where records are kept. It is made if it is missing; its parent
+    ///     must exist.
+    ///   - limit: Transfers that run at once, at least 1.
+    ///   - base: A file URL: a directory above the files that may be moved together with them, such
+    ///     as an app's container.
+    ///   - providerLimit: How long the provider may take.
+    ///   - provider: Says what a transfer moves.
+    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
+    public init(
+        directory: URL,
+        limit: Int = 3,
+        base: URL? = nil,
+        providerLimit: Duration = .seconds(60),
+        provider: @escaping Provider
+    ) async throws(SyncError) {
+        try await self.init(
+            directory: try localPath(of: directory),
+            limit: limit,
+            base: try optionalPath(of: base),
+            providerLimit: providerLimit,
+            provider: provider
+        )
+    }
+
+    /// Adds a transfer of which only the kind and the file are known yet; the same as
+    /// `TransferManager.add(_:kind:path:context:priority:networks:listener:)` with its path.
+    ///
+    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
+    public func add(
+        _ identifier: String,
+        kind: TransferJob.Kind,
+        file: URL,
+        context: String = "",
+        priority: Int = 0,
+        networks: NetworkTraits = [.expensive, .constrained],
+        listener: (any TransferListener)? = nil
+    ) async throws(SyncError) {
+        try await add(
+            identifier,
+            kind: kind,
+            path: try localPath(of: file),
+            context: context,
+            priority: priority,
+            networks: networks,
+            listener: listener
+        )
+    }
+}
+
+extension DownloadOptions {
+    /// Makes the options of a download whose record is kept in the directory of a URL.
+    ///
+    /// - Parameters:
+    ///   - recordDirectory: A file URL; see `DownloadOptions.recordDirectory`.
+    ///   - base: A file URL; see `DownloadOptions.base`.
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public init(recordDirectory: URL, base: URL? = nil) throws(SyncError) {
+        self.init()
+        self.recordDirectory = try localPath(of: recordDirectory)
+        self.base = try optionalPath(of: base)
+    }
+}
+
+extension UploadOptions {
+    /// Makes the options of an upload whose record is kept in the directory of a URL.
+    ///
+    /// - Parameters:
+    ///   - recordDirectory: A file URL; see `UploadOptions.recordDirectory`.
+    ///   - base: A file URL; see `UploadOptions.base`.
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public init(recordDirectory: URL, base: URL? = nil) throws(SyncError) {
+        self.init()
+        self.recordDirectory = try localPath(of: recordDirectory)
+        self.base = try optionalPath(of: base)
+    }
+}
+
+extension TransferRecords {
+    /// Names the records in the directory of a URL; nothing is read.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    public init(directory: URL, base: URL? = nil) throws(SyncError) {
+        self.init(directory: try localPath(of: directory), base: try optionalPath(of: base))
+    }
+}
+
+private func optionalPath(of directory: URL?) throws(SyncError) -> String? {
+    guard let directory else { return nil }
+    return try localPath(of: directory)
+}

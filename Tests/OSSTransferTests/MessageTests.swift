@@ -1,0 +1,138 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import Testing
+
+/// What an app's developer reads when something is wrong.
+@Suite("Messages of transfers")
+struct MessageTests {
+    private static func message(_ body: () async throws -> Void) async -> String? {
+        let error = await #expect(throws: SyncError.self) { try await body() }
+        return error.map { "\($0.code): \($0.message)" }
+    }
+
+    @Test func `say what cannot be uploaded`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try fixture.write("folder/file", [1])
+        let folder = fixture.path("folder")
+        let told = await Self.message {
+            _ = try await ResumableUpload(of: folder, to: client, key: "k").run()
+        }
+        #expect(told == "localState: '\(folder)': it is a directory; an upload sends one file")
+        let device = await Self.message {
+            _ = try await ResumableUpload(of: "/dev/null", to: client, key: "k").run()
+        }
+        #expect(device == "localState: '/dev/null': it is a character device, not a file")
+        #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("ftp://host/x?y", "'ftp://host/…' does not begin with https:// or http://"),
+            ("file:///x", "'file:///…' does not begin with https:// or http://"),
+            ("host/x", "'host/…' does not begin with https:// or http://"),
+            ("https://", "there is no host in it"),
+            (
+                "https://host/a b",
+                "'https://host/…' is longer than 16 KiB, or contains a blank, '#' or another "
+                    + "character that has to be percent-encoded"
+            ),
+        ]
+    )
+    func `say why a text is no signed URL`(url: String, reason: String) async {
+        let told = await Self.message { _ = try DownloadSource.presigned(PresignedURLs(get: url)) }
+        #expect(told == "configuration: not a signed URL: \(reason)")
+    }
+
+    @Test func `name the directory that is missing`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([1], to: "key")
+        let source = DownloadSource.object(client, key: "key")
+        let missing = "the directory '\(fixture.path("absent"))' does not exist: create it first"
+        let file = fixture.path("absent/file")
+        let download = await Self.message {
+            _ = try await ResumableDownload(from: source, to: file).run()
+        }
+        #expect(download == "localState: '\(file)': \(missing)")
+        var options = DownloadOptions()
+        options.recordDirectory = fixture.path("absent/records/")
+        let record = await Self.message {
+            let file = fixture.path("file")
+            _ = try await ResumableDownload(from: source, to: file, options: options).run()
+        }
+        #expect(record == "localState: '\(fixture.path("file"))': \(missing)")
+        let manager = await Self.message {
+            _ = try await TransferManager(directory: fixture.path("absent/records")) { _ in
+                .download(source, to: file)
+            }
+        }
+        #expect(manager == "localState: \(missing)")
+    }
+
+    @Test func `name the directory that another manager has`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let first = try await fixture.manager()
+        let told = await Self.message { _ = try await fixture.manager() }
+        #expect(
+            told == "locked: '\(first.directory)': another transfer manager, of this process or of "
+                + "another one, has this directory; use that one, or another directory"
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("AccessDenied", "Request has expired.", "The signed URL has expired: get a new one"),
+            ("SecurityTokenExpired", "No.", "The signed URL has expired: get a new one"),
+            ("AccessDenied", "No.", "The signed URL may have expired, or does not allow this"),
+            ("SignatureDoesNotMatch", "No.", "The signed URL may have expired, or does not allow"),
+        ]
+    )
+    func `ask for a new URL where a signed one is refused`(
+        code: String,
+        text: String,
+        advice: String
+    ) async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1])
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "GetObject"},
+              "effect": {"fail": {"status": 403, "code": "\(code)", "message": "\(text)"}}}]
+            """
+        )
+        // A renewal may bring what is refused, too.
+        let sources = try [DownloadSource.presigned(urls), .presigned(urls) { urls }]
+        for source in sources {
+            let told = await Self.message {
+                _ = try await ResumableDownload(from: source, to: fixture.path("file")).run()
+            }
+            #expect(told?.contains(advice) == true && told?.contains("access key") == false)
+            #expect(told?.hasSuffix("get a new one from what signed it") == true)
+        }
+    }
+
+    @Test func `ask for a longer signature where one has expired on its way`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try fixture.write("file", [1])
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "PutObject"},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied",
+                                  "message": "Request has expired."}}}]
+            """
+        )
+        let signer = try SigningServer(fixture)
+        let told = await Self.message {
+            _ = try await fixture.signedUpload(signer, UploadOptions()).run()
+        }
+        #expect(told?.hasPrefix("expired: ") == true)
+        #expect(told?.hasSuffix("sign for longer, and check the clock of what signs") == true)
+    }
+}

@@ -1,0 +1,117 @@
+import OSSTransfer
+import StorageServer
+import StoreFixture
+import Testing
+
+@Suite("A transfer without a connection")
+struct OutageNoticeTests {
+    /// Reports the notices of a transfer as they come.
+    private struct Waits: Sendable {
+        let notices: AsyncStream<TransferNotice>
+        let add: @Sendable (TransferNotice) -> Void
+
+        init() {
+            let (notices, continuation) = AsyncStream.makeStream(of: TransferNotice.self)
+            self.notices = notices
+            add = { continuation.yield($0) }
+        }
+
+        /// The first wait for a connection.
+        func first() async -> (pause: Duration, message: String)? {
+            for await case .waiting(let pause, let message) in notices { return (pause, message) }
+            return nil
+        }
+    }
+
+    @Test func `says so at the first failure, and no monitor counts the wait twice`() async throws {
+        let fixture = try StoreFixture()
+        fixture.stop()
+        let monitor = TransferMonitor()
+        // The usual settings, with which the attempt takes minutes.
+        let client = try fixture.client { $0.connection.monitor = monitor }
+        let waits = Waits()
+        let download = try ResumableDownload(
+            from: .object(client, key: "key"),
+            to: fixture.path("file"),
+            onNotice: waits.add
+        )
+        let transfer = download.start()
+        let told = try #require(await waits.first())
+        #expect(told.message.contains("the connection could not be made"))
+        #expect(told.pause > .zero && told.pause <= .seconds(30))
+        #expect(monitor.counters.waits == told.pause)
+        #expect(transfer.state == .running)
+        transfer.cancel()
+        #expect(try await transfer.value == .cancelled)
+    }
+
+    @Test func `is told also if another transfer tries for all`() async throws {
+        let fixture = try StoreFixture()
+        fixture.stop()
+        let client = try fixture.client()
+        let (first, second) = (Waits(), Waits())
+        let transfers = try [first, second].enumerated().map { index, waits in
+            try ResumableDownload(
+                from: .object(client, key: "key"),
+                to: fixture.path("file\(index)"),
+                onNotice: waits.add
+            ).transfer
+        }
+        transfers[0].resume()
+        #expect(await first.first() != nil)
+        transfers[1].resume()
+        let told = try #require(await second.first())
+        #expect(told.message.contains("the connection could not be made"))
+        for transfer in transfers { transfer.cancel() }
+        for transfer in transfers { _ = try await transfer.value }
+    }
+
+    @Test func `tries again at once when there is a network`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let urls = try await fixture.presigned([1])
+        fixture.stop()
+        var connection = ConnectionSettings()
+        connection.longestRetryPause = .seconds(3_600)
+        let waits = Waits()
+        let download = try ResumableDownload(
+            from: .presigned(urls, connection: connection),
+            to: fixture.path("file"),
+            onNotice: waits.add
+        )
+        let (transfer, start) = (download.start(), ContinuousClock.now)
+        var sum = Duration.zero
+        for _ in 0..<5 {
+            sum += try #require(await waits.first()).pause
+            transfer.networkChanged()
+        }
+        // The pauses grow to half a minute.
+        #expect(sum > .seconds(30) && ContinuousClock.now - start < sum / 2)
+        transfer.cancel()
+        _ = try await transfer.value
+    }
+
+    @Test func `tells a listener of its manager`() async throws {
+        let fixture = try StoreFixture()
+        let source = DownloadSource.object(try fixture.client(), key: "key")
+        fixture.stop()
+        let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
+            .download(source, to: fixture.path("file"))
+        }
+        let waits = Waits()
+        try await manager.add("a", listener: Listener(waits: waits))
+        try await manager.start("a")
+        async let run: Void = manager.runUntilIdle()
+        #expect(await waits.first() != nil)
+        try await manager.cancel("a")
+        try await run
+    }
+
+    private struct Listener: TransferListener {
+        let waits: Waits
+
+        func transfer(_ identifier: String, didReceive notice: TransferNotice) {
+            waits.add(notice)
+        }
+    }
+}
