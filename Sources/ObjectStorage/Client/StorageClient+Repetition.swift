@@ -179,7 +179,7 @@ extension StorageClient {
                     )
                 )
             )
-            guard (try? await sleep(pause, after: error)) != nil else {
+            guard (try? await sleep(pause, after: error, number)) != nil else {
                 // All that ends a pause early is the task's end.
                 throw error.cancelled(context)
             }
@@ -204,9 +204,16 @@ extension StorageClient {
         }
     }
 
-    private func sleep(_ pause: Duration, after error: StorageError) async throws {
+    /// A server that ends an idle connection is met again at once: only what happens twice, or took
+    /// long, is a wait for a connection.
+    private func sleep(
+        _ pause: Duration,
+        after error: StorageError,
+        _ number: Int
+    ) async throws {
         guard error.isLoss else { return try await environment.sleep(pause) }
-        try await ConnectionWatch.sleep(pause, after: error, environment)
+        let isTold = number > 1 || error.isSilence
+        try await ConnectionWatch.sleep(pause, after: error, isTold: isTold, environment)
     }
 
     /// A signed address that is refused has most likely expired; only whoever signed it can tell.
@@ -261,6 +268,11 @@ extension StorageError {
             true
         case .transport, .credentials, .localIO, .cancelled, .invalidRequest, .unsupported: false
         }
+    }
+
+    /// Nothing came for a long time.
+    fileprivate var isSilence: Bool {
+        kind == .transport(.stalled) || kind == .transport(.timedOut)
     }
 
     /// The end of the task in the pause after this error.

@@ -35,16 +35,22 @@ package struct ConnectionWatch: Sendable {
 
     /// Tells of a pause, and sleeps until its end or until there may be a network again.
     ///
+    /// - Parameters:
+    ///   - pause: How long.
+    ///   - error: Why.
+    ///   - isTold: False for a connection that will most likely be replaced at once.
+    ///   - environment: The clock.
     /// - Throws: If the task was cancelled.
     static func sleep(
         _ pause: Duration,
         after error: StorageError,
+        isTold: Bool = true,
         _ environment: StorageEnvironment
     ) async throws {
         guard let network = current?.network else { return try await environment.sleep(pause) }
         // Before it is told: what is answered to that must not be missed.
         let version = network.version
-        waits(error, pause)
+        if isTold { waits(error, pause) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await environment.sleep(pause) }
             group.addTask { await network.wait(after: version) }
