@@ -66,31 +66,6 @@ struct OutageNoticeTests {
         for transfer in transfers { _ = try await transfer.value }
     }
 
-    @Test func `tries again at once when there is a network`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let urls = try await fixture.presigned([1])
-        fixture.stop()
-        var connection = ConnectionSettings()
-        connection.longestRetryPause = .seconds(3_600)
-        let waits = Waits()
-        let download = try ResumableDownload(
-            from: .presigned(urls, connection: connection),
-            to: fixture.path("file"),
-            onNotice: waits.add
-        )
-        let (transfer, start) = (download.start(), ContinuousClock.now)
-        var sum = Duration.zero
-        for _ in 0..<5 {
-            sum += try #require(await waits.first()).pause
-            transfer.networkChanged()
-        }
-        // The pauses grow to half a minute.
-        #expect(sum > .seconds(30) && ContinuousClock.now - start < sum / 2)
-        transfer.cancel()
-        _ = try await transfer.value
-    }
-
     @Test func `tells a listener of its manager`() async throws {
         let fixture = try StoreFixture()
         let source = DownloadSource.object(try fixture.client(), key: "key")

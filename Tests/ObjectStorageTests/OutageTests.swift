@@ -106,6 +106,43 @@ struct OutageTests {
         #expect(errors.allSatisfy { $0.message == expected })
     }
 
+    @Test func `a pause is told, and ends when there may be a network again`() async throws {
+        let network = ComingNetwork(failures: 3, refused)
+        // A pause that ends only with its task.
+        let client = try client(network, Notices()) { _ in
+            let never = Condition()
+            await never.wait(after: never.version)
+            try Task.checkCancellation()
+        }
+        let (back, told) = (Condition(), Mutex<[ConnectionWatch.Wait]>([]))
+        let watch = ConnectionWatch(network: back) { wait in
+            told.withLock { $0.append(wait) }
+            back.raise()
+        }
+        let errors = await ConnectionWatch.$current.withValue(watch) {
+            await deleteAll(client, 1)
+        }
+        #expect(errors == [])
+        let waits = told.withLock(\.self)
+        #expect(waits.count == 3 && waits.allSatisfy { $0.error.kind == .transport(refused) })
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $0.pause < $1.pause })
+    }
+
+    @Test func `a lost connection is told from its second failure`() async throws {
+        for (error, failures, expected) in [
+            (TransportError.connectionLost, 1, 0), (.connectionLost, 3, 2), (.stalled, 1, 1),
+        ] {
+            let network = ComingNetwork(failures: failures, error)
+            let told = Mutex(0)
+            let watch = ConnectionWatch(network: Condition()) { _ in told.withLock { $0 += 1 } }
+            let client = try client(network, Notices())
+            let errors = await ConnectionWatch.$current.withValue(watch) {
+                await deleteAll(client, 1)
+            }
+            #expect(errors == [] && told.withLock(\.self) == expected)
+        }
+    }
+
     @Test func `a thousand requests wait together and go on when it is back`() async throws {
         let (network, notices) = (ComingNetwork(failures: 5, refused), Notices())
         let client = try client(network, notices)
