@@ -70,10 +70,10 @@ struct StreamTests {
         )
         let get = try workplace.shell("osssync get \(Self.object) - --part-size 1M -j 1 > tree/out")
         #expect(get.status == 1)
-        #expect(
-            get.diagnostics == "osssync: 'dumps/db.sql' was replaced while it was read; the output "
-                + "is incomplete; run the command again\n"
-        )
+        let message =
+            "osssync: 'dumps/db.sql' was replaced while it was read; the output is incomplete; "
+            + "run the command again (request "
+        #expect(get.diagnostics.hasPrefix(message))
     }
 
     @Test func `damaged content is reported, and its end is not written`() throws {

@@ -91,9 +91,9 @@ public enum TransferNotice: Sendable, Hashable {
     case startedOver(StartOverReason)
     /// There is no connection, for the reason in the text; the transfer tries again after a pause.
     ///
-    /// It comes as soon as the first request finds no connection, again when the pauses grow, and after the
-    /// last repetition if the transfer reconnects by itself. The wait is over with the next
-    /// progress.
+    /// It comes as soon as the first request finds no connection, again when the pauses grow, and
+    /// after the last repetition if the transfer reconnects by itself. The wait is over with the
+    /// next progress.
     case waiting(pause: Duration, message: String)
     /// Something that the user should know, as the text says.
     case warning(message: String)
