@@ -114,7 +114,8 @@ struct OutageTests {
             await never.wait(after: never.version)
             try Task.checkCancellation()
         }
-        let (back, told) = (Condition(), Mutex<[ConnectionWatch.Wait]>([]))
+        let back = Condition()
+        let told = Mutex<[ConnectionWatch.Wait]>([])
         let watch = ConnectionWatch(network: back) { wait in
             told.withLock { $0.append(wait) }
             back.raise()
