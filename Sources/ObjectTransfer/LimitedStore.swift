@@ -12,8 +12,8 @@ package struct LimitedStore: ObjectStore {
     private let budget: TransferBudget?
     private let mayChange: (@Sendable () async -> Bool)?
 
-    /// `mayChange` is asked before each request that makes, replaces or deletes an object; one that
-    /// may not be made is cancelled.
+    /// `mayChange` is asked before each attempt of a request that makes, replaces or deletes an
+    /// object; one that may not be made is cancelled.
     package init(
         _ store: any ObjectStore,
         _ limiter: ConnectionLimiter,
@@ -46,17 +46,29 @@ package struct LimitedStore: ObjectStore {
         } catch {
             throw cancelled
         }
-        if changes, let mayChange, await !mayChange() {
-            limiter.release(bytes: bytes, isSuccess: true)
-            throw cancelled
+        let result: Result<Value, StorageError>
+        if changes, let mayChange {
+            let permission = RequestPermission(else: cancelled, mayChange)
+            result = await RequestPermission.$current.withValue(permission) {
+                await Self.result(request)
+            }
+        } else {
+            result = await Self.result(request)
         }
+        switch result {
+        case .success: limiter.release(bytes: bytes, isSuccess: true)
+        case .failure: limiter.release(bytes: bytes, isSuccess: false)
+        }
+        return try result.get()
+    }
+
+    private static func result<Value: Sendable>(
+        _ request: () async throws(StorageError) -> Value
+    ) async -> Result<Value, StorageError> {
         do throws(StorageError) {
-            let value = try await request()
-            limiter.release(bytes: bytes, isSuccess: true)
-            return value
+            return .success(try await request())
         } catch {
-            limiter.release(bytes: bytes, isSuccess: false)
-            throw error
+            return .failure(error)
         }
     }
 }

@@ -138,6 +138,28 @@ struct TransferQueueTests {
         #expect(fixture.content("file") == Self.content)
     }
 
+    @Test func `so is that of one that failed in an earlier process`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
+        func firstProcess() async throws {
+            let manager = try await TransferManager(directory: fixture.path("transfers")) { id in
+                throw SyncError(code: .remoteUnreachable, message: "no", isRetryable: id == "a")
+            }
+            for name in ["a", "b"] {
+                try await manager.add(name, kind: .download, path: fixture.path(name))
+            }
+            try await manager.startAll()
+            try await manager.runUntilIdle()
+        }
+        try await firstProcess()
+        let second = try await fixture.nextManager { try await fixture.download($0) }
+        #expect(await second.transfers.map(\.state) == [.failed, .failed])
+        await second.networkChanged()
+        try await second.runUntilIdle()
+        #expect(await second.transfers.map(\.state) == [.finished, .failed])
+    }
+
     /// Blocks until it is released.
     private final class Blocker: TransferListener {
         let isReleased = DispatchSemaphore(value: 0)

@@ -59,6 +59,25 @@ struct ReplacingTests {
         #expect(fixture.server.requests.map(\.method) == ["HEAD", "PUT"])
     }
 
+    /// Between attempts, another machine may have taken the mirror over.
+    @Test(arguments: [1, 2])
+    func `an attempt that is not permitted is not made`(permitted: Int) async throws {
+        let count = CallCount()
+        let fixture = try ClientFixture(attempts: 4, dialect: .oss) { request, _ in
+            request.method == "HEAD"
+                ? [self.found(self.tag)] : [.response("503 Service Unavailable")]
+        }
+        let refusal = StorageError(kind: .cancelled, operation: "PutObject", key: "k")
+        let permission = RequestPermission(else: refusal) { count.next() <= permitted }
+        await #expect {
+            try await RequestPermission.$current.withValue(permission) { try await put(fixture) }
+        } throws: { error in
+            // The answer to the first attempt does not say that nothing was done.
+            (error as? StorageError)?.isCancelled == true
+        }
+        #expect(fixture.server.requests.count { $0.method == "PUT" } == permitted)
+    }
+
     @Test(arguments: [StorageDialect.oss, .s3])
     func `another version is not replaced, nor made again where there is none`(
         dialect: StorageDialect

@@ -21,6 +21,7 @@ extension StorageClient {
             let before = received()
             do throws(StorageError) {
                 if context.probe == nil { try await awaitConnection(&context) }
+                try await RequestPermission.current?.require()
                 let value = try await attempt(&context)
                 outage.answered()
                 budget.refund()

@@ -163,6 +163,8 @@ final class ShardedRun: Sendable {
                 bytes: summary.bytes,
                 recorded: found.recorded
             )
+            // Another machine may have taken the shard over since the run's last look.
+            if let loss = await run.lockLoss() { throw loss }
             try folder.write(ShardResult.fileName, result.content)
         } catch {
             throw SyncError(any: error)

@@ -25,6 +25,8 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     public internal(set) var completedBytes: Int64 = 0
     /// Bytes of the whole; nil before anything is known of it.
     public internal(set) var totalBytes: Int64?
+    /// True if it failed for want of a connection, or of something else that may come back.
+    var mayRetry = false
 }
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
@@ -121,6 +123,7 @@ extension ManagedTransfer {
             .init(name: "state", value: .string(state.recordName)),
             .init(name: "completed", value: .number(String(completedBytes))),
             .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
+            .init(name: "may_retry", value: .bool(mayRetry)),
         ])
     }
 
@@ -144,7 +147,8 @@ extension ManagedTransfer {
                 .map { NetworkTraits(rawValue: $0) } ?? [.expensive, .constrained],
             state: state,
             completedBytes: completed,
-            totalBytes: json["total"]?.decimal
+            totalBytes: json["total"]?.decimal,
+            mayRetry: json["may_retry"] == .bool(true)
         )
     }
 }

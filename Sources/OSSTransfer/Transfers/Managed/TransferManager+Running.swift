@@ -146,8 +146,7 @@ extension TransferManager {
         entry.transfer = transfer
         switch ending {
         case .finished: (entry.job, entry.wanted) = (nil, entry.isLeaving ? wanted : .nothing)
-        case .failed(let error):
-            entry.mayRetry = error.isRetryable
+        case .failed:
             // The addresses or credentials may be what failed: the next attempt asks for others.
             if entry.isAsked { entry.job = nil }
             if !entry.isLeaving { entry.wanted = .nothing }
@@ -186,6 +185,7 @@ extension TransferManager {
             return (transfer, .finished(result))
         case (.failed(let error), _):
             transfer.state = .failed
+            transfer.mayRetry = error.isRetryable
             return (transfer, .failed(error))
         case (.stopped, .running), (.stopped, .nothing):
             transfer.state = .waiting

@@ -129,13 +129,13 @@ extension TransferManager {
 
     /// Ends the wait of all transfers that lost their connection: they retry at once.
     ///
-    /// Transfers that failed with an error that is retryable in this process, also because the
-    /// provider could not reach its server, start again when their turn comes. For an app that is
-    /// notified that there is a network again, of the same kind.
+    /// Transfers that failed with a retryable error, also because the provider could not reach its
+    /// server, start again when their turn comes, even those of an earlier process. For an app that
+    /// is notified that there is a network again, of the same kind.
     public func networkChanged() {
         for (id, entry) in entries {
             entry.work?.networkChanged()
-            guard entry.transfer.state == .failed, entry.mayRetry, !entry.isLeaving else {
+            guard entry.transfer.state == .failed, entry.transfer.mayRetry, !entry.isLeaving else {
                 continue
             }
             entries[id]?.wanted = .running

@@ -48,8 +48,6 @@ public actor TransferManager {
         var question: AbandonableCall<TransferJob>?
         /// While it runs.
         var work: ManagedWork?
-        /// True if it failed for want of a connection, or of something else that may come back.
-        var mayRetry = false
         /// Resumed when it does not run any more.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
