@@ -198,7 +198,8 @@ final class Cluster: @unchecked Sendable {
             wakeThoseDue()
             let able = processes.filter(\.canMove)
             guard !able.isEmpty else {
-                guard passTime() else { return .stuck }
+                // The last one may just have been killed.
+                guard passTime() || isOver() else { return .stuck }
                 continue
             }
             move(able[choose(able.count)])
