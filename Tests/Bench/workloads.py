@@ -287,7 +287,7 @@ class Workloads:
             self.seed(tool.remote, tree, "large")
             for step in ["pull", "push"]:
                 target = self.target()
-                prefix = f"W8-{tool.name.split()[0]}-{tool.remote.scheme}"
+                prefix = f"W8-{tool.name.replace(' ', '-')}-{tool.remote.scheme}"
                 words = (tool.pull("large", target) if step == "pull"
                          else tool.push(tree, prefix))
                 tool.remote.forget()

@@ -57,8 +57,9 @@ struct UploadProgressTests {
             """
         )
         let upload = try fixture.resumable(options)
+        // It tells of what moves from now on.
+        var progress = upload.transfer.progress.makeAsyncIterator()
         let transfer = upload.start()
-        var progress = transfer.progress.makeAsyncIterator()
         var all: [TransferProgress] = []
         await fixture.server.untilHeld(1)
         while all.last?.completedBytes ?? 0 <= 400_000 {
