@@ -6,7 +6,7 @@ import random
 import shutil
 import subprocess
 
-from measure import Series, kill_at
+from measure import Failure, Series, kill_at
 from tools import TOOLS, OSSSync, RClone
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -275,7 +275,11 @@ class Workloads:
                 # Another size: tools that compare sizes alone must see it, too.
                 file.write(b"%020d" % (moment + 10 ** (10 + moment % 5)) + b"." * (moment % 7))
         writer = OSSSync(self.bench, tool.remote)
-        self.bench.run([*writer.push(tree, prefix), "--on-conflict", "local"], writer.environment)
+        done = subprocess.run([*writer.push(tree, prefix), "--on-conflict", "local"],
+                              env=writer.environment, capture_output=True)
+        # It says that there were conflicts.
+        if done.returncode != 1:
+            raise Failure(f"the other writer ended with {done.returncode}: {done.stderr!r}")
 
     def killed(self):
         """The bytes that crossed the network in all, as a multiple of the file's."""
