@@ -70,8 +70,7 @@ struct UploadProgressTests {
         #expect(try await transfer.value.object?.size == 3_000_000)
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedBytes <= $1.completedBytes })
         #expect(all.last?.completedBytes == 3_000_000)
-        // What was lost has moved, too; URLSession does not tell of a body before it is sent.
-        let moved = all.reduce(0) { $0 + $1.stepBytes }
-        #expect(usesLibcurl ? moved > 3_000_000 : moved >= 3_000_000)
+        // What was lost may have moved, too: libcurl sends it again by itself.
+        #expect(all.reduce(0) { $0 + $1.stepBytes } >= 3_000_000)
     }
 }
