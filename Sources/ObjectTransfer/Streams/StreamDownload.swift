@@ -129,17 +129,9 @@ package struct StreamDownload: Sendable {
     /// The same headers with the size of the object's parts, which is asked for if nothing else
     /// proves the content: the bytes pass once, so that only one size can be tried.
     private func withPartSize(_ metadata: ObjectMetadata) async -> ObjectMetadata {
-        guard let etag = metadata.etag, ContentDigest.needsPartSize(metadata),
-            ContentDigest.claimedDigest(of: metadata) == nil
-        else { return metadata }
-        var metadata = metadata
+        guard ContentDigest.claimedDigest(of: metadata) == nil else { return metadata }
         // Without it, the most usual size is tried.
-        metadata.partSize = try? await store.partSize(
-            key,
-            of: etag,
-            versionID: metadata.versionID
-        )
-        return metadata
+        return await store.withPartSize(metadata, of: key)
     }
 
     /// Hands out the ranges in order; those that follow are fetched meanwhile.

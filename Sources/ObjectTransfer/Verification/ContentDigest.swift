@@ -289,17 +289,8 @@ extension TransferContext {
         _ metadata: ObjectMetadata,
         of key: ObjectKey
     ) async -> ObjectMetadata {
-        guard let etag = metadata.etag, ContentDigest.needsPartSize(metadata) else {
-            return metadata
-        }
-        var metadata = metadata
         // Without it, the usual sizes are tried.
-        metadata.partSize = try? await store.partSize(
-            objectKey(key),
-            of: etag,
-            versionID: metadata.versionID
-        )
-        return metadata
+        await store.withPartSize(metadata, of: objectKey(key))
     }
 
     /// What the file is beside the proofs; one that matches is enough.
@@ -323,5 +314,18 @@ extension TransferContext {
         if digests.contains(where: \.isConclusive) { return .contentMismatch(isSure: true) }
         let hasDigest = digests.contains { $0.showsDifference(from: metadata) }
         return hasDigest ? .contentMismatch(isSure: false) : .unknown
+    }
+}
+
+extension ObjectStore {
+    /// The same headers with the size of the object's parts, where a proof depends on it and the
+    /// store tells it.
+    func withPartSize(_ metadata: ObjectMetadata, of key: ObjectKey) async -> ObjectMetadata {
+        guard let etag = metadata.etag, ContentDigest.needsPartSize(metadata) else {
+            return metadata
+        }
+        var metadata = metadata
+        metadata.partSize = try? await partSize(key, of: etag, versionID: metadata.versionID)
+        return metadata
     }
 }

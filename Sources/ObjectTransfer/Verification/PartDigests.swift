@@ -126,7 +126,7 @@ final class PartDigests: Sendable {
 
     private var lanes: [Lane] = []
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: LaneMD5.width << 15,
+        byteCount: LaneMD5.width * Self.chunk,
         alignment: 64
     )
 

@@ -87,17 +87,8 @@ final class NodeTransport: HTTPSending, @unchecked Sendable {
     ) async -> TransportError? {
         let wish = Wish()
         let resume: @Sendable () -> Void = { wish.isThere = true }
-        var lines = ["HTTP/1.1 \(answer.status) Said\r\n"]
-        if !answer.headers.contains(where: { $0.name == "content-length" }) {
-            lines.append("content-length: \(answer.body.count)\r\n")
-        }
-        lines.append("date: \(CivilTime(simulation.world.now).httpText)\r\n")
-        for (name, value) in answer.headers { lines.append("\(name): \(value)\r\n") }
-        lines.append("\r\n")
-        for line in lines.map({ [UInt8]($0.utf8) })
-        where !exchange.receive(headerLine: line.span, resume: resume) {
-            return nil
-        }
+        let now = simulation.world.now
+        guard answer.deliverHead(to: exchange, at: now, resume: resume) else { return nil }
         guard hasBody else { return nil }
         var rest = answer.body[...]
         let breaks = rest.count > 1 && fails()

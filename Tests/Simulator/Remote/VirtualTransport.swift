@@ -121,17 +121,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
     ) async -> TransportError? {
         let mayResume = Resumption()
         let resume: @Sendable () -> Void = { mayResume.resume() }
-        var lines = ["HTTP/1.1 \(answer.status) Said\r\n"]
-        if !answer.headers.contains(where: { $0.name == "content-length" }) {
-            lines.append("content-length: \(answer.body.count)\r\n")
-        }
-        lines.append("date: \(CivilTime(world.now).httpText)\r\n")
-        for (name, value) in answer.headers { lines.append("\(name): \(value)\r\n") }
-        lines.append("\r\n")
-        for line in lines.map({ [UInt8]($0.utf8) })
-        where !exchange.receive(headerLine: line.span, resume: resume) {
-            return nil
-        }
+        guard answer.deliverHead(to: exchange, at: world.now, resume: resume) else { return nil }
         guard call.operation != .head else { return nil }
         var rest = answer.body[...]
         let cut =
@@ -194,4 +184,23 @@ private final class Resumption: @unchecked Sendable {
 
     func arm() { isResumed = false }
     func resume() { isResumed = true }
+}
+
+extension ServiceAnswer {
+    /// Hands over the status and the headers; false if the exchange wants no more.
+    func deliverHead(
+        to exchange: Exchange,
+        at now: Timestamp,
+        resume: @escaping @Sendable () -> Void
+    ) -> Bool {
+        var lines = ["HTTP/1.1 \(status) Said\r\n"]
+        if !headers.contains(where: { $0.name == "content-length" }) {
+            lines.append("content-length: \(body.count)\r\n")
+        }
+        lines.append("date: \(CivilTime(now).httpText)\r\n")
+        for (name, value) in headers { lines.append("\(name): \(value)\r\n") }
+        lines.append("\r\n")
+        return lines.map { [UInt8]($0.utf8) }
+            .allSatisfy { exchange.receive(headerLine: $0.span, resume: resume) }
+    }
 }
