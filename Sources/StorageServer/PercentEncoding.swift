@@ -1,39 +1,48 @@
 /// Percent-encodes everything but `A–Z a–z 0–9 - . _ ~`, and `/` if asked, with upper-case digits.
 func percentEncoded(_ bytes: some Sequence<UInt8>, keepingSlash: Bool) -> String {
-    let digits = [UInt8]("0123456789ABCDEF".utf8)
     var result: [UInt8] = []
     for byte in bytes {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
+        if isUnreserved(byte) || keepingSlash && byte == UInt8(ascii: "/") {
             result.append(byte)
-        case UInt8(ascii: "/") where keepingSlash:
-            result.append(byte)
-        default:
-            result.append(UInt8(ascii: "%"))
-            result.append(digits[Int(byte >> 4)])
-            result.append(digits[Int(byte & 15)])
+        } else {
+            result.appendEscape(byte)
         }
     }
     return String(decoding: result, as: UTF8.self)
 }
 
+private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        true
+    default: false
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendEscape(_ byte: UInt8) {
+        append(UInt8(ascii: "%"))
+        append(digit(byte >> 4))
+        append(digit(byte & 15))
+    }
+
+    private func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+    }
+}
+
 /// Encodes as S3's listings do: like a form, but with slashes as they are.
 func formEncoded(_ bytes: [UInt8]) -> [UInt8] {
-    let encoded = percentEncoded(bytes, keepingSlash: true).utf8
     var result: [UInt8] = []
-    var rest = Substring(decoding: encoded, as: UTF8.self).utf8
-    while let byte = rest.popFirst() {
+    result.reserveCapacity(bytes.count)
+    for byte in bytes {
         switch byte {
-        case UInt8(ascii: "~"): result.append(contentsOf: "%7E".utf8)
-        case UInt8(ascii: "%") where rest.starts(with: "20".utf8):
-            result.append(UInt8(ascii: "+"))
-            rest.removeFirst(2)
-        case UInt8(ascii: "%") where rest.starts(with: "2A".utf8):
-            result.append(UInt8(ascii: "*"))
-            rest.removeFirst(2)
-        default: result.append(byte)
+        case UInt8(ascii: " "): result.append(UInt8(ascii: "+"))
+        case UInt8(ascii: "*"), UInt8(ascii: "/"): result.append(byte)
+        case UInt8(ascii: "~"): result.appendEscape(byte)
+        default: if isUnreserved(byte) { result.append(byte) } else { result.appendEscape(byte) }
         }
     }
     return result

@@ -56,7 +56,7 @@ package struct RequestRecord: Sendable {
 final class RequestLog: Sendable {
     private static let limit = 200_000
 
-    private let records = Mutex<[RequestRecord]>([])
+    private let records = SleepingLock<[RequestRecord]>([])
     /// Changes while `records` is locked.
     private let clearingCount = Atomic<Int>(0)
     /// Requests whose client may have their whole answer before they are noted.

@@ -108,19 +108,19 @@ package struct CivilTime: Sendable, Hashable {
     ]
     private static let dayNames = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    private func padded(_ value: Int, _ width: Int = 2) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-    }
-
     /// `20260102T030405Z`, the form of `x-oss-date`.
     package var basicText: String {
-        basicDateText + "T" + padded(hour) + padded(minute) + padded(second) + "Z"
+        DigitText.make { text in
+            addDate(to: &text)
+            text.add("T")
+            addTime(to: &text)
+            text.add("Z")
+        }
     }
 
     /// `20260102`, the form of a signing scope.
     package var basicDateText: String {
-        padded(year, 4) + padded(month) + padded(day)
+        DigitText.make { addDate(to: &$0) }
     }
 
     /// `2026-01-02T03:04:05Z`, the form of RFC 3339.
@@ -129,18 +129,74 @@ package struct CivilTime: Sendable, Hashable {
     /// `2026-01-02T03:04:05.000Z`, the form of timestamps in XML, with `milliseconds` from 0 to
     /// 999.
     package func extendedText(milliseconds: Int) -> String {
-        padded(year, 4) + "-" + padded(month) + "-" + padded(day) + "T" + padded(hour) + ":"
-            + padded(minute)
-            + ":" + padded(second) + "." + padded(milliseconds, 3) + "Z"
+        DigitText.make { text in
+            addDate(to: &text, separator: "-")
+            text.add("T")
+            addTime(to: &text, separator: ":")
+            text.add(".")
+            text.add(milliseconds, digits: 3)
+            text.add("Z")
+        }
     }
 
     /// `Fri, 02 Jan 2026 03:04:05 GMT`, the form of `Date` and `Last-Modified` (RFC 1123).
     package var httpText: String {
         let days = timestamp.seconds / 86_400 - (timestamp.seconds % 86_400 < 0 ? 1 : 0)
         let weekday = Self.dayNames[Int((days % 7 + 7) % 7)]
-        return weekday + ", " + padded(day) + " " + Self.monthNames[month - 1] + " "
-            + padded(year, 4) + " "
-            + padded(hour) + ":" + padded(minute) + ":" + padded(second) + " GMT"
+        return DigitText.make { text in
+            text.add(weekday)
+            text.add(", ")
+            text.add(day, digits: 2)
+            text.add(" ")
+            text.add(Self.monthNames[month - 1])
+            text.add(" ")
+            text.add(year, digits: 4)
+            text.add(" ")
+            addTime(to: &text, separator: ":")
+            text.add(" GMT")
+        }
+    }
+
+    private func addDate(to text: inout DigitText, separator: String = "") {
+        text.add(year, digits: 4)
+        text.add(separator)
+        text.add(month, digits: 2)
+        text.add(separator)
+        text.add(day, digits: 2)
+    }
+
+    private func addTime(to text: inout DigitText, separator: String = "") {
+        text.add(hour, digits: 2)
+        text.add(separator)
+        text.add(minute, digits: 2)
+        text.add(separator)
+        text.add(second, digits: 2)
+    }
+}
+
+/// A text of numbers with leading zeros, built without a `String` for each.
+private struct DigitText {
+    private var bytes: [UInt8] = []
+
+    static func make(_ build: (inout DigitText) -> Void) -> String {
+        var text = DigitText()
+        text.bytes.reserveCapacity(32)
+        build(&text)
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+
+    mutating func add(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func add(_ value: Int, digits: Int) {
+        var unit = 1
+        for _ in 1..<digits { unit *= 10 }
+        guard (0..<(unit * 10)).contains(value) else { return add(String(value)) }
+        while unit > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(value / unit % 10))
+            unit /= 10
+        }
     }
 }
 

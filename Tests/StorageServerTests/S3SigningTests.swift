@@ -121,7 +121,8 @@ struct ChunkedBodyTests {
         let key = S3SigningKey(
             secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             scope: scope,
-            time: time
+            time: time,
+            keys: SigningKeys()
         )
         let chunks = ChunkedBody(key: key, seed: Self.seed)
         var count = 0

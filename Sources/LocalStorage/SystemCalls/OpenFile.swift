@@ -64,9 +64,10 @@ package final class OpenFile: Sendable {
         try status().identity
     }
 
-    /// The bits for owner, group and others.
-    package func permissions() throws(LocalError) -> UInt32 {
-        try status().permissions & 0o777
+    /// The same, and the bits for owner, group and others.
+    package func identityAndPermissions() throws(LocalError) -> (FileIdentity, UInt32) {
+        let status = try status()
+        return (status.identity, status.permissions & 0o777)
     }
 
     /// Makes what was written so far survive a power cut.

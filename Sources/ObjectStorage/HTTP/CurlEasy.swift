@@ -15,10 +15,20 @@ internal import Darwin
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private let headers = CurlHeaders()
-    /// What the options are set for that requests of one method have in common; nil if for none.
-    private var method: HTTPMethod?
+    /// What the options are set for that requests of one kind have in common; nil if for none.
+    private var kind: Kind?
+    /// The body of a request that leaves in one piece.
+    private var body = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// The sizes of libcurl's buffers for the answer and for the body; 0 if they are not set.
     private var bufferSizes = (answer: 0, body: 0)
+
+    private struct Kind: Equatable {
+        let method: HTTPMethod
+        /// True if libcurl gets the body with the head, and not by a callback.
+        let isSentAtOnce: Bool
+
+        var hasBody: Bool { method == .put || method == .post }
+    }
 
     init?() {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -33,6 +43,7 @@ internal import Darwin
     deinit {
         unsafe curl_easy_cleanup(handle)
         unsafe errorText.deallocate()
+        unsafe body.deallocate()
     }
 
     /// Prepares the handle for `exchange`, which must outlive the transfer.
@@ -40,20 +51,23 @@ internal import Darwin
         throws(TransportError)
     {
         let request = exchange.request
+        // A limit of the bandwidth is kept by the callback.
+        let isSentAtOnce = request.body.isSentAtOnce && !context.limitsBandwidth
+        let kind = Kind(method: request.method, isSentAtOnce: isSentAtOnce)
         // Some thirty options cost as much as the rest of a small request.
-        if method != request.method {
+        if self.kind != kind {
             reset()
             unsafe try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
             try prepareConnection(settings)
-            try prepareMethod(request)
+            try prepareMethod(kind)
             try prepareCallbacks()
-            method = request.method
+            self.kind = kind
         }
         try set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
         try set(CURLOPT_URL, text: request.url)
-        try prepareLength(request)
-        try prepareBuffers(request)
-        try prepareHeaders(request)
+        try prepareBody(exchange, kind)
+        try prepareBuffers(request, kind)
+        try prepareHeaders(request, kind)
         unsafe try setContext(Unmanaged.passUnretained(context).toOpaque())
     }
 
@@ -69,7 +83,7 @@ internal import Darwin
 
     private func reset() {
         unsafe curl_easy_reset(handle)
-        method = nil
+        kind = nil
         bufferSizes = (0, 0)
         unsafe errorText[0] = 0
     }
@@ -95,35 +109,42 @@ internal import Darwin
         try set(CURLOPT_TCP_NODELAY, 1)
     }
 
-    private func prepareMethod(_ request: HTTPRequest) throws(TransportError) {
-        switch request.method {
+    private func prepareMethod(_ kind: Kind) throws(TransportError) {
+        switch kind.method {
         case .get: try set(CURLOPT_HTTPGET, 1)
         case .head: try set(CURLOPT_NOBODY, 1)
         case .delete:
             try set(CURLOPT_HTTPGET, 1)
-            try set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
+            try set(CURLOPT_CUSTOMREQUEST, text: kind.method.rawValue)
         case .put, .post:
-            // As an upload a body has no Content-Type that nobody asked for.
-            try set(CURLOPT_UPLOAD, 1)
-            try set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
+            try set(kind.isSentAtOnce ? CURLOPT_POST : CURLOPT_UPLOAD, 1)
+            try set(CURLOPT_CUSTOMREQUEST, text: kind.method.rawValue)
         }
     }
 
-    private func prepareLength(_ request: HTTPRequest) throws(TransportError) {
-        guard request.method == .put || request.method == .post else { return }
-        let code = unsafe osssync_curl_set_offset(
-            handle,
-            CURLOPT_INFILESIZE_LARGE,
-            curl_off_t(request.body.length)
-        )
-        try check(code, "CURLOPT_INFILESIZE_LARGE")
+    private func prepareBody(_ exchange: Exchange, _ kind: Kind) throws(TransportError) {
+        guard kind.hasBody else { return }
+        let length = exchange.request.body.length
+        let option = kind.isSentAtOnce ? CURLOPT_POSTFIELDSIZE_LARGE : CURLOPT_INFILESIZE_LARGE
+        let code = unsafe osssync_curl_set_offset(handle, option, curl_off_t(length))
+        try check(code, "the length of a body")
+        guard kind.isSentAtOnce else { return }
+        // Without a place libcurl would ask the callback for a body of 0 bytes.
+        if unsafe body.count < max(1, Int(length)) {
+            unsafe body.deallocate()
+            unsafe body = .allocate(byteCount: max(1_024, Int(length)), alignment: 1)
+        }
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: body[..<Int(length)])
+        guard unsafe exchange.takeBody(into: place) else { throw .sourceChanged }
+        exchange.request.onSent(Int(length))
+        unsafe try set(CURLOPT_POSTFIELDS, pointer: body.baseAddress)
     }
 
     /// Large buffers for large bodies only: libcurl allocates them for each request.
-    private func prepareBuffers(_ request: HTTPRequest) throws(TransportError) {
+    private func prepareBuffers(_ request: HTTPRequest, _ kind: Kind) throws(TransportError) {
         let answer = Self.bufferSize(for: request.answerLength)
         if answer != bufferSizes.answer { try setBuffer(CURLOPT_BUFFERSIZE, answer) }
-        let body = Self.bufferSize(for: request.body.length)
+        let body = Self.bufferSize(for: kind.isSentAtOnce ? 0 : request.body.length)
         if body != bufferSizes.body { try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE, body) }
         bufferSizes = (answer, body)
     }
@@ -133,10 +154,8 @@ internal import Darwin
         return length.map { $0 <= small } ?? false ? small : 256 << 10
     }
 
-    private func prepareHeaders(_ request: HTTPRequest) throws(TransportError) {
-        // No pause before a body.
-        let hasBody = request.method == .put || request.method == .post
-        let list = unsafe headers.list(request.headers, forbidsExpect: hasBody)
+    private func prepareHeaders(_ request: HTTPRequest, _ kind: Kind) throws(TransportError) {
+        let list = unsafe headers.list(request.headers, hasBody: kind.hasBody)
         let code = unsafe osssync_curl_set_list(handle, CURLOPT_HTTPHEADER, list)
         try check(code, "CURLOPT_HTTPHEADER")
     }

@@ -26,14 +26,24 @@ internal import CCurl
 
     /// The list, which is valid until the next one is made; nil if it is empty.
     ///
-    /// With `forbidsExpect` libcurl adds no `Expect` of its own.
+    /// To a request with a body libcurl adds no `Expect`, which would be a pause before it, and no
+    /// `Content-Type`, as it does for forms.
     func list(
         _ headers: [(name: String, value: String)],
-        forbidsExpect: Bool
+        hasBody: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
-        let length = headers.reduce(16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
-        reserve(length, lineCount: headers.count + 1)
-        if forbidsExpect { add("Expect", ":", "") }
+        let length = headers.reduce(32) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
+        reserve(length, lineCount: headers.count + 2)
+        if hasBody {
+            add("Expect", ":", "")
+            let type = "content-type"
+            // By its length first: a lower-case copy of each name would cost more than the rest.
+            if !headers.contains(where: {
+                $0.name.utf8.count == type.utf8.count && $0.name.lowercased() == type
+            }) {
+                add("Content-Type", ":", "")
+            }
+        }
         for (name, value) in headers { add(name, value.isEmpty ? ";" : ": ", value) }
         return lineCount > 0 ? unsafe lines : nil
     }

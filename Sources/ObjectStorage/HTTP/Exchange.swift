@@ -176,7 +176,6 @@ extension Exchange {
         }
     }
 
-    #if !SystemLibraries
     /// Takes all of the body at once, before any of it is sent; false to end the exchange.
     package func takeBody(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         do throws(TransportError) {
@@ -191,7 +190,6 @@ extension Exchange {
             return false
         }
     }
-    #endif
 
     /// False if the body can't be sent from its start once more.
     package func rewindBody() -> Bool {

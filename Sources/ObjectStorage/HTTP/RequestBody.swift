@@ -7,6 +7,15 @@ package enum RequestBody: Sendable {
     /// Read while it is sent; the descriptor stays open until the call returns.
     case file(FileRegion)
 
+    /// Up to this size, a body in memory leaves in one piece with the head of its request: two
+    /// packets for each of many small files cost more than all that is computed of them.
+    package static let largestSentAtOnce: Int64 = 32 << 10
+
+    var isSentAtOnce: Bool {
+        if case .file = self { return false }
+        return length <= Self.largestSentAtOnce
+    }
+
     /// The number of bytes.
     package var length: Int64 {
         switch self {

@@ -53,8 +53,7 @@ extension Uploader {
                 metadata.append((name: name, value: value))
             }
             add(ModificationTime.metadataName, ModificationTime.text(attempt.source.modified))
-            // Those of a link say nothing.
-            if attempt.file.linkText == nil, let permissions = try? attempt.file.permissions() {
+            if let permissions = attempt.permissions {
                 add(FileMode.metadataName, FileMode.text(permissions))
             }
         }
@@ -81,6 +80,10 @@ extension Uploader {
     /// Reads the file for what its object's metadata must say before the first byte is sent.
     private func declareChecksum(_ attempt: inout Attempt) async throws(ItemFailure) {
         guard !context.store.dialect.computesChecksum else { return }
+        if let content = attempt.content {
+            attempt.declaredChecksum = CRC64(of: content)
+            return
+        }
         let (directory, file) = (context.directory, attempt.file)
         let range = ByteRange(offset: 0, length: attempt.source.size)
         do {
@@ -108,7 +111,7 @@ extension Uploader {
         let request = request(attempt, callback: details.callback)
         let (file, source) = (attempt.file, attempt.source)
         let body =
-            file.linkText.map { RequestBody.bytes($0) }
+            attempt.content.map { RequestBody.bytes($0) }
             ?? .file(
                 FileRegion(
                     descriptor: file.descriptor,
@@ -119,7 +122,7 @@ extension Uploader {
         do throws(StorageError) {
             let result = try await store.put(
                 request,
-                body: range.isEmpty ? .bytes([]) : body,
+                body: body,
                 onProgress: { transfer.add($0) }
             )
             record(result, &attempt)

@@ -119,6 +119,11 @@ package struct Uploader: Sendable {
     struct Attempt {
         let file: OpenFile
         let source: FileIdentity
+        /// The bits for owner, group and others; nil for a link, whose own say nothing.
+        let permissions: UInt32?
+        /// All of a small file or a link, as it was at one moment; nil if it is read while it is
+        /// sent.
+        let content: [UInt8]?
         /// When this run began to read the file.
         let start: Timestamp
         var token: String
@@ -151,7 +156,8 @@ package struct Uploader: Sendable {
     ///   `sourceKeepsChanging` if the file changed while it was read: nothing was made of it.
     package func run() async throws(ItemFailure) -> FinishedUpload {
         let start = context.environment.now()
-        let (file, source) = try await open()
+        let opened = try await open()
+        let source = opened.source
         let dialect = context.store.dialect
         let layout = PartLayout(
             objectSize: source.size,
@@ -162,7 +168,14 @@ package struct Uploader: Sendable {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
         let token = try await context.uploadToken(key, source.size)
-        var attempt = Attempt(file: file, source: source, start: start, token: token)
+        var attempt = Attempt(
+            file: opened.file,
+            source: source,
+            permissions: opened.permissions,
+            content: opened.content,
+            start: start,
+            token: token
+        )
         var state: UploadState
         do {
             (state, attempt.effects) = try await begin(layout, &attempt)
@@ -176,33 +189,50 @@ package struct Uploader: Sendable {
         return try result.get()
     }
 
-    private func open() async throws(ItemFailure) -> (OpenFile, FileIdentity) {
+    private struct Opened {
+        let file: OpenFile
+        let source: FileIdentity
+        let permissions: UInt32?
+        let content: [UInt8]?
+    }
+
+    /// Opens the file, and reads a small one: so it is read once, whatever is computed of it, and
+    /// its request leaves in one piece.
+    private func open() async throws(ItemFailure) -> Opened {
         let (directory, path) = (context.directory, path)
         do {
-            let (file, source) = try await context.disk.run { () throws(LocalError) in
+            return try await context.disk.run {
                 let file = try directory.openForReading(path)
-                return (file, try file.identity())
+                let (source, permissions) = try file.identityAndPermissions()
+                let isLink = file.linkText != nil
+                return Opened(
+                    file: file,
+                    source: source,
+                    permissions: isLink ? nil : permissions,
+                    content: try file.linkText ?? Self.content(of: file, source)
+                )
             }
-            if source.size == 0 { try await checkEmpty(file) }
-            return (file, source)
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
     }
 
-    /// Refuses a file whose size is said to be 0 and that has content, as files of `/proc` do:
-    /// nobody can tell when all of it was read.
-    private func checkEmpty(_ file: OpenFile) async throws {
-        let content = try await context.disk.run { () throws(LocalError) in
-            try file.read(at: 0, length: 1)
-        }
-        guard try content.isEmpty || file.identity().size > 0 else {
+    /// Nil for a file that is not held.
+    private static func content(of file: OpenFile, _ source: FileIdentity) throws -> [UInt8]? {
+        guard source.size <= RequestBody.largestSentAtOnce else { return nil }
+        // Of a file that says it is empty one byte is asked for.
+        let content = try file.read(at: 0, length: max(1, Int(source.size)))
+        guard try file.identity() == source else { throw ItemFailure.sourceKeepsChanging }
+        if source.size == 0, !content.isEmpty {
+            // As files of `/proc`: nobody can tell when all of it was read.
             throw ItemFailure.local(
                 message: "its reported size is 0, but it has content; copy it to an ordinary file"
                     + " and send that",
                 stops: nil
             )
         }
+        guard content.count == source.size else { throw ItemFailure.sourceKeepsChanging }
+        return content
     }
 
     /// Runs effects and parts until the end, or until every part under way must stop.

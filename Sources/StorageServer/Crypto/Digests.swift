@@ -99,6 +99,16 @@ enum Digests {
 }
 
 /// Digits of `bytes` in base 16.
+func randomBytes(_ count: Int) -> [UInt8] {
+    // Each number is a system call, whatever its size.
+    var generator = SystemRandomNumberGenerator()
+    let numbers = (0..<(count + 7) / 8).map { _ in generator.next() as UInt64 }
+    let bytes = numbers.flatMap { number in
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+    return Array(bytes.prefix(count))
+}
+
 func hexadecimal(_ bytes: [UInt8], uppercase: Bool) -> String {
     let digits = [UInt8]((uppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
     var result: [UInt8] = []

@@ -25,13 +25,16 @@ final class FaultEngine: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = SleepingLock(State())
+    /// False where no request needs to look: requests are many, and scripts few.
+    private let hasRules = Atomic(false)
 
     /// Replaces the script, begins to count anew and lets go of what the old one held.
     func load(_ script: FaultScript) {
         let fresh = State(script: script, hold: script.holds ? Hold() : nil)
         let old = state.withLock { state in
             defer { state = fresh }
+            hasRules.store(!script.rules.isEmpty, ordering: .releasing)
             return state.hold
         }
         old?.end()
@@ -46,6 +49,7 @@ final class FaultEngine: Sendable {
     var heldCount: Int { state.withLock { $0.hold }?.count ?? 0 }
 
     func effects(operation: Operation, request: Request) -> ActiveFaults {
+        guard hasRules.load(ordering: .acquiring) else { return ActiveFaults(effects: []) }
         let part = request.parameter("partNumber").flatMap { parseDecimal($0.utf8) }.map(Int.init)
         return state.withLock { state in
             var effects: [FaultEffect] = []

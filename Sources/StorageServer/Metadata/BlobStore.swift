@@ -1,5 +1,4 @@
 internal import SyncModel
-internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -25,7 +24,7 @@ final class BlobStore: Sendable {
     }
 
     let directory: String
-    private let uses = Mutex<[String: Use]>([:])
+    private let uses = SleepingLock<[String: Use]>([:])
 
     init(directory: String) throws {
         self.directory = directory
@@ -46,9 +45,7 @@ final class BlobStore: Sendable {
     }
 
     func makeWriter() throws -> BlobWriter {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let id = hexadecimal(bytes, uppercase: false)
+        let id = hexadecimal(randomBytes(16), uppercase: false)
         return try BlobWriter(id: id, path: path(id))
     }
 

@@ -165,7 +165,10 @@ enum SQLValue {
     }
 
     func text(_ column: Int32) -> String {
-        String(decoding: bytes(column), as: UTF8.self)
+        guard let start = unsafe sqlite3_column_blob(statement, column) else { return "" }
+        let count = unsafe sqlite3_column_bytes(statement, column)
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+        return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
     func optionalText(_ column: Int32) -> String? {

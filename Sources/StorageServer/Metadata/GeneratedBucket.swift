@@ -61,7 +61,7 @@ package struct GeneratedBucket: Sendable {
             modifiedMilliseconds: 1_767_225_600_000,
             kind: .normal,
             storageClass: StorageClass(name: "Standard"),
-            headers: [],
+            headerText: "",
             symlinkTarget: nil,
             restore: nil,
             tagging: nil

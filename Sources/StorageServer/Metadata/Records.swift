@@ -23,11 +23,14 @@ struct ObjectRecord: Sendable {
     let modifiedMilliseconds: Int64
     let kind: ObjectKind
     let storageClass: StorageClass
-    /// As they were sent with the object, names in lower case.
-    let headers: [(name: String, value: String)]
+    /// What ``HeaderText`` made of the headers; few requests read them.
+    let headerText: String
     let symlinkTarget: ObjectKey?
     let restore: RestoreRecord?
     let tagging: String?
+
+    /// As they were sent with the object, names in lower case.
+    var headers: [(name: String, value: String)] { HeaderText.decode(headerText) }
 
     var modified: Timestamp {
         Timestamp(
@@ -128,10 +131,16 @@ enum HeaderText {
         headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n")
     }
 
-    static func decode(_ text: String) -> [(name: String, value: String)] {
-        text.split(separator: "\n").compactMap { line in
-            let pair = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return pair.count == 2 ? (String(pair[0]), String(pair[1])) : nil
+    static func decode(
+        _ text: String,
+        beginningWith prefix: String = ""
+    ) -> [(name: String, value: String)] {
+        text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard line.starts(with: prefix.utf8),
+                let colon = line.firstIndex(of: UInt8(ascii: ":"))
+            else { return nil }
+            let value = line[line.index(after: colon)...]
+            return (String(Substring(line[..<colon])), String(Substring(value)))
         }
     }
 }

@@ -11,13 +11,14 @@ enum Schema {
     /// Content is a sequence of segments of blobs.
     ///
     /// So completing a multipart upload and copying an object move no bytes. Of an object's
-    /// versions, the one with the highest id is the newest.
+    /// versions, the one with the highest id is the newest. One index has to do: each costs a page
+    /// for each object that is written.
     static let tables = """
         CREATE TABLE IF NOT EXISTS bucket (
             name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, versioning TEXT
         ) STRICT;
         CREATE TABLE IF NOT EXISTS object (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER PRIMARY KEY,
             bucket TEXT NOT NULL, key BLOB NOT NULL, version_id TEXT NOT NULL,
             is_latest INTEGER NOT NULL, is_marker INTEGER NOT NULL,
             size_bytes INTEGER NOT NULL, etag TEXT NOT NULL, crc64 INTEGER, content_md5 TEXT,
@@ -25,10 +26,7 @@ enum Schema {
             headers TEXT NOT NULL, symlink_target BLOB, restore_polls INTEGER,
             restore_expiry_ms INTEGER, tagging TEXT
         ) STRICT;
-        CREATE UNIQUE INDEX IF NOT EXISTS object_version ON object (bucket, key, version_id);
         CREATE INDEX IF NOT EXISTS object_order ON object (bucket, key, id DESC);
-        CREATE UNIQUE INDEX IF NOT EXISTS object_latest ON object (bucket, key)
-            WHERE is_latest = 1;
         CREATE TABLE IF NOT EXISTS segment (
             object_id INTEGER NOT NULL REFERENCES object (id) ON DELETE CASCADE,
             position INTEGER NOT NULL, blob TEXT NOT NULL,

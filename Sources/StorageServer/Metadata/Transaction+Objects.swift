@@ -17,7 +17,7 @@ extension Transaction {
             modifiedMilliseconds: row.integer(9),
             kind: ObjectKind(rawValue: row.text(10)) ?? .normal,
             storageClass: StorageClass(name: row.text(11)),
-            headers: HeaderText.decode(row.text(12)),
+            headerText: row.text(12),
             symlinkTarget: row.isNull(13) ? nil : ObjectKey(row.bytes(13)),
             restore: row.isNull(14)
                 ? nil
@@ -162,8 +162,6 @@ extension Transaction {
     }
 
     private func makeVersionID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<30).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        return "CAE" + hexadecimal(bytes, uppercase: false)
+        "CAE" + hexadecimal(randomBytes(30), uppercase: false)
     }
 }

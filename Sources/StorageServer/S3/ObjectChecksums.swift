@@ -1,9 +1,11 @@
 internal import SyncModel
 
+private let checksumPrefix = "x-amz-checksum-"
+
 extension [(name: String, value: String)] {
     /// What is stored of an object's or upload's checksum.
     fileprivate var ofChecksum: [(name: String, value: String)] {
-        filter { $0.name.hasPrefix("x-amz-checksum-") }
+        filter { $0.name.hasPrefix(checksumPrefix) }
     }
 
     fileprivate func value(_ name: String) -> String? {
@@ -12,12 +14,19 @@ extension [(name: String, value: String)] {
 }
 
 extension ObjectRecord {
-    var checksumHeaders: [(name: String, value: String)] { headers.ofChecksum }
+    var checksumHeaders: [(name: String, value: String)] {
+        HeaderText.decode(headerText, beginningWith: checksumPrefix)
+    }
 
     /// Kind and type of the stored checksum, for listings.
     var checksumKind: (algorithm: ChecksumAlgorithm, type: String)? {
-        let algorithm = ChecksumAlgorithm.allCases.first { headers.value($0.headerName) != nil }
-        guard let algorithm, let type = headers.value("x-amz-checksum-type") else { return nil }
+        let headers = checksumHeaders
+        guard !headers.isEmpty,
+            let algorithm = ChecksumAlgorithm.allCases.first(where: {
+                headers.value($0.headerName) != nil
+            }),
+            let type = headers.value("x-amz-checksum-type")
+        else { return nil }
         return (algorithm, type)
     }
 }

@@ -27,12 +27,11 @@ struct S3SigningKey: Sendable {
     let scope: S3Scope
     let time: Timestamp
 
-    init(secret: String, scope: S3Scope, time: Timestamp) {
-        var key = [UInt8](("AWS4" + secret).utf8)
-        for step in [scope.date, scope.region, scope.service, "aws4_request"] {
-            key = Digests.hmacSHA256(key: key, [UInt8](step.utf8))
-        }
-        self.key = key
+    init(secret: String, scope: S3Scope, time: Timestamp, keys: SigningKeys) {
+        key = keys.key(
+            of: "AWS4" + secret,
+            for: [scope.date, scope.region, scope.service, "aws4_request"]
+        )
         self.scope = scope
         self.time = time
     }

@@ -160,7 +160,12 @@ struct S3Verifier {
                 "The provided token is malformed or otherwise invalid."
             )
         }
-        return S3SigningKey(secret: credentials.secret, scope: scope, time: time)
+        return S3SigningKey(
+            secret: credentials.secret,
+            scope: scope,
+            time: time,
+            keys: authenticator.signingKeys
+        )
     }
 
     private func compare(

@@ -4,6 +4,7 @@ internal import SyncModel
 struct Authenticator: Sendable {
     let credentials: [String: ServerCredentials]
     let region: String
+    let signingKeys = SigningKeys()
 
     static let allowedSkewInSeconds: Int64 = 900
 

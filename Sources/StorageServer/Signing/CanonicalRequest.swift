@@ -79,10 +79,12 @@ enum CanonicalRequest {
     }
 
     private static func trimmed(_ text: String) -> String {
-        var rest = Substring(text)
-        while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
-        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
-        return String(rest)
+        func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == 9 }
+        guard isBlank(text.utf8.first) || isBlank(text.utf8.last) else { return text }
+        var rest = text.utf8[...]
+        while isBlank(rest.first) { rest.removeFirst() }
+        while isBlank(rest.last) { rest.removeLast() }
+        return String(Substring(rest))
     }
 
     /// Query parameters that are part of V1's resource, as `oss2` 2.19.1 has them.

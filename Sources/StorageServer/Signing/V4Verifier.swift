@@ -173,10 +173,10 @@ struct V4Verifier {
             scope.text,
             hexadecimal(Digests.sha256([UInt8](canonical.utf8)), uppercase: false),
         ].joined(separator: "\n")
-        var key = [UInt8](("aliyun_v4" + credentials.secret).utf8)
-        for step in [scope.date, scope.region, scope.product, "aliyun_v4_request"] {
-            key = Digests.hmacSHA256(key: key, [UInt8](step.utf8))
-        }
+        let key = authenticator.signingKeys.key(
+            of: "aliyun_v4" + credentials.secret,
+            for: [scope.date, scope.region, scope.product, "aliyun_v4_request"]
+        )
         let expected = hexadecimal(
             Digests.hmacSHA256(key: key, [UInt8](stringToSign.utf8)),
             uppercase: false

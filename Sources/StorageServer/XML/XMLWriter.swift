@@ -12,13 +12,39 @@ struct XMLWriter {
     }
 
     mutating func element(_ name: String, _ text: String) {
-        element(name, [UInt8](text.utf8))
+        open(name)
+        append(text.utf8)
+        close(name)
     }
 
     /// Control characters go out as they are, as OSS does, or as references, as S3 does: clients
     /// ask for `encoding-type=url`.
     mutating func element(_ name: String, _ text: [UInt8]) {
-        bytes.append(contentsOf: "<\(name)>".utf8)
+        open(name)
+        append(text)
+        close(name)
+    }
+
+    /// An element with elements inside.
+    mutating func group(_ name: String, _ content: (inout XMLWriter) -> Void) {
+        open(name)
+        content(&self)
+        close(name)
+    }
+
+    private mutating func open(_ name: String) {
+        bytes.append(UInt8(ascii: "<"))
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func close(_ name: String) {
+        bytes.append(contentsOf: "</".utf8)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func append(_ text: some Collection<UInt8>) {
         for byte in text {
             switch byte {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
@@ -29,14 +55,6 @@ struct XMLWriter {
             default: bytes.append(byte)
             }
         }
-        bytes.append(contentsOf: "</\(name)>".utf8)
-    }
-
-    /// An element with elements inside.
-    mutating func group(_ name: String, _ content: (inout XMLWriter) -> Void) {
-        bytes.append(contentsOf: "<\(name)>".utf8)
-        content(&self)
-        bytes.append(contentsOf: "</\(name)>".utf8)
     }
 
     func finish() -> [UInt8] {

@@ -274,7 +274,7 @@ extension ItemExecutor {
         let size = object.size
         let (name, copy, found, permissions) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
-            let permissions = try file.permissions()
+            let (_, permissions) = try file.identityAndPermissions()
             let partial = try directory.createPartial(size: size)
             do throws(LocalError) {
                 _ = try directory.copyContents(
