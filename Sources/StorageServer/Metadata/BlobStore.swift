@@ -45,7 +45,12 @@ final class BlobStore: Sendable {
     }
 
     func makeWriter() throws -> BlobWriter {
-        let id = hexadecimal(randomBytes(16), uppercase: false)
+        // A folder, the time, and what nothing else has: so the index of a folder's blobs grows at
+        // its end, and a million of them do not touch all of its pages.
+        let random = randomBytes(8)
+        let time = UInt64(bitPattern: ServerCore.machineTime.nanosecondsSince1970)
+        let stamp = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: time >> $0) }
+        let id = hexadecimal([random[0]] + stamp + random[1...], uppercase: false)
         return try BlobWriter(id: id, path: path(id))
     }
 
