@@ -49,7 +49,7 @@ final class BlobStore: Sendable {
         // its end, and a million of them do not touch all of its pages.
         let random = randomBytes(8)
         let time = UInt64(bitPattern: ServerCore.machineTime.nanosecondsSince1970)
-        let stamp = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: time >> $0) }
+        let stamp = (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
         let id = hexadecimal([random[0]] + stamp + random[1...], uppercase: false)
         return try BlobWriter(id: id, path: path(id))
     }
