@@ -144,6 +144,12 @@ let package = Package(
             path: "Tests/SyncTestSupport",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "LeaseExploration",
+            dependencies: ["LocalStorage", "SyncModel"],
+            path: "Tests/LeaseExploration",
+            swiftSettings: swiftSettings
+        ),
         // A process that tests kill.
         .executableTarget(
             name: "TransferProgram",
@@ -168,7 +174,7 @@ let package = Package(
         tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),
         tests("SyncPlannerTests", ["SyncPlanner", "SyncTestSupport"]),
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
-        tests("LocalStorageTests", ["LocalStorage", "SyncTestSupport"]),
+        tests("LocalStorageTests", ["LocalStorage", "LeaseExploration", "SyncTestSupport"]),
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
         tests("ObjectTransferTests", ["ObjectTransfer", "SyncTestSupport"]),
         tests(
@@ -213,7 +219,8 @@ package.targets.append(
         name: "Simulator",
         dependencies: [
             "SyncEngine", "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage",
-            "ManifestStore", "SyncTestSupport", "CSQLite", "CSystem", "CVirtualFiles",
+            "ManifestStore", "LeaseExploration", "SyncTestSupport", "CSQLite", "CSystem",
+            "CVirtualFiles",
         ],
         path: "Tests/Simulator",
         exclude: ["run"],
@@ -229,7 +236,9 @@ if Context.environment["OSSSYNC_PORTABLE"] != nil {
         "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
         "OSSTransferFoundation", "StoreFixture",
     ]
-    let others = ["SyncTestSupport", "CSystem", "CChecksums", "TransferProgram"]
+    let others = [
+        "SyncTestSupport", "LeaseExploration", "CSystem", "CChecksums", "TransferProgram",
+    ]
     let kept = Set(portable + portable.map { $0 + "Tests" } + others)
     package.targets.removeAll { !kept.contains($0.name) && $0.type != .system }
     package.products.removeAll { !kept.contains($0.name) }

@@ -204,4 +204,22 @@ struct DirectoryLeaseTests {
         #expect(clock.clock.now() == before)
         #expect(try record()?.beat == 21)
     }
+
+    @Test func `a server that is slower than a beat does not stop the holder`() throws {
+        let clock = clock
+        let slow = LeaseClock(
+            now: {
+                clock.advance(.seconds(3))
+                return clock.clock.now()
+            },
+            wait: { clock.advance($0) }
+        )
+        let holder = try DirectoryLease(in: mirror.state, calls: mirror.calls, clock: slow)
+        for _ in 0..<10 {
+            holder.giveSign()
+            let before = clock.clock.now()
+            try holder.require()
+            #expect(clock.clock.now() - before <= .seconds(30))
+        }
+    }
 }

@@ -80,6 +80,38 @@ struct LeaseMachineTests {
         #expect(world.acting == [0])
     }
 
+    /// It may have died while the holder before it still trusted its lease.
+    @Test(arguments: [UInt64(0), 1])
+    func `one that died before it looked again is followed after another look`(beat: UInt64) {
+        let process = LeaseProcess(host: "h", boot: "b", namespace: "n", number: 9, start: "1")
+        let dead = LeaseRecord(
+            epoch: 2,
+            holder: "dead",
+            isFree: false,
+            beat: beat,
+            process: process
+        )
+        var machine = LeaseMachine(holder: "next", process: process, timing: Self.standard)
+        let found = LeaseMachine.Finding(.record(dead), claim: 2, isHolderGone: true)
+        machine.didRead(found, began: .zero, now: .zero)
+        #expect(machine.step(at: .zero) == .claim(3))
+        machine.didClaim(true, began: .zero)
+        machine.didRead(found, began: .zero, now: .zero)
+        guard case .write(let record) = machine.step(at: .zero) else {
+            Issue.record("it writes nothing")
+            return
+        }
+        #expect(record.beat == beat)
+        machine.didWrite(now: .zero)
+        let isSettled = beat > 0
+        #expect(machine.trustedUntil == (isSettled ? Self.standard.trust : nil))
+        #expect(
+            machine.step(at: .zero)
+                == (isSettled
+                    ? .held(until: Self.standard.trust) : .wait(until: Self.standard.settling))
+        )
+    }
+
     @Test func `one that is let go is taken at once`() throws {
         var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         while world.acting.isEmpty { _ = world.move(0) }

@@ -92,10 +92,7 @@ struct LeaseWorld {
         guard let call = processes[index].call else {
             let step = processes[index].machine.step(at: now)
             switch step {
-            case .wait: return false
-            case .held(let until):
-                processes[index].trusted = until
-                return false
+            case .wait, .held: return false
             case .refused:
                 processes[index].isRefused = true
             case .read, .claim, .dropClaim, .write:
@@ -127,6 +124,7 @@ struct LeaseWorld {
                 processes[index].machine.didDropClaim()
             }
         }
+        if let until = processes[index].machine.trustedUntil { processes[index].trusted = until }
         return true
     }
 

@@ -58,16 +58,13 @@ final class DirectoryLease: Sendable {
         var isSaid = false
         let outcome = machine.withLock { machine in
             Result { () throws(LocalError) in
-                while true {
+                while !isTrusted {
                     guard interruption?.isRaised != true else { throw .interrupted }
-                    switch try advance(&machine, LocalError.lockHeld) {
-                    case .held: return
-                    case .wait(let until):
-                        if !isSaid { onWait?(Self.waiting) }
-                        isSaid = true
-                        clock.wait(min(until - clock.now(), timing.beat / 10))
-                    case .read, .claim, .dropClaim, .write, .refused: continue
-                    }
+                    guard case .wait(let until) = try advance(&machine, LocalError.lockHeld)
+                    else { continue }
+                    if !isSaid { onWait?(Self.waiting) }
+                    isSaid = true
+                    clock.wait(min(until - clock.now(), timing.beat / 10))
                 }
             }
         }
@@ -99,12 +96,13 @@ final class DirectoryLease: Sendable {
         case .write(let record):
             try files.write(record)
             machine.didWrite(now: clock.now())
-        case .held(let until): trusted.store(until.inNanoseconds, ordering: .releasing)
-        case .wait: break
+        case .held, .wait: break
         case .refused(let record):
             trusted.store(.min, ordering: .releasing)
             throw refusal(record?.process.display ?? "another process, on this machine or another")
         }
+        // Also where the next beat is due already, because the server is slow.
+        trusted.store(machine.trustedUntil?.inNanoseconds ?? .min, ordering: .releasing)
         return step
     }
 
@@ -131,8 +129,9 @@ final class DirectoryLease: Sendable {
             while true {
                 do throws(LocalError) {
                     switch try advance(&machine, LocalError.leaseLost) {
-                    case .held, .wait: return true
-                    case .read, .claim, .dropClaim, .write, .refused: continue
+                    // After a write that took long the next one is due, and others wait.
+                    case .held, .wait, .write: return true
+                    case .read, .claim, .dropClaim, .refused: continue
                     }
                 } catch {
                     if case .leaseLost = error { return false }
@@ -153,19 +152,20 @@ final class DirectoryLease: Sendable {
     ///
     /// - Throws: `leaseLost`, or why that cannot be found out.
     func require() throws(LocalError) {
-        if clock.now().inNanoseconds <= trusted.load(ordering: .acquiring) { return }
+        if isTrusted { return }
         try machine.withLock { machine in
             Result { () throws(LocalError) in
-                while true {
-                    switch try advance(&machine, LocalError.leaseLost) {
-                    case .held(let until) where clock.now() <= until: return
-                    case .wait(let until):
-                        clock.wait(min(until - clock.now(), timing.beat / 10))
-                    case .held, .read, .claim, .dropClaim, .write, .refused: continue
-                    }
+                while !isTrusted {
+                    guard case .wait(let until) = try advance(&machine, LocalError.leaseLost)
+                    else { continue }
+                    clock.wait(min(until - clock.now(), timing.beat / 10))
                 }
             }
         }.get()
+    }
+
+    private var isTrusted: Bool {
+        clock.now().inNanoseconds <= trusted.load(ordering: .acquiring)
     }
 
     /// Gives the lease back, if it is still this one's.

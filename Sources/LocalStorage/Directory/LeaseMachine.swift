@@ -33,7 +33,9 @@ package struct LeaseTiming: Sendable, Hashable {
 ///    stays the same for the observation's time likewise, and then by another look after settling.
 /// 2. The holder writes a new beat from time to time, after reading that the record is its own, and
 ///    changes the mirror only within the trust's time after such a reading.
-/// 3. Who is late looks whether the record is still its own, after settling.
+/// 3. A holder that is known to be gone is followed at once, but with such a look if it had itself
+///    taken a silent lease and may have died before it looked again.
+/// 4. Who is late looks whether the record is still its own, after settling.
 ///
 /// A value without I/O: the caller does what ``step(at:)`` says and reports what came of it. All
 /// times are of the caller's own clock, which goes on while the machine sleeps; no other machine's
@@ -80,23 +82,24 @@ package struct LeaseMachine: Sendable, Hashable {
         }
     }
 
-    private struct Seen: Sendable, Hashable {
-        let content: Content
-        let claim: UInt64
-        let since: Duration
+    /// What another process's record was when it was first seen, and since when it is unchanged.
+    package struct Seen: Sendable, Hashable {
+        package var content: Content
+        package var claim: UInt64
+        package var since: Duration
     }
 
-    private struct Taking: Sendable, Hashable {
-        let number: UInt64
+    package struct Taking: Sendable, Hashable {
+        package var number: UInt64
         /// What is to be overwritten, and nothing else.
-        let content: Content
+        package var content: Content
         /// True if nothing but silence says that it may be.
-        let isOfSilent: Bool
-        var claimed = Duration.zero
-        var looked = Duration.zero
+        package let isOfSilent: Bool
+        package var claimed = Duration.zero
+        package var looked = Duration.zero
     }
 
-    private enum Phase: Sendable, Hashable {
+    package enum Phase: Sendable, Hashable {
         case looking(Seen?, next: Duration)
         case claiming(Taking)
         case lookingAgain(Taking)
@@ -108,10 +111,15 @@ package struct LeaseMachine: Sendable, Hashable {
         case refused(LeaseRecord?)
     }
 
+    /// The beat of a record that was written over a silent one, until the next beat.
+    private static let unsettled: UInt64 = 0
+
     private let timing: LeaseTiming
     /// What was written last, or will be.
-    private var own: LeaseRecord
-    private var phase = Phase.looking(nil, next: .zero)
+    ///
+    /// Like ``phase``, set from outside only by tests, which explore all states.
+    package var own: LeaseRecord
+    package var phase = Phase.looking(nil, next: .zero)
 
     package init(holder: String, process: LeaseProcess, timing: LeaseTiming) {
         self.timing = timing
@@ -125,6 +133,14 @@ package struct LeaseMachine: Sendable, Hashable {
         var record = own
         record.isFree = true
         return record
+    }
+
+    /// Until when the mirror may be changed; nil if that is not allowed.
+    package var trustedUntil: Duration? {
+        switch phase {
+        case .held(let until, _), .beating(let until, _): until
+        case .looking, .claiming, .lookingAgain, .taking, .dropping, .settling, .refused: nil
+        }
     }
 
     /// True if the next reading is to say which claims there are.
@@ -159,7 +175,7 @@ package struct LeaseMachine: Sendable, Hashable {
             }
             taking.looked = began
             own.epoch = taking.number
-            own.beat = 1
+            own.beat = taking.isOfSilent ? Self.unsettled : 1
             phase = .taking(taking)
         case .settling:
             guard isOwn(found.content) else {
@@ -189,8 +205,10 @@ package struct LeaseMachine: Sendable, Hashable {
         if found.content == .absent || record?.isFree == true || found.isHolderGone,
             found.claim <= epoch
         {
+            // One that is gone may have died while the holder before it still trusted the lease.
+            let isSettled = record?.isFree == true || record?.beat != Self.unsettled
             phase = .claiming(
-                Taking(number: epoch + 1, content: found.content, isOfSilent: false)
+                Taking(number: epoch + 1, content: found.content, isOfSilent: !isSettled)
             )
             return
         }

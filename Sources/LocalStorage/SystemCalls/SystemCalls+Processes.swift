@@ -42,12 +42,9 @@ extension SystemCalls {
 
     /// True if a process of this machine and boot exists no more; false if that cannot be known.
     func isGone(_ process: LeaseProcess) -> Bool {
-        guard !process.boot.isEmpty, !process.namespace.isEmpty, process.number > 0,
-            process.boot == bootID, process.namespace == processNamespace
-        else { return false }
-        if !exists(process.number) { return true }
-        let start = startOfProcess(process.number)
-        return !start.isEmpty && !process.start.isEmpty && start != process.start
+        process.isGone(boot: bootID, namespace: processNamespace) { number in
+            exists(number) ? startOfProcess(number) : nil
+        }
     }
 
     /// True also if the system does not say.
@@ -87,5 +84,24 @@ extension SystemCalls {
         #else
         return ""
         #endif
+    }
+}
+
+extension LeaseProcess {
+    /// True if it exists no more, as a process of this boot and PID namespace sees; false if that
+    /// cannot be known.
+    ///
+    /// `start` returns when the process of a number began, empty if that is unknown, and nil if
+    /// there is no such process.
+    package func isGone(
+        boot seenBoot: String,
+        namespace seenNamespace: String,
+        start seenStart: (Int32) -> String?
+    ) -> Bool {
+        guard !boot.isEmpty, !namespace.isEmpty, number > 0, boot == seenBoot,
+            namespace == seenNamespace
+        else { return false }
+        guard let seen = seenStart(number) else { return true }
+        return !seen.isEmpty && !start.isEmpty && seen != start
     }
 }

@@ -8,6 +8,8 @@ struct Arguments {
     var plannerCases: UInt64?
     /// Histories of two machines with one bucket.
     var machines: Range<UInt64>?
+    /// So many processes that want one lease.
+    var leases: Int?
     /// Several machines that share a directory, in the place of one.
     var hasNodes = false
     var showsTrace = false
@@ -28,6 +30,7 @@ struct Arguments {
                osssync-simulator --regressions DIR
                osssync-simulator --planner-cases N [--from A]
                osssync-simulator --two-machines A..<B [--trace]
+               osssync-simulator --leases 2|3
         WORLDS: both (half of the seeds), old, new, or names with commas between: \
         \(WorldKind.allCases.map(\.rawValue).joined(separator: " "))
         """
@@ -59,6 +62,9 @@ struct Arguments {
                 case "--regressions": regressions = value
                 case "--keep": keep = value
                 case "--two-machines": machines = Self.range(value)
+                case "--leases":
+                    guard let count = Int(value), (2...3).contains(count) else { return nil }
+                    leases = count
                 case "--worlds":
                     guard let chosen = WorldSelection(value) else { return nil }
                     worlds = chosen

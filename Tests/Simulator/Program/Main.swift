@@ -16,6 +16,7 @@ struct Simulator {
         if let count = arguments.plannerCases {
             exit(PlannerCases.run(count, from: arguments.seeds.lowerBound))
         }
+        if let count = arguments.leases { exit(LeaseRuns.run(count)) }
         if let seeds = arguments.machines {
             exit(TwoMachines.run(seeds, showsTrace: arguments.showsTrace))
         }
