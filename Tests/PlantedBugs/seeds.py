@@ -24,10 +24,10 @@ def build():
                     patched_tree.TREE, "--product", "osssync-simulator"], check=True)
 
 
-def play(first, end):
+def play(first, end, options):
     """The seeds that fail of a half-open range, in order, each with what it broke."""
     status, output = suites.run([SIMULATOR, "--seeds", f"{first}..<{end}", "--jobs", "2",
-                                 "--no-shrink"], None)
+                                 "--no-shrink"] + options, None)
     last = re.search(r"^failed seeds: (.*)$", output, re.MULTILINE)
     failed = sorted(map(int, last.group(1).split())) if last else []
     if status != (1 if failed else 0):
@@ -47,11 +47,11 @@ def find(bug, limit):
         end = min(first + next(batches, BATCHES[-1]), limit + 1)
         patched_tree.switch_on(bug.number)
         try:
-            failed = play(first, end)
+            failed = play(first, end, bug.simulator_options)
         finally:
             patched_tree.switch_on(0)
         for found in failed:
-            if not play(found.seed, found.seed + 1):
+            if not play(found.seed, found.seed + 1, bug.simulator_options):
                 return found
         first = end
     return None

@@ -13,8 +13,9 @@ class Bug:
     def __init__(self, line):
         number, limit, simulated, sentence, commands = line.rstrip("\n").split("\t")
         self.number = int(number)
-        # Whether what it breaks is a part of the simulator's world.
-        self.is_simulated = simulated == "yes"
+        # Whether what it breaks is a part of the simulator's world, or of that of several nodes.
+        self.is_simulated = simulated in ("yes", "nodes")
+        self.simulator_options = ["--nodes"] if simulated == "nodes" else []
         # Seconds after which the bug shows by a command that does not end; only where the end
         # itself is what the bug breaks.
         self.limit = int(limit) if limit != "-" else None
@@ -47,7 +48,7 @@ def cell(text):
 
 def sums(bugs, rows):
     found = sum(rows[bug.number]["finder"] is not None for bug in bugs)
-    played = [rows[bug.number] for bug in bugs if bug.is_simulated]
+    played = [rows[bug.number] for bug in bugs if bug.is_simulated and not bug.simulator_options]
     shown = sorted(row["seed"] for row in played if row["seed"])
     text = f"Found: {found} of {len(bugs)}. "
     if shown:
@@ -61,9 +62,10 @@ def sums(bugs, rows):
 def seeds(bug, row):
     if not bug.is_simulated:
         return "beyond it"
+    kind = " of several nodes" if bug.simulator_options else ""
     if row["seed"]:
-        return f"seed {row['seed']}: {row['promise']}"
-    return f"not in {row['seeds']} seeds"
+        return f"seed {row['seed']}{kind}: {row['promise']}"
+    return f"not in {row['seeds']} seeds{kind}"
 
 
 def write(bugs, rows):

@@ -12,6 +12,9 @@ struct ClusterNode {
     let speed: Int
     var boots = 1
     let bootIDPath: String
+    /// The first of the nodes that share its kernel.
+    let machine: Int
+    let namespace: String
     var lastNumber: Int32 = 100
 }
 
@@ -51,13 +54,17 @@ final class Cluster: @unchecked Sendable {
     init(_ world: World, _ setup: NodesSetup) {
         (self.world, self.setup) = (world, setup)
         for (index, node) in setup.nodes.enumerated() {
+            let isContainer = node.isContainer == true
             nodes.append(
                 ClusterNode(
                     name: "node\(index)",
                     wallOffset: .seconds(node.wallOffset),
                     uptime: .seconds(node.uptime),
                     speed: node.speed,
-                    bootIDPath: VirtualDisk.bootIDPath + "-\(index)"
+                    bootIDPath: VirtualDisk.bootIDPath + "-\(index)",
+                    machine: isContainer ? 0 : index,
+                    // Outside of containers it has the same number everywhere.
+                    namespace: isContainer ? "402653\(2_000 + index)" : "4026531836"
                 )
             )
             writeBootID(index)
@@ -66,8 +73,12 @@ final class Cluster: @unchecked Sendable {
         virtual_files_set_network(true, isLocal)
     }
 
+    func bootID(_ node: Int) -> String {
+        "boot-\(nodes[node].boots)-of-machine\(nodes[node].machine)"
+    }
+
     private func writeBootID(_ node: Int) {
-        let text = "boot-\(nodes[node].boots)-of-\(nodes[node].name)\n"
+        let text = bootID(node) + "\n"
         world.disk.unseen {
             let path = [UInt8](nodes[node].bootIDPath.utf8)
             _ = DiskEdits.write(path, [UInt8](text.utf8), truncates: true)
@@ -142,7 +153,7 @@ final class Cluster: @unchecked Sendable {
         let time = wallTime(process.node)
         virtual_files_set_process(
             process.disk,
-            UInt32(process.node + 1),
+            UInt32(nodes[process.node].machine + 1),
             process.isDead,
             time.seconds,
             Int64(time.nanoseconds)
@@ -167,16 +178,20 @@ final class Cluster: @unchecked Sendable {
         virtual_files_end_process(process.disk, false, 0)
     }
 
+    /// A machine goes down and comes back, with all nodes that are on it.
     func reboot(_ node: Int, seed: UInt64) {
-        world.trace("\(nodes[node].name) goes down")
-        for process in processes where process.node == node {
-            kill(process, losesMemory: true, seed: seed &+ UInt64(process.number))
+        let machine = nodes[node].machine
+        for node in nodes.indices where nodes[node].machine == machine {
+            world.trace("\(nodes[node].name) goes down")
+            for process in processes where process.node == node {
+                kill(process, losesMemory: true, seed: seed &+ UInt64(process.number))
+            }
+            nodes[node].boots += 1
+            // Its clock begins anew.
+            nodes[node].uptime = .zero - elapsed * nodes[node].speed / 1_000
+            nodes[node].lastNumber = 100
+            writeBootID(node)
         }
-        nodes[node].boots += 1
-        // Its clock begins anew.
-        nodes[node].uptime = .zero - elapsed * nodes[node].speed / 1_000
-        nodes[node].lastNumber = 100
-        writeBootID(node)
     }
 
     // MARK: - Going on

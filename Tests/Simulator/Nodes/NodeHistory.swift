@@ -75,6 +75,11 @@ struct NodeHistory {
             )
         }
         var setup = NodesSetup(nodes: nodes)
+        if generator.oneIn(3) {
+            for index in nodes.indices.dropFirst() where !generator.oneIn(3) {
+                setup.nodes[index].isContainer = true
+            }
+        }
         setup.locks = generator.pick(NodesSetup.Locks.allCases)
         setup.shards = 2 + generator.below(5)
         setup.callsBetween = generator.pick([0, 3, 8, 8, 30])

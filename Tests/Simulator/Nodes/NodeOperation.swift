@@ -8,6 +8,9 @@ struct NodesSetup: Codable, Hashable, Sendable {
         var uptime: Int64
         /// Its seconds in a thousand of the world's.
         var speed = 1_000
+        /// It is a container on the machine of the first one: they share the kernel with its boot
+        /// and locks, and see no processes of each other.
+        var isContainer: Bool?
     }
 
     /// Which locks of the kernel there are.

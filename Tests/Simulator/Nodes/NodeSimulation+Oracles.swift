@@ -126,7 +126,7 @@ extension NodeSimulation {
         let node = cluster.nodes[process.node]
         return !record.isFree && record.process.host == node.name
             && record.process.number == process.number
-            && record.process.boot == "boot-\(node.boots)-of-\(node.name)"
+            && record.process.boot == cluster.bootID(process.node)
     }
 
     /// A request that changes an object is sent by a process that holds a lease.

@@ -169,9 +169,12 @@ extension NodeSimulation {
         case .reboot(let node, let seed):
             let node = node % setup.nodes.count
             world.statistics.crash("of a node", isPowerCut: true)
-            let dead = cluster.processes.filter { $0.node == node }
+            let machine = cluster.nodes[node].machine
+            let dead = cluster.processes.filter { cluster.nodes[$0.node].machine == machine }
             cluster.reboot(node, seed: seed)
-            absentNames[node] = nil
+            for node in cluster.nodes.indices where cluster.nodes[node].machine == machine {
+                absentNames[node] = nil
+            }
             for process in dead { died(process) }
         case .setClock(let node, let seconds):
             cluster.nodes[node % setup.nodes.count].wallOffset += .seconds(seconds)

@@ -203,8 +203,7 @@ final class NodeSimulation: @unchecked Sendable {
             ),
             processes: LeaseHost.Processes(
                 hostName: cluster.nodes[node].name,
-                // As in containers: the same everywhere.
-                namespace: "4026531836",
+                namespace: cluster.nodes[node].namespace,
                 number: process.number,
                 start: { cluster.exists($0, on: node) ? "\($0)" : nil }
             ),
