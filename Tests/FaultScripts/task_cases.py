@@ -171,20 +171,40 @@ def _(place):
 def _(place):
     tree = {key: content(9, 1) for key in cut_mirror(place, each=1)}
     first = held_task(place, "before")
+    for key, text in tree.items():
+        if key != "0/f0":
+            place.put(key, text)
     tasks = [Running(place, "pull", "--delete", "--shard", f"{number}/4", "--round", "one")
              for number in (1, 2, 3)]
     # The rules of the round are read in the shard that the first one has.
     time.sleep(0.5)
-    place.faults()
-    place.in_step(first.finish())
-    for key, text in tree.items():
-        place.put(key, text)
+    # Releases the first one, and holds what the others begin as soon as it has ended.
     place.faults(place.fault("GetObject", {"hold": True}))
+    place.in_step(first.finish())
+    place.put("0/f0", tree["0/f0"])
     tasks.append(Running(place, "pull", "--delete", "--shard", "0/4", "--round", "one"))
-    until(lambda: held(place) == 4, "a request of each task", 10)
+    until(lambda: held(place) == 4, "a request of each task", 30)
     place.faults()
     for running in tasks:
-        place.in_step(running.finish())
+        result = place.in_step(running.finish())
+        said = [line["message"] for line in result.all("warning")]
+        expect(not any("another run holds" in text for text in said), f"said: {said}")
+    ended(place, "one", 0)
+    equal(place.tree(), tree, "the tree")
+
+
+@case("F231", "a task waits a few seconds for a shard that another run is about to release")
+def _(place):
+    tree = {**cut_mirror(place), "0/f0": content(0, 1)}
+    first = held_task(place, "one")
+    second = Running(place, "pull", "--delete", "--shard", "0/4", "--round", "one")
+    # Its options are compared, and the shard is tried.
+    time.sleep(0.5)
+    place.faults()
+    place.in_step(first.finish())
+    place.in_step(second.finish())
+    for number in (1, 2, 3):
+        done(place, f"{number}/4", "one")
     ended(place, "one", 0)
     equal(place.tree(), tree, "the tree")
 

@@ -34,10 +34,11 @@ extension ShardedRun {
             )
         }
         guard missing.isEmpty else {
+            let (verb, noun) = missing.count == 1 ? ("has", "shard") : ("have", "shards")
             return holdBack(
-                "\(missing.count) of \(cutting.count) shards have no result of round "
-                    + "'\(round.name)' (\(Self.listed(missing))); nothing was deleted. Run them"
-                    + " again, and then finish"
+                "\(missing.count) of \(cutting.count) shards \(verb) no result of round "
+                    + "'\(round.name)' (\(noun) \(Self.listed(missing))); nothing was deleted. Run "
+                    + "the round's tasks again, and then finish"
             )
         }
         let results = found.compactMap { $0 }

@@ -24,18 +24,30 @@ extension ShardedRun {
     }
 
     private static let rulesTimeout = Duration.seconds(30)
+    /// After which a user may wonder.
+    private static let quietTime = Duration.seconds(5)
 
     /// The same by one of many tasks that begin at once: the first to do it begins the round, and
     /// then works on the shard that the others wait for.
     private func acceptRules(of round: String) async throws {
-        let end = settings.environment.monotonic() + Self.rulesTimeout
+        let start = settings.environment.monotonic()
+        var isSaid = false
         while try Round.read(round, in: directory) == nil {
             do {
                 return try await acceptRules(nil)
-            } catch let error as SyncError
-                where error.code == .locked && settings.environment.monotonic() < end
-            {
-                continue
+            } catch let error as SyncError where error.code == .locked {
+                let waited = settings.environment.monotonic() - start
+                guard waited < Self.rulesTimeout else { throw error }
+                if !isSaid, waited >= Self.quietTime {
+                    emit(
+                        .warning(
+                            message: "waiting for the beginning of round '\(round)': "
+                                + error.message
+                        )
+                    )
+                    isSaid = true
+                }
+                try await settings.environment.sleep(Self.lockInterval)
             }
         }
     }
@@ -90,8 +102,8 @@ extension ShardedRun {
         var settings = settings
         settings.shard = shard(number, nil, whole: whole, nil)
         var options = options
-        // Another task may be doing the same.
-        if whole == nil { options.lockTimeout = .seconds(1) }
+        // Another task may be doing the same; who calls this tries again.
+        if whole == nil { options.lockTimeout = .zero }
         let session = try await MirrorSession.open(
             settings,
             options,

@@ -106,28 +106,42 @@ final class ShardedRun: Sendable {
         }
     }
 
+    /// How often a shard that another process holds is tried again, and for how long: one that
+    /// begins the round, or ends, holds it only for a moment.
+    static let lockInterval = Duration.milliseconds(250)
+    private static let lockPatience = Duration.seconds(3)
+
     /// Does shards of a round; those that it is done with already are passed over.
     ///
     /// - Throws: What ended a shard's run. A shard that another process works on is left to that,
-    ///   and said at the end.
+    ///   and said at the end, if it is still so some seconds after all others are done.
     func run(_ numbers: [Int], _ round: Round, whole: DirectoryLock?) async throws {
-        var busy: SyncError?
-        for number in numbers {
-            try Task.checkCancellation()
-            if let result = try ShardResult.read(cutting.folder(number), in: directory),
-                result.isOf(round), result.isComplete
-            {
-                continue
+        var left = numbers
+        var end: Duration?
+        while true {
+            var busy: (numbers: [Int], reason: SyncError)?
+            for number in left {
+                try Task.checkCancellation()
+                if let result = try ShardResult.read(cutting.folder(number), in: directory),
+                    result.isOf(round), result.isComplete
+                {
+                    continue
+                }
+                do throws(SyncError) {
+                    try await run(number, round, whole: whole)
+                } catch {
+                    guard error.code == .locked, whole == nil else { throw error }
+                    busy = ((busy?.numbers ?? []) + [number], busy?.reason ?? error)
+                }
+                if summary.reachedLimit != nil { return }
             }
-            do throws(SyncError) {
-                try await run(number, round, whole: whole)
-            } catch {
-                guard error.code == .locked, whole == nil else { throw error }
-                busy = busy ?? error
-            }
-            if summary.reachedLimit != nil { return }
+            guard let busy else { return }
+            let now = settings.environment.monotonic()
+            let last = end ?? now + Self.lockPatience
+            guard now < last else { throw busy.reason }
+            (left, end) = (busy.numbers, last)
+            try await settings.environment.sleep(Self.lockInterval)
         }
-        if let busy { throw busy }
     }
 
     private func run(
