@@ -74,15 +74,18 @@ class Test:
 
     def received(self, key):
         """Bytes of an object that were fetched, by any task."""
+        return self.moved("GetObject", "m/" + key, "bytes_sent")
+
+    def moved(self, operation, key, direction):
         with open(self.at("requests")) as file:
             requests = [json.loads(line) for line in file]
-        return sum(each["bytes_sent"] for each in requests
-                   if each["operation"] == "GetObject" and each["key"] == "m/" + key)
+        return sum(each[direction] for each in requests
+                   if each["operation"] == operation and each["key"] == key)
 
-    def submit(self, round, tasks=4, options="--delete"):
-        words = [SUBMIT, self.at("mirror"), str(tasks), "3", round]
+    def submit(self, round, tasks=4, options="--delete", mirror="mirror", direction="pull"):
+        words = [SUBMIT, self.at(mirror), str(tasks), "3", round]
         environment = dict(
-            self.environment, SLURM_CONF=self.cluster.conf, OPTIONS=options,
+            self.environment, SLURM_CONF=self.cluster.conf, OPTIONS=options, DIRECTION=direction,
             SBATCH_OPTIONS="--output=%s/%%A_%%a.out" % self.at("log"))
         done = subprocess.run(words, env=environment, text=True, cwd=self.folder,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -93,10 +96,10 @@ class Test:
         return "\n".join(open(self.at("log", name), errors="replace").read()
                          for name in sorted(os.listdir(self.at("log"))))
 
-    def finished(self, round):
-        return os.path.exists(self.at("mirror/.osssync/rounds", round, "finished"))
+    def finished(self, round, mirror="mirror"):
+        return os.path.exists(self.at(mirror, ".osssync/rounds", round, "finished"))
 
-    def is_same(self):
+    def is_same(self, first="source", second="mirror"):
         def files(name):
             found = {}
             for path, folders, names in os.walk(self.at(name)):
@@ -105,9 +108,9 @@ class Test:
                     whole = os.path.join(path, each)
                     found[os.path.relpath(whole, self.at(name))] = whole
             return found
-        source, mirror = files("source"), files("mirror")
-        return source.keys() == mirror.keys() and all(
-            filecmp.cmp(source[name], mirror[name], shallow=False) for name in source)
+        left, right = files(first), files(second)
+        return left.keys() == right.keys() and all(
+            filecmp.cmp(left[name], right[name], shallow=False) for name in left)
 
     def status(self):
         lines = self.osssync("status", "--json", "mirror").stdout.splitlines()
@@ -299,6 +302,52 @@ class Test:
         self.check("finish with that option deletes", end.returncode == 0 and self.is_same()
                    and self.finished("five"))
 
+    def pushed(self):
+        """A new directory that an array sends, with a node that dies."""
+        os.makedirs(self.at("sent"))
+        for index in range(400):
+            with open(self.at("sent", "f%03d" % index), "wb") as file:
+                file.write(b"%d" % index)
+        with open(self.at("sent/large"), "wb") as file:
+            file.write(os.urandom(LARGE))
+        cut = self.osssync("shard", "--count", "16", "sent", "oss://bucket/sent")
+        self.check("a new directory is cut by its files",
+                   cut.returncode == 0 and "'sent' now has" in cut.stdout)
+        self.submit("one", options="--delete --bwlimit 8M", mirror="sent", direction="push")
+        sent = self.at("sent/large")
+        process, node = wait_until(lambda: self.holder(sent), "the node that sends the file")
+        wait_until(lambda: self.uploaded() > LARGE // 4, "a quarter of the file")
+        self.cluster.kill_node(node, process)
+        self.cluster.wait_for_all(240)
+        self.check("another node sends the rest, and the round is finished",
+                   self.finished("one", "sent") and self.is_pulled("sent"))
+        again = self.uploaded() - LARGE
+        self.check("no more is sent again than the parts that were on their way",
+                   again <= MOST_AGAIN)
+        print("   %.1f MiB were sent again" % (again / 2 ** 20), flush=True)
+        self.cluster.bring_back(node)
+
+    def uploaded(self):
+        return self.moved("UploadPart", "sent/large", "bytes_received")
+
+    def is_pulled(self, mirror):
+        """True if a new directory that is pulled has the files of the one that was pushed."""
+        shutil.rmtree(self.at("pulled"), ignore_errors=True)
+        pulled = self.osssync("pull", "-q", "pulled", "oss://bucket/" + mirror)
+        return pulled.returncode == 0 and self.is_same(mirror, "pulled")
+
+    def refused_push(self):
+        for index in range(400):
+            os.remove(self.at("sent", "f%03d" % index))
+        self.submit("two", mirror="sent", direction="push")
+        self.cluster.wait_for_all()
+        refusal = re.search(r"400 deletions were held back: .* --max-delete 400\.", self.output())
+        self.check("a push of most deletions is refused, with the option that allows it",
+                   refusal and not self.finished("two", "sent") and not self.is_pulled("sent"))
+        end = self.osssync("finish", "--round", "two", "--max-delete", "400", "sent")
+        self.check("finish with that option deletes the objects", end.returncode == 0
+                   and self.finished("two", "sent") and self.is_pulled("sent"))
+
     def run(self):
         os.makedirs(self.at("log"))
         self.cluster = Cluster(self.at("slurm"))
@@ -306,7 +355,7 @@ class Test:
             self.cluster.start()
             for case in (self.first_round, self.deletions, self.older_round, self.killed_node,
                          self.two_nodes_alive, self.two_nodes_without_locks, self.missing_shard,
-                         self.refused_deletion):
+                         self.refused_deletion, self.pushed, self.refused_push):
                 began = time.monotonic()
                 case()
                 print("   %.1f s" % (time.monotonic() - began), flush=True)
