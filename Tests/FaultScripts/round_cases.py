@@ -24,7 +24,8 @@ def _(place):
     equal((early.status, early.count("shards_missing"), early.count("deleted")), (1, ["2"], 0),
           f"the end before all tasks have ended: {early}")
     held_back = early.count("deletions_held_back")
-    expect("1 of 4 shards" in held_back and "'one' (shard 2)" in held_back, f"what it says: {held_back}")
+    expect("1 of 4 shards" in held_back and "'one' (shard 2)" in held_back,
+           f"what it says: {held_back}")
     equal(place.tree(), tree, "the tree before all tasks have ended")
     shown = place.start("finish", place.directory, "--round", "one")
     expect("nothing to do" not in shown.output and ": nothing was done\n" in shown.output
