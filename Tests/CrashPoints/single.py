@@ -256,6 +256,10 @@ ALL = [
     dataclasses.replace(GET, name="replacing-get", arguments=[*GET.arguments, "--force"],
                         prepare=old_film),
     dataclasses.replace(GET, name="resumed-get", prepare=half_film),
+    # One request brings all ranges: more streams may lose more, and it may be all of so little.
+    dataclasses.replace(GET, name="long-get", waste=None,
+                        arguments=["get", "OBJECT", "FILE", "--part-size", "256K", "-j", "16",
+                                   *AT]),
     PUT,
     dataclasses.replace(PUT, name="resumed-put", prepare=half_upload),
     dataclasses.replace(DOWNLOAD, name="moved-download", prepare=film_of_app, moves=True,

@@ -60,6 +60,7 @@ func sink(
     offset: Int64 = 0,
     interval: Int64 = 1 << 20,
     maximum: Int64 = 1 << 30,
+    rangeLength: Int64 = .max,
     onCheckpoint: @escaping @Sendable (Int64, CRC64) -> Void = { _, _ in },
     onProgress: @escaping @Sendable (Int) -> Void = { _ in }
 ) -> FileSink {
@@ -70,6 +71,7 @@ func sink(
         initialChecksum: CRC64(),
         checkpointInterval: interval,
         maximumUnacknowledged: maximum,
+        rangeLength: rangeLength,
         onCheckpoint: onCheckpoint,
         // The file lives as long as its sink.
         onProgress: { count in withExtendedLifetime(file) { onProgress(count) } }

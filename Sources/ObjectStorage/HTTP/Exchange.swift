@@ -151,6 +151,7 @@ extension Exchange {
         case .paused:
             isPaused = true
             return .paused
+        case .enough: stopsEarly = true
         case .tooLong: fail(.bodyTooLong)
         case .failed(let errno): fail(.localIO(errno: errno, call: "pwrite"))
         }

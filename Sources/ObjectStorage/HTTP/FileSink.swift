@@ -15,13 +15,18 @@ internal import Darwin
 package final class FileSink: Sendable {
     package let descriptor: Int32
     package let fileOffset: Int64
-    package let expectedLength: Int64
     private let checkpointInterval: Int64
+    private let rangeLength: Int64
     private let maximumUnacknowledged: Int64
     private let onCheckpoint: @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
     private let onProgress: @Sendable (_ newBytes: Int) -> Void
 
     private struct State {
+        /// How many bytes are wanted.
+        var wanted: Int64
+        var isShortened = false
+        /// Received bytes, with those of the buffer that is being received.
+        var arrived: Int64 = 0
         var received: Int64 = 0
         /// Bytes that came after those and are not written yet.
         var staged = 0
@@ -34,6 +39,10 @@ package final class FileSink: Sendable {
         var isPaused = false
         /// Set to end reception when nothing more has arrived.
         var endsWhenDry = false
+
+        init(_ wanted: Int64, _ checksum: CRC64) {
+            (self.wanted, self.checksum) = (wanted, checksum)
+        }
     }
     private let state: Mutex<State>
     /// Touched by the feeding thread only.
@@ -41,10 +50,14 @@ package final class FileSink: Sendable {
     /// What was received, for a sink that writes nothing.
     private let held: HeldBody?
 
+    /// Files are written up to multiples of this offset.
+    package static let blockSize = Int64(WriteStage.blockSize)
+
     /// Makes a sink that has received nothing; sizes are in bytes.
     ///
     /// Both closures are called on the transport's thread and must not block: `onCheckpoint` after
-    /// each interval, before a pause, and at the end or the failure of each attempt.
+    /// each interval, at the end of each range of `rangeLength`, which is a multiple of
+    /// ``blockSize``, before a pause, and at the end or the failure of each attempt.
     package init(
         descriptor: Int32,
         fileOffset: Int64,
@@ -52,6 +65,7 @@ package final class FileSink: Sendable {
         initialChecksum: CRC64,
         checkpointInterval: Int64,
         maximumUnacknowledged: Int64,
+        rangeLength: Int64 = .max,
         onCheckpoint: @escaping @Sendable (_ received: Int64, _ checksum: CRC64) -> Void,
         onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
     ) {
@@ -60,14 +74,18 @@ package final class FileSink: Sendable {
             checkpointInterval > 0 && maximumUnacknowledged > 0,
             "a sink takes at least one byte at a time"
         )
+        precondition(
+            rangeLength == .max || (rangeLength + fileOffset) % Self.blockSize == 0,
+            "a range ends where a block does"
+        )
         self.descriptor = descriptor
         self.fileOffset = fileOffset
-        self.expectedLength = expectedLength
         self.checkpointInterval = checkpointInterval
+        self.rangeLength = rangeLength
         self.maximumUnacknowledged = maximumUnacknowledged
         self.onCheckpoint = onCheckpoint
         self.onProgress = onProgress
-        state = Mutex(State(checksum: initialChecksum))
+        state = Mutex(State(expectedLength, initialChecksum))
         stage = WriteStage(descriptor: descriptor)
         held = nil
     }
@@ -82,12 +100,12 @@ package final class FileSink: Sendable {
         precondition((0...Int64(64 << 20)).contains(length), "what is held is small")
         descriptor = -1
         fileOffset = 0
-        expectedLength = length
         checkpointInterval = .max
+        rangeLength = .max
         maximumUnacknowledged = .max
         onCheckpoint = { _, _ in }
         self.onProgress = onProgress
-        state = Mutex(State(checksum: CRC64()))
+        state = Mutex(State(length, CRC64()))
         stage = WriteStage(descriptor: -1)
         held = HeldBody(capacity: Int(length))
     }
@@ -99,6 +117,9 @@ package final class FileSink: Sendable {
         let bytes = unsafe held?.received ?? UnsafeRawBufferPointer(start: nil, count: 0)
         return try unsafe body(bytes.bytes)
     }
+
+    /// Bytes that the sink receives in all; fewer after ``shorten()``.
+    package var expectedLength: Int64 { state.withLock { $0.wanted } }
 
     /// Bytes written by this sink so far, over all attempts.
     package var received: Int64 { state.withLock { $0.received } }
@@ -115,6 +136,21 @@ package final class FileSink: Sendable {
             return state.resume
         }
         resume?()
+    }
+
+    /// Ends reception after the range that is being received, which closes the connection.
+    ///
+    /// - Returns: By how many bytes the sink is shorter now.
+    package func shorten() -> Int64 {
+        state.withLock { state in
+            // At least one more byte comes, with which the exchange ends.
+            let (ranges, overflow) = (state.arrived / rangeLength + 1)
+                .multipliedReportingOverflow(by: rangeLength)
+            guard !overflow, ranges < state.wanted else { return 0 }
+            defer { state.wanted = ranges }
+            state.isShortened = true
+            return state.wanted - ranges
+        }
     }
 
     /// Ends the exchange that feeds the sink, as if its task was cancelled, once it has all that
@@ -146,6 +182,8 @@ extension FileSink {
         case written
         /// Nothing of it was taken; `resume` is called when it can be.
         case paused
+        /// All that is wanted of a longer body was taken.
+        case enough
         case tooLong
         case failed(errno: Int32)
     }
@@ -178,39 +216,51 @@ extension FileSink {
             let staysFull = state.withLock { $0.isPaused }
             if staysFull { return .paused }
         }
-        let start = state.withLock(\.received)
+        let (start, missing, isShortened) = state.withLock { state in
+            let missing = state.wanted - state.received - Int64(state.staged)
+            state.arrived = state.wanted - max(0, missing - Int64(buffer.count))
+            return (state.received, missing, state.isShortened)
+        }
+        let isEnough = isShortened && Int64(buffer.count) > missing
+        guard isEnough || Int64(buffer.count) <= missing else { return .tooLong }
+        let wanted = isEnough ? Int(missing) : buffer.count
+        let buffer = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(wanted))
         if let held {
-            guard Int64(buffer.count) <= expectedLength - start else { return .tooLong }
             unsafe held.append(buffer)
             unsafe account(for: buffer)
-            onProgress(buffer.count)
-            return .written
-        }
-        let missing = expectedLength - start - Int64(stage.count)
-        guard Int64(buffer.count) <= missing else { return .tooLong }
-        if stage.count == 0, Int64(buffer.count) == missing {
-            // The whole of a small body, or the end of a large one: nothing to gather.
-            if let errno = unsafe stage.write(buffer, at: fileOffset + start) {
-                return .failed(errno: errno)
-            }
-            unsafe account(for: buffer)
-        } else {
-            var rest = unsafe buffer
-            while unsafe !rest.isEmpty {
-                let position = fileOffset + state.withLock(\.received)
-                let taken = unsafe stage.append(rest, at: position)
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
-                state.withLock { $0.staged = stage.count }
-                if stage.isFull || Int64(stage.count) == expectedLength - position + fileOffset,
-                    let errno = flush()
-                {
-                    return .failed(errno: errno)
-                }
-            }
+        } else if let errno = unsafe write(buffer, from: start, missing) {
+            return .failed(errno: errno)
         }
         onProgress(buffer.count)
         report(force: false)
-        return .written
+        return isEnough ? .enough : .written
+    }
+
+    /// Writes or gathers `buffer`; the error of a call that failed.
+    private func write(
+        _ buffer: UnsafeRawBufferPointer,
+        from start: Int64,
+        _ missing: Int64
+    ) -> Int32? {
+        let end = start + Int64(stage.count) + missing
+        let isOfOneRange = start / rangeLength == (end - 1) / rangeLength
+        if stage.count == 0, Int64(buffer.count) == missing, isOfOneRange {
+            // The whole of a small body, or the end of a large one: nothing to gather.
+            if let errno = unsafe stage.write(buffer, at: fileOffset + start) { return errno }
+            unsafe account(for: buffer)
+            return nil
+        }
+        var rest = unsafe buffer
+        while unsafe !rest.isEmpty {
+            let received = state.withLock(\.received)
+            let taken = unsafe stage.append(rest, at: fileOffset + received)
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+            state.withLock { $0.staged = stage.count }
+            if stage.isFull || Int64(stage.count) == end - received, let errno = flush() {
+                return errno
+            }
+        }
+        return nil
     }
 
     /// The exchange has ended, well or not: what is there is written and reported, and nothing is
@@ -242,10 +292,12 @@ extension FileSink {
     }
 
     private func account(for bytes: UnsafeRawBufferPointer) {
-        state.withLock { state in
+        let received = state.withLock { state in
             unsafe state.checksum.update(bytes)
             state.received += Int64(bytes.count)
+            return state.received
         }
+        if received % rangeLength == 0 { report(force: true) }
     }
 
     private func report(force: Bool) {

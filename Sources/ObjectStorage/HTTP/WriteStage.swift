@@ -10,7 +10,7 @@ internal import Darwin
 /// thread that feeds a sink, from the beginning of an exchange to its end; exchanges of one sink
 /// follow each other with a lock in between.
 @safe final class WriteStage: @unchecked Sendable {
-    private static let blockSize = 256 << 10
+    static let blockSize = 256 << 10
     private static let alignment = 4_096
 
     private let descriptor: Int32

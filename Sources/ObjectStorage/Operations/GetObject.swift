@@ -186,7 +186,10 @@ final class Download: Sendable {
         current.withLock { $0 = nil }
         let received = sink.received
         let known = first.withLock { $0 }
-        var range = request.range?.dropping(received)
+        // The sink may want less by now than was asked for at first.
+        var range = request.range.map {
+            ByteRange(offset: $0.offset + received, length: remaining)
+        }
         if request.range == nil, received > 0 {
             range = ByteRange(offset: received, length: remaining)
         }

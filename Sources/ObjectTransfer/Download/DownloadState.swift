@@ -269,8 +269,7 @@ extension DownloadState {
     /// Ranges of `rangeSize`, or larger ones so that there are at most 10,000; none for no bytes.
     static func cut(_ size: Int64, rangeSize: Int64) -> [RangeProgress] {
         guard size > 0 else { return [] }
-        // Written so that no size can overflow: a server may say any number.
-        let length = max(rangeSize, (size - 1) / 10_000 + 1)
+        let length = rangeLength(size, rangeSize: rangeSize)
         let count = Int((size - 1) / length) + 1
         return (0..<count).map { index in
             let offset = Int64(index) * length
@@ -279,6 +278,12 @@ extension DownloadState {
                 range: ByteRange(offset: offset, length: min(length, size - offset))
             )
         }
+    }
+
+    /// The length of every range but the last.
+    static func rangeLength(_ size: Int64, rangeSize: Int64) -> Int64 {
+        // Written so that no size can overflow: a server may say any number.
+        max(rangeSize, (size - 1) / 10_000 + 1)
     }
 
     /// True if the ranges are those of an object of `size` bytes, in order and without gaps.

@@ -132,6 +132,8 @@ extension Downloader {
             )
             transfer.startOver(size: object.size)
         }
+        // What came for an earlier partial file is not in this one.
+        if earlier != nil || attempt.body != nil { leading?.release() }
         attempt.object = object
         attempt.metadata = nil
         attempt.proving = Proving()

@@ -44,9 +44,7 @@ extension Downloader {
         {
             return resumed
         }
-        let limits = context.limits
-        let streams = max(1, Int64(limits.streamsPerFile) / 2)
-        let length = min(context.partSize, limits.maximumUncheckpointed * streams)
+        let length = context.limits.firstRequestLength(rangeSize: context.partSize)
         switch await open(key, context, length: length, downloader) {
         case .ended(let result): return try result.get()
         case .empty:
@@ -95,6 +93,7 @@ extension Downloader {
         await withTaskGroup(of: RangeEnd.self) { group in
             defer { group.cancelAll() }
             let opening = ObjectOpening()
+            let start = context.environment.monotonic()
             group.addTask {
                 let request = ObjectOpening.request(context.objectKey(key), length: length)
                 await opening.send(request, to: context.store)
@@ -107,6 +106,18 @@ extension Downloader {
                     var downloader = downloader(object.size)
                     downloader.opening = opening
                     downloader.isInOneGo = opened.ignoresRanges || object.etag.isWeak
+                    downloader.leading =
+                        downloader.isInOneGo
+                        ? nil
+                        : LeadingRanges(
+                            opened.range,
+                            of: opened.metadata,
+                            rangeSize: DownloadState.rangeLength(
+                                object.size,
+                                rangeSize: context.partSize
+                            ),
+                            answeredIn: context.environment.monotonic() - start
+                        )
                     guard !downloader.isInOneGo || opened.range.length == object.size else {
                         return .unnamed
                     }

@@ -5,14 +5,17 @@ internal import SyncModel
 extension Downloader {
     /// Fetches what remains of `range`, checkpointing on the way.
     ///
-    /// No request asks for more than a kill may cost: what the system has received for a process
-    /// that is gone comes again, and on a fast line that is megabytes.
+    /// No request but the first asks for more than a kill may cost: what the system has received
+    /// for a process that is gone comes again, and on a fast line that is megabytes.
     func fetch(
         _ range: RangeProgress,
         of object: PinnedObject,
         into file: OpenFile,
         checkpointing partialName: String?
     ) async -> RangeEnd {
+        if let end = await leadingEnd(range, of: object, into: file, checkpointing: partialName) {
+            return end
+        }
         var progress = range
         while true {
             let rest = progress.remaining
@@ -48,15 +51,13 @@ extension Downloader {
     }
 
     /// What one request asks for at most, in bytes.
-    ///
-    /// A kill costs what it may cost for each stream. The request that opened the object may ask
-    /// for half of that. Streams for which the object has no range are not there, and leave their
-    /// part to the others.
     private func requestLength(_ object: PinnedObject) -> Int64 {
-        let most = context.limits.maximumUncheckpointed
-        guard gate != nil else { return most }
-        let others = max(1, (object.size - 1) / context.partSize)
-        return most * max(1, Int64(context.limits.streamsPerFile) / 2 / others)
+        guard gate != nil else { return context.limits.maximumUncheckpointed }
+        return context.limits.requestLength(
+            rangeCount: (object.size - 1) / context.partSize + 1,
+            rangeSize: context.partSize,
+            isFirstUnderWay: opening?.hasNotEnded ?? false
+        )
     }
 
     /// Fetches `piece`, with which the missing rest of the range begins.
@@ -69,27 +70,14 @@ extension Downloader {
         _ opening: ObjectOpening?
     ) async -> RangeEnd {
         let checkpoints = ConflatedValue<RangeProgress>()
-        let (transfer, gate) = (transfer, gate)
-        let never = Int64.max
-        let hasCheckpoint = partialName != nil
-        let sink = FileSink(
-            descriptor: file.descriptor,
-            fileOffset: piece.offset,
-            expectedLength: piece.length,
-            initialChecksum: range.checksum,
-            checkpointInterval: hasCheckpoint ? context.limits.checkpointInterval : never,
-            maximumUnacknowledged: hasCheckpoint ? context.limits.maximumUncheckpointed : never,
-            onCheckpoint: { received, checksum in
-                var progress = range
-                progress.received += received
-                progress.checksum = checksum
-                checkpoints.offer(progress)
-            },
-            onProgress: { bytes in
-                transfer.add(bytes)
-                gate?.receive(bytes)
-            }
-        )
+        let sink = sink(piece, of: range, file, isRecorded: partialName != nil) {
+            received,
+            checksum in
+            var progress = range
+            progress.received += received
+            progress.checksum = checksum
+            checkpoints.offer(progress)
+        }
         if let gate, !gate.begin(sink) {
             // The others go on until little is under way; then all of them end together.
             await gate.untilDrained()
@@ -107,7 +95,34 @@ extension Downloader {
         return end
     }
 
-    private func get(
+    /// Makes a sink for `piece` of the file, with which the missing rest of `range` begins.
+    func sink(
+        _ piece: ByteRange,
+        of range: RangeProgress,
+        _ file: OpenFile,
+        isRecorded: Bool,
+        rangeLength: Int64 = .max,
+        onCheckpoint: @escaping @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
+    ) -> FileSink {
+        let (transfer, gate) = (transfer, gate)
+        let never = Int64.max
+        return FileSink(
+            descriptor: file.descriptor,
+            fileOffset: piece.offset,
+            expectedLength: piece.length,
+            initialChecksum: range.checksum,
+            checkpointInterval: isRecorded ? context.limits.checkpointInterval : never,
+            maximumUnacknowledged: isRecorded ? context.limits.maximumUncheckpointed : never,
+            rangeLength: rangeLength,
+            onCheckpoint: onCheckpoint,
+            onProgress: { bytes in
+                transfer.add(bytes)
+                gate?.receive(bytes)
+            }
+        )
+    }
+
+    func get(
         _ piece: ByteRange,
         of range: RangeProgress,
         _ object: PinnedObject,
@@ -186,11 +201,10 @@ extension Downloader {
         _ partialName: String?
     ) async -> ItemFailure? {
         var failure: ItemFailure?
-        while var progress = await checkpoints.next() {
+        while let progress = await checkpoints.next() {
             guard let partialName else { continue }
-            progress.bootID = context.directory.bootID
-            do {
-                try await context.records.saveRange(key, progress, partialName: partialName)
+            do throws(ItemFailure) {
+                try await save(progress, partialName)
             } catch {
                 failure = error
             }
@@ -198,5 +212,11 @@ extension Downloader {
             sink.acknowledge(upTo: progress.received - range.received)
         }
         return failure
+    }
+
+    func save(_ progress: RangeProgress, _ partialName: String) async throws(ItemFailure) {
+        var progress = progress
+        progress.bootID = context.directory.bootID
+        try await context.records.saveRange(key, progress, partialName: partialName)
     }
 }

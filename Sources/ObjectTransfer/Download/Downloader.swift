@@ -43,6 +43,8 @@ package struct Downloader: Sendable {
     var gate: PauseGate?
     /// The request that found the object, whose answer brings its first bytes.
     var opening: ObjectOpening?
+    /// The ranges that its answer brings, if there are several.
+    var leading: LeadingRanges?
     /// True where nothing but the whole object can be asked for, which cannot be resumed.
     var isInOneGo = false
 

@@ -13,6 +13,7 @@ final class ObjectOpening: Sendable {
     private let heads = ConflatedValue<OpenedObject>()
     private let sinks = ConflatedValue<FileSink>()
     private let outcomes = ConflatedValue<Outcome>()
+    private let isUnderWay = Atomic<Bool>(true)
     /// What the answer brings until a range takes it.
     private let unclaimed = Mutex<ByteRange?>(nil)
 
@@ -43,6 +44,7 @@ final class ObjectOpening: Sendable {
         } catch {
             outcome = .failure(error)
         }
+        isUnderWay.store(false, ordering: .releasing)
         outcomes.offer(outcome)
         heads.finish()
         outcomes.finish()
@@ -55,14 +57,21 @@ final class ObjectOpening: Sendable {
         throw StorageError(kind: .cancelled, operation: "GetObject")
     }
 
+    /// True until the request has ended.
+    var hasNotEnded: Bool { isUnderWay.load(ordering: .acquiring) }
+
     /// The bytes that the answer brings, if `rest` begins with them, and none has claimed them.
+    ///
+    /// An answer that brings more than `rest` is ended.
     func claim(_ rest: ByteRange) -> ByteRange? {
-        unclaimed.withLock { range in
-            guard let found = range, found.offset == rest.offset, found.length <= rest.length
-            else { return nil }
+        let claimed = unclaimed.withLock { range in
+            guard let found = range, found.offset == rest.offset else { return ByteRange?.none }
             range = nil
             return found
         }
+        guard let claimed, claimed.length > rest.length else { return claimed }
+        sinks.finish()
+        return nil
     }
 
     /// Lets the body come and returns when it has.

@@ -107,10 +107,19 @@ extension PauseGate {
 
     /// A request ended; what has not come yet never will.
     func end(_ sink: FileSink) {
-        let missing = sink.expectedLength - sink.received
         change { state in
             guard state.sinks.removeValue(forKey: ObjectIdentifier(sink)) != nil else { return }
-            state.outstanding -= missing
+            state.outstanding -= sink.expectedLength - sink.received
+        }
+    }
+
+    /// Shortens a request that has not ended; false if it stays as it is.
+    func shorten(_ sink: FileSink) -> Bool {
+        state.withLock { state in
+            guard state.sinks[ObjectIdentifier(sink)] != nil else { return false }
+            let removed = sink.shorten()
+            state.outstanding -= removed
+            return removed > 0
         }
     }
 }

@@ -55,6 +55,7 @@ package struct SingleTransfer: Sendable {
     func context(_ store: any ObjectStore, _ directory: MirrorDirectory) -> TransferContext {
         var limits = TransferLimits.standard
         limits.streamsPerFile = streams
+        limits.maximumUnread = ReceiveBuffer.maximum
         let environment = environment
         return TransferContext(
             store: LimitedStore(store, limiter),
