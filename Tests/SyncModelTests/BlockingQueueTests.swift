@@ -117,4 +117,40 @@ struct BlockingQueueTests {
             #expect(results.first == true)
         }
     }
+
+    /// Work that holds a token, says that it has begun, and waits.
+    private static func work(
+        _ token: Token,
+        _ began: AsyncStream<Void>.Continuation,
+        _ end: DispatchSemaphore
+    ) -> @Sendable () -> Void {
+        {
+            withExtendedLifetime(token) {
+                began.finish()
+                end.wait()
+            }
+        }
+    }
+
+    /// Its thread continues with others, and may never be without work.
+    @Test func `what the first piece of work holds is released while the next one runs`() async {
+        let queue = BlockingQueue(label: "test", width: 1, threads: .system)
+        let (first, last) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (firstBegan, beginFirst) = AsyncStream.makeStream(of: Void.self)
+        let (secondBegan, beginSecond) = AsyncStream.makeStream(of: Void.self)
+        let watching = Task {
+            let watched = Watched()
+            await queue.run(Self.work(watched.makeToken(), beginFirst, first))
+            return watched
+        }
+        for await _ in firstBegan {}
+        async let second: Void = queue.run(Self.work(Token(), beginSecond, last))
+        while queue.waitingCount < 1 { await Task.yield() }
+        first.signal()
+        let watched = await watching.value
+        for await _ in secondBegan {}
+        #expect(watched.isReleased)
+        last.signal()
+        await second
+    }
 }

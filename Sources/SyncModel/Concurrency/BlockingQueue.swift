@@ -46,29 +46,18 @@ package final class BlockingQueue: Sendable {
     }
 
     private func submit(_ job: @escaping @Sendable () -> Void) {
-        let next: (@Sendable () -> Void)? = state.withLock { state in
+        let needsThread = state.withLock { state in
             let isBehind = state.waitingCount >= backlog * state.running
-            guard state.running < width, isBehind else {
-                state.waiting.append(job)
-                return nil
-            }
-            state.running += 1
-            // What came first begins first.
-            guard state.waitingCount > 0 else { return job }
             state.waiting.append(job)
-            return state.first()
+            guard state.running < width, isBehind else { return false }
+            state.running += 1
+            return true
         }
-        if let next { start(next) }
-    }
-
-    private func start(_ job: @escaping @Sendable () -> Void) {
+        guard needsThread else { return }
+        // The thread continues with the next job, instead of handing it to another one. It gets
+        // none to begin with: that would be kept until the last one has ended.
         begin {
-            var next: (@Sendable () -> Void)? = job
-            // The thread continues with the next job, instead of handing it to another one.
-            while let job = next {
-                job()
-                next = self.state.withLock { $0.takeNext() }
-            }
+            while let job = self.state.withLock({ $0.takeNext() }) { job() }
         }
     }
 }
@@ -84,11 +73,6 @@ extension BlockingQueue.State {
             running -= 1
             return nil
         }
-        return first()
-    }
-
-    /// The job that has waited longest; there is one.
-    fileprivate mutating func first() -> @Sendable () -> Void {
         // What it holds, such as the bytes that it has written, must not stay until others go.
         guard let job = waiting[head].take() else { preconditionFailure("work begins once") }
         head += 1
