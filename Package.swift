@@ -176,15 +176,18 @@ let package = Package(
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
         tests("LocalStorageTests", ["LocalStorage", "LeaseExploration", "SyncTestSupport"]),
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
-        tests("ObjectTransferTests", ["ObjectTransfer", "SyncTestSupport"]),
+        tests(
+            "ObjectTransferTests",
+            ["ObjectTransfer", "ObjectStorage", "StoreFixture", "SyncTestSupport"]
+        ),
         tests(
             "SyncEngineTests",
-            ["SyncEngine", "ObjectTransfer", "StorageServer", "SyncTestSupport"]
+            ["SyncEngine", "ObjectTransfer", "StorageServer", "StoreFixture", "SyncTestSupport"]
         ),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
         .target(
             name: "StoreFixture",
-            dependencies: ["OSSTransfer", "StorageServer"],
+            dependencies: ["OSSTransfer", "ObjectStorage", "StorageServer", "SyncModel"],
             path: "Tests/StoreFixture",
             swiftSettings: swiftSettings
         ),
