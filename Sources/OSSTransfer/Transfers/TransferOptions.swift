@@ -53,7 +53,8 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// All requests together ask for at most 4 MiB for each of them, the first one for half of
     /// that: a process that is killed loses no more. A smaller object has fewer requests, and these
-    /// are larger.
+    /// are larger. Where the system's receive buffer is known, on Linux with libcurl, the first
+    /// request asks for several ranges, and the others begin with these if it is slow.
     public var streams = 16
     /// What a pause may cost, in bytes that are fetched again: 1 MiB, and at least 64 KiB.
     ///
