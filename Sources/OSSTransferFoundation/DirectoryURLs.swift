@@ -35,7 +35,7 @@ extension TransferManager {
     ///
     /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
     public func add(
-        _ identifier: String,
+        _ id: String,
         kind: TransferJob.Kind,
         file: URL,
         context: String = "",
@@ -44,7 +44,7 @@ extension TransferManager {
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try await add(
-            identifier,
+            id,
             kind: kind,
             path: try localPath(of: file),
             context: context,

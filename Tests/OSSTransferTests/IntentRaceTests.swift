@@ -135,8 +135,8 @@ struct IntentRaceTests {
 
 extension TransferManager {
     /// True once a pause was asked for, or came too late.
-    fileprivate func isPausing(_ identifier: String) -> Bool {
-        let entry = entries[ObjectKey(identifier)]
+    fileprivate func isPausing(_ id: String) -> Bool {
+        let entry = entries[ObjectKey(id)]
         return entry?.wanted == .paused || entry?.transfer.state == .finished
     }
 }

@@ -10,34 +10,34 @@ let raceRounds = ProcessInfo.processInfo.environment["OSSSYNC_RACES"].flatMap(In
 final class Listener: TransferListener {
     let calls = Mutex<[String: [String]]>([:])
 
-    private func note(_ identifier: String, _ call: String) {
+    private func note(_ id: String, _ call: String) {
         calls.withLock { calls in
-            if calls[identifier]?.last != call { calls[identifier, default: []].append(call) }
+            if calls[id]?.last != call { calls[id, default: []].append(call) }
         }
     }
 
-    func hasHeard(_ identifier: String, _ call: String) -> Bool {
-        calls.withLock { $0[identifier]?.contains(call) ?? false }
+    func hasHeard(_ id: String, _ call: String) -> Bool {
+        calls.withLock { $0[id]?.contains(call) ?? false }
     }
 
     /// Returns when this call has come last.
-    func untilTold(_ identifier: String, _ call: String) async {
-        while calls.withLock({ $0[identifier]?.last }) != call { await Task.yield() }
+    func untilTold(_ id: String, _ call: String) async {
+        while calls.withLock({ $0[id]?.last }) != call { await Task.yield() }
     }
 
-    func transfer(_ identifier: String, didProgress progress: TransferProgress) {
-        note(identifier, "progress")
+    func transfer(_ id: String, didProgress progress: TransferProgress) {
+        note(id, "progress")
     }
 
-    func transferDidPause(_ identifier: String) { note(identifier, "paused") }
-    func transferDidCancel(_ identifier: String) { note(identifier, "cancelled") }
+    func transferDidPause(_ id: String) { note(id, "paused") }
+    func transferDidCancel(_ id: String) { note(id, "cancelled") }
 
-    func transfer(_ identifier: String, didFinishWith result: TransferResult) {
-        note(identifier, "finished")
+    func transfer(_ id: String, didFinishWith result: TransferResult) {
+        note(id, "finished")
     }
 
-    func transfer(_ identifier: String, didFailWith error: SyncError) {
-        note(identifier, error.code == .notFound ? "failed notFound" : "failed")
+    func transfer(_ id: String, didFailWith error: SyncError) {
+        note(id, error.code == .notFound ? "failed notFound" : "failed")
     }
 }
 
@@ -53,7 +53,7 @@ final class Questions: Sendable {
 }
 
 extension StoreFixture {
-    /// A manager whose transfers are downloads by signed URLs: each identifier is the object's key
+    /// A manager whose transfers are downloads by signed URLs: each ID is the object's key
     /// and the file's name.
     func manager(
         limit: Int = 3,

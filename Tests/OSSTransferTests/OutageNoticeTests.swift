@@ -85,7 +85,7 @@ struct OutageNoticeTests {
     private struct Listener: TransferListener {
         let waits: Waits
 
-        func transfer(_ identifier: String, didReceive notice: TransferNotice) {
+        func transfer(_ id: String, didReceive notice: TransferNotice) {
             waits.add(notice)
         }
     }

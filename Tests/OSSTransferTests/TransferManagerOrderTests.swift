@@ -184,7 +184,7 @@ struct TransferManagerOrderTests {
         }
         manager = nil
         var told: [String] = []
-        while let event = await events.next() { told.append(event.identifier) }
+        while let event = await events.next() { told.append(event.id) }
         #expect(told == (44..<300).map { "n\($0)" })
     }
 }

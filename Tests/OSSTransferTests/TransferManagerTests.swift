@@ -135,7 +135,7 @@ struct TransferManagerTests {
         try await manager?.runUntilIdle()
         manager = nil
         var told: [String: [TransferEvent]] = [:]
-        while let event = await events.next() { told[event.identifier, default: []].append(event) }
+        while let event = await events.next() { told[event.id, default: []].append(event) }
         #expect(told.keys.sorted() == Self.names)
         for events in told.values {
             #expect(events.count == 2)

@@ -165,7 +165,7 @@ struct TransferQueueTests {
         let isReleased = DispatchSemaphore(value: 0)
         let hasBegun = Atomic(false)
 
-        func transfer(_ identifier: String, didFailWith error: SyncError) {
+        func transfer(_ id: String, didFailWith error: SyncError) {
             hasBegun.store(true, ordering: .relaxed)
             isReleased.wait()
         }

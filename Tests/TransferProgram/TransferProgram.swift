@@ -6,7 +6,7 @@ import Synchronization
 private final class Failures: TransferListener {
     let last = Mutex<SyncError?>(nil)
 
-    func transfer(_ identifier: String, didFailWith error: SyncError) {
+    func transfer(_ id: String, didFailWith error: SyncError) {
         last.withLock { $0 = error }
     }
 }

@@ -45,12 +45,12 @@ struct TransferQueue: Sendable {
 
 /// What the app shows of one transfer.
 struct Row: TransferListener {
-    func transfer(_ identifier: String, didReceive notice: TransferNotice) {
-        if case .waiting = notice { print("\(identifier): waiting for the network") }
+    func transfer(_ id: String, didReceive notice: TransferNotice) {
+        if case .waiting = notice { print("\(id): waiting for the network") }
     }
 
-    func transfer(_ identifier: String, didFailWith error: SyncError) {
-        print("\(identifier): \(error.message)")
+    func transfer(_ id: String, didFailWith error: SyncError) {
+        print("\(id): \(error.message)")
     }
 }
 

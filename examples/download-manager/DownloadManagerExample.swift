@@ -36,9 +36,9 @@ struct DownloadManagerExample {
             group.addTask {
                 for await event in events {
                     guard case .progress(let progress) = event.kind,
-                        progress.completedBytes > 0, paused.contains(event.identifier[...])
+                        progress.completedBytes > 0, paused.contains(event.id[...])
                     else { continue }
-                    try await manager.pause(event.identifier)
+                    try await manager.pause(event.id)
                 }
             }
             // The events go on as long as there is a manager.
@@ -53,8 +53,8 @@ struct DownloadManagerExample {
 
     /// Says why a transfer failed.
     struct Failures: TransferListener {
-        func transfer(_ identifier: String, didFailWith error: SyncError) {
-            print("\(identifier): \(error.message)")
+        func transfer(_ id: String, didFailWith error: SyncError) {
+            print("\(id): \(error.message)")
         }
     }
 

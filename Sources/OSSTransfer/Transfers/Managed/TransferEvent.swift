@@ -22,7 +22,7 @@ public struct TransferEvent: Sendable {
     }
 
     /// The transfer, as the app calls it.
-    public let identifier: String
+    public let id: String
     /// What happened.
     public let kind: Kind
 }
@@ -31,8 +31,8 @@ public struct TransferEvent: Sendable {
 ///
 /// ```swift
 /// struct Row: TransferListener {
-///     func transfer(_ identifier: String, didProgress progress: TransferProgress) { … }
-///     func transfer(_ identifier: String, didFailWith error: SyncError) { … }
+///     func transfer(_ id: String, didProgress progress: TransferProgress) { … }
+///     func transfer(_ id: String, didFailWith error: SyncError) { … }
 /// }
 /// ```
 ///
@@ -41,44 +41,44 @@ public struct TransferEvent: Sendable {
 /// latest. Each call may be left out: by default it does nothing.
 public protocol TransferListener: Sendable {
     /// The transfer has come so far.
-    func transfer(_ identifier: String, didProgress progress: TransferProgress)
+    func transfer(_ id: String, didProgress progress: TransferProgress)
     /// Something happened to the transfer that is no failure, such as a wait for a connection.
-    func transfer(_ identifier: String, didReceive notice: TransferNotice)
+    func transfer(_ id: String, didReceive notice: TransferNotice)
     /// The transfer was paused and can be resumed.
-    func transferDidPause(_ identifier: String)
+    func transferDidPause(_ id: String)
     /// The transfer was given up.
-    func transferDidCancel(_ identifier: String)
+    func transferDidCancel(_ id: String)
     /// The transfer is done.
-    func transfer(_ identifier: String, didFinishWith result: TransferResult)
+    func transfer(_ id: String, didFinishWith result: TransferResult)
     /// The transfer ended with an error; it can be resumed.
-    func transfer(_ identifier: String, didFailWith error: SyncError)
+    func transfer(_ id: String, didFailWith error: SyncError)
 }
 
 extension TransferListener {
     /// Does nothing.
-    public func transfer(_ identifier: String, didProgress progress: TransferProgress) {}
+    public func transfer(_ id: String, didProgress progress: TransferProgress) {}
     /// Does nothing.
-    public func transfer(_ identifier: String, didReceive notice: TransferNotice) {}
+    public func transfer(_ id: String, didReceive notice: TransferNotice) {}
     /// Does nothing.
-    public func transferDidPause(_ identifier: String) {}
+    public func transferDidPause(_ id: String) {}
     /// Does nothing.
-    public func transferDidCancel(_ identifier: String) {}
+    public func transferDidCancel(_ id: String) {}
     /// Does nothing.
-    public func transfer(_ identifier: String, didFinishWith result: TransferResult) {}
+    public func transfer(_ id: String, didFinishWith result: TransferResult) {}
     /// Does nothing.
-    public func transfer(_ identifier: String, didFailWith error: SyncError) {}
+    public func transfer(_ id: String, didFailWith error: SyncError) {}
 }
 
 extension TransferEvent {
     func notify(_ listener: any TransferListener) {
         switch kind {
         case .started: break
-        case .notice(let notice): listener.transfer(identifier, didReceive: notice)
-        case .progress(let progress): listener.transfer(identifier, didProgress: progress)
-        case .paused: listener.transferDidPause(identifier)
-        case .cancelled: listener.transferDidCancel(identifier)
-        case .finished(let result): listener.transfer(identifier, didFinishWith: result)
-        case .failed(let error): listener.transfer(identifier, didFailWith: error)
+        case .notice(let notice): listener.transfer(id, didReceive: notice)
+        case .progress(let progress): listener.transfer(id, didProgress: progress)
+        case .paused: listener.transferDidPause(id)
+        case .cancelled: listener.transferDidCancel(id)
+        case .finished(let result): listener.transfer(id, didFinishWith: result)
+        case .failed(let error): listener.transfer(id, didFailWith: error)
         }
     }
 }

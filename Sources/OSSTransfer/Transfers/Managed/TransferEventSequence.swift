@@ -68,9 +68,9 @@ final class EventBroadcaster: Sendable {
     }
 
     /// The transfer was removed; its latest events are still delivered.
-    func forget(_ identifier: String) {
+    func forget(_ id: String) {
         for subscriber in state.withLock({ $0.subscribers }) {
-            subscriber.buffer?.forget(identifier)
+            subscriber.buffer?.forget(id)
         }
     }
 
@@ -103,7 +103,7 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate struct Subject: Hashable {
-        let identifier: ObjectKey
+        let id: ObjectKey
         let topic: Topic
     }
 
@@ -118,7 +118,7 @@ final class EventBuffer: Sendable {
         var order: [(number: Int, subject: Subject)] = []
         var lastNumber = 0
         /// Transfers that are gone, each with the number of the last event before.
-        var departed: [(identifier: ObjectKey, number: Int)] = []
+        var departed: [(id: ObjectKey, number: Int)] = []
         var isOver = false
     }
 
@@ -132,8 +132,8 @@ final class EventBuffer: Sendable {
         change { $0.put(event) }
     }
 
-    func forget(_ identifier: String) {
-        state.withLock { $0.forget(ObjectKey(identifier), keeping: Self.longestMemory) }
+    func forget(_ id: String) {
+        state.withLock { $0.forget(ObjectKey(id), keeping: Self.longestMemory) }
     }
 
     func end() {
@@ -160,7 +160,7 @@ final class EventBuffer: Sendable {
 extension EventBuffer.State {
     fileprivate mutating func put(_ event: TransferEvent) {
         let subject = EventBuffer.Subject(
-            identifier: ObjectKey(event.identifier),
+            id: ObjectKey(event.id),
             topic: EventBuffer.Topic(event.kind)
         )
         lastNumber += 1
@@ -185,13 +185,13 @@ extension EventBuffer.State {
         return event
     }
 
-    fileprivate mutating func forget(_ identifier: ObjectKey, keeping limit: Int) {
-        departed.append((identifier, lastNumber))
+    fileprivate mutating func forget(_ id: ObjectKey, keeping limit: Int) {
+        departed.append((id, lastNumber))
         guard departed.count > limit else { return }
         let oldest = departed.removeFirst()
         for topic in EventBuffer.Topic.allCases {
-            let subject = EventBuffer.Subject(identifier: oldest.identifier, topic: topic)
-            // Events of a newer transfer with the same identifier are kept.
+            let subject = EventBuffer.Subject(id: oldest.id, topic: topic)
+            // Events of a newer transfer with the same id are kept.
             if let note = notes[subject], note.number <= oldest.number { notes[subject] = nil }
         }
     }
@@ -205,7 +205,7 @@ extension TransferEvent {
         }
         let step = new.stepBytes.addingReportingOverflow(old.stepBytes).partialValue
         return TransferEvent(
-            identifier: identifier,
+            id: id,
             kind: .progress(
                 TransferProgress(
                     stepBytes: step,

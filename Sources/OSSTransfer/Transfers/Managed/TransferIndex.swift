@@ -5,7 +5,7 @@ internal import SyncModel
 
 /// What a ``TransferManager`` knows of a transfer.
 public struct ManagedTransfer: Sendable, Hashable, Identifiable {
-    /// The app's own name for it, its identifier in all calls.
+    /// The app's own name for it, its ID in all calls.
     public let id: String
     /// Whether it is a download or an upload.
     public let kind: TransferJob.Kind
@@ -82,8 +82,8 @@ final class TransferIndex: Sendable {
         return try? RecordPlace.relative(path, to: base)
     }
 
-    func remove(_ identifier: String) throws(LocalError) {
-        try directory.remove(Self.name(identifier))
+    func remove(_ id: String) throws(LocalError) {
+        try directory.remove(Self.name(id))
     }
 
     /// Deletes what an unfinished transfer left on this machine.
@@ -100,8 +100,8 @@ final class TransferIndex: Sendable {
         RecordPlace.name(of: transfer.id, isDownload: transfer.kind == .download)
     }
 
-    private static func name(_ identifier: String) -> String {
-        RecordName.digest(identifier) + suffix
+    private static func name(_ id: String) -> String {
+        RecordName.digest(id) + suffix
     }
 }
 
@@ -129,14 +129,14 @@ extension ManagedTransfer {
 
     /// Nil if it is not what ``json(number:below:)`` makes.
     fileprivate init?(_ json: JSONText, _ base: String?) {
-        guard let identifier = json["identifier"]?.content,
+        guard let id = json["identifier"]?.content,
             let kind = json["kind"]?.content.flatMap(TransferJob.Kind.init),
             let path = json["path"]?.content,
             let state = json["state"]?.content.flatMap(TransferState.init(recordName:)),
             let completed = json["completed"]?.decimal
         else { return nil }
         self.init(
-            id: identifier,
+            id: id,
             kind: kind,
             path: Self.path(path, below: json["below_base"]?.content, base),
             context: json["context"]?.content ?? "",

@@ -65,7 +65,7 @@ public struct TransferJob: Sendable {
 
     /// The transfer itself, with its record in `directory`.
     func work(
-        _ identifier: String,
+        _ id: String,
         directory: String,
         base: String?,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
@@ -73,7 +73,7 @@ public struct TransferJob: Sendable {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
-            options.identity = identifier
+            options.identity = id
             options.base = options.base ?? base
             options.keepsRecord = true
             return .download(
@@ -86,7 +86,7 @@ public struct TransferJob: Sendable {
             )
         case .upload(let target, var options):
             options.recordDirectory = directory
-            options.identity = identifier
+            options.identity = id
             options.keepsRecord = true
             return .upload(
                 try ResumableUpload(

@@ -3,41 +3,41 @@ internal import ObjectTransfer
 internal import SyncModel
 
 extension TransferManager {
-    private static let longestIdentifier = 1_024
+    private static let longestID = 1_024
     private static let longestContext = 64 << 10
 
     /// Adds a transfer, which runs once it is started.
     ///
     /// - Parameters:
-    ///   - identifier: The app's own name for it, which is stored in the directory and shown in
+    ///   - id: The app's own name for it, which is stored in the directory and shown in
     ///     messages: not a secret. Identifiers are compared by their bytes.
     ///   - job: What it moves; nil asks the provider.
     ///   - priority: Of those that wait, one with a higher priority starts first.
     ///   - networks: The networks over which it may run; see ``networkChanged(to:)``.
     ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
-    /// - Throws: `SyncError`: `alreadyExists` if there is one of this identifier that has not
-    ///   finished, or one that downloads to the same file; `configuration` for an identifier that
+    /// - Throws: `SyncError`: `alreadyExists` if there is one of this ID that has not
+    ///   finished, or one that downloads to the same file; `configuration` for an ID that
     ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
     ///   what the provider throws.
     public func add(
-        _ identifier: String,
+        _ id: String,
         job: TransferJob? = nil,
         priority: Int = 0,
         networks: NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
-        try Self.check(identifier)
+        try Self.check(id)
         // Before the provider is asked.
-        try requireFree(identifier)
+        try requireFree(id)
         let known: TransferJob
         if let job {
             known = job
         } else {
-            known = try await answer(to: identifier)
+            known = try await answer(to: id)
         }
         let transfer = ManagedTransfer(
-            id: identifier,
+            id: id,
             kind: known.kind,
             path: known.path,
             context: "",
@@ -51,7 +51,7 @@ extension TransferManager {
     /// moves is asked of the provider when it runs.
     ///
     /// - Parameters:
-    ///   - identifier: As in ``add(_:job:priority:networks:listener:)``.
+    ///   - id: As in ``add(_:job:priority:networks:listener:)``.
     ///   - kind: Whether it is a download or an upload; the provider must return the same.
     ///   - path: The file's path.
     ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
@@ -62,7 +62,7 @@ extension TransferManager {
     /// - Throws: `SyncError` as ``add(_:job:priority:networks:listener:)``, but nothing of the
     ///   provider; `configuration` also for a context that is too long.
     public func add(
-        _ identifier: String,
+        _ id: String,
         kind: TransferJob.Kind,
         path: String,
         context: String = "",
@@ -70,7 +70,7 @@ extension TransferManager {
         networks: NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
-        try Self.check(identifier)
+        try Self.check(id)
         guard context.utf8.count <= Self.longestContext else {
             throw SyncError(
                 code: .configuration,
@@ -78,7 +78,7 @@ extension TransferManager {
             )
         }
         let transfer = ManagedTransfer(
-            id: identifier,
+            id: id,
             kind: kind,
             path: path,
             context: context,
@@ -88,11 +88,11 @@ extension TransferManager {
         try await add(transfer, nil, listener, isAsked: true)
     }
 
-    private static func check(_ identifier: String) throws(SyncError) {
-        guard (1...longestIdentifier).contains(identifier.utf8.count) else {
+    private static func check(_ id: String) throws(SyncError) {
+        guard (1...longestID).contains(id.utf8.count) else {
             throw SyncError(
                 code: .configuration,
-                message: "an identifier has 1 to \(longestIdentifier) bytes"
+                message: "an ID has 1 to \(longestID) bytes"
             )
         }
     }
@@ -103,20 +103,20 @@ extension TransferManager {
         _ listener: (any TransferListener)?,
         isAsked: Bool
     ) async throws(SyncError) {
-        let identifier = transfer.id
-        let id = try requireFree(identifier)
-        arriving.insert(id)
-        defer { arriving.remove(id) }
+        let id = transfer.id
+        let key = try requireFree(id)
+        arriving.insert(key)
+        defer { arriving.remove(key) }
         let file = await file(of: transfer.kind, transfer.path)
         if let file {
-            guard hasNoOther(file, but: id) else {
+            guard hasNoOther(file, but: key) else {
                 throw SyncError(
                     code: .alreadyExists,
-                    message: "'\(displayText(identifier))': another transfer downloads to "
+                    message: "'\(displayText(id))': another transfer downloads to "
                         + "'\(displayText(transfer.path))'"
                 )
             }
-            files[file] = id
+            files[file] = key
         }
         lastNumber += 1
         let entry = Entry(
@@ -129,29 +129,29 @@ extension TransferManager {
         )
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
-        entries[id] = entry
+        entries[key] = entry
     }
 
     /// - Throws: `alreadyExists` if there is one that has not finished, or is being added.
     @discardableResult
-    private func requireFree(_ identifier: String) throws(SyncError) -> ObjectKey {
-        let id = ObjectKey(identifier)
+    private func requireFree(_ id: String) throws(SyncError) -> ObjectKey {
+        let key = ObjectKey(id)
         let isFree =
-            entries[id].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
-        guard isFree, !arriving.contains(id) else {
+            entries[key].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
+        guard isFree, !arriving.contains(key) else {
             throw SyncError(
                 code: .alreadyExists,
-                message: "'\(displayText(identifier))': this transfer already exists"
+                message: "'\(displayText(id))': this transfer already exists"
             )
         }
-        return id
+        return key
     }
 
     /// Notes where a transfer downloads to by now; nil for an upload.
-    func owns(_ file: String?, _ id: ObjectKey) {
-        if let old = entries[id]?.file, old != file, files[old] == id { files[old] = nil }
-        entries[id]?.file = file
-        if let file, hasNoOther(file, but: id) { files[file] = id }
+    func owns(_ file: String?, _ key: ObjectKey) {
+        if let old = entries[key]?.file, old != file, files[old] == key { files[old] = nil }
+        entries[key]?.file = file
+        if let file, hasNoOther(file, but: key) { files[file] = key }
     }
 
     /// The one path of a download's file; nil for an upload, and where there is no such directory.
@@ -161,24 +161,24 @@ extension TransferManager {
     }
 
     /// True if no other unfinished transfer downloads to the file.
-    private func hasNoOther(_ file: String, but id: ObjectKey) -> Bool {
-        guard let other = files[file], other != id else { return true }
+    private func hasNoOther(_ file: String, but key: ObjectKey) -> Bool {
+        guard let other = files[file], other != key else { return true }
         guard let entry = entries[other] else { return !arriving.contains(other) }
         return entry.transfer.state == .finished
     }
 
     /// The provider's answer, which an app waits for.
-    private func answer(to identifier: String) async throws(SyncError) -> TransferJob {
-        guard let job = try await ask(identifier, AbandonableCall()) else { throw .interrupted }
+    private func answer(to id: String) async throws(SyncError) -> TransferJob {
+        guard let job = try await ask(id, AbandonableCall()) else { throw .interrupted }
         return job
     }
 
     /// Replaces the listener of a transfer, also of a running one; nil removes it.
     public func setListener(
         _ listener: (any TransferListener)?,
-        for identifier: String
+        for id: String
     ) throws(SyncError) {
-        let id = try known(identifier)
-        entries[id]?.mailbox.setListener(listener)
+        let key = try known(id)
+        entries[key]?.mailbox.setListener(listener)
     }
 }

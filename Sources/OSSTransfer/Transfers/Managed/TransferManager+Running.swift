@@ -47,13 +47,13 @@ extension TransferManager {
                 suitsNetwork($0) || entries[$0]?.transfer.state == .cancelled
             }
             if let place {
-                let id = queue.remove(at: place)
-                switch entries[id]?.transfer.state {
-                case .waiting: entries[id]?.transfer.state = .running
+                let key = queue.remove(at: place)
+                switch entries[key]?.transfer.state {
+                case .waiting: entries[key]?.transfer.state = .running
                 case .cancelled: break
                 default: continue
                 }
-                return id
+                return key
             }
             let isIdle = !entries.values.contains { $0.transfer.state == .running }
             if untilIdle, isIdle { return nil }
@@ -73,47 +73,47 @@ extension TransferManager {
     }
 
     /// Runs a transfer to its end, or until it is stopped.
-    private func perform(_ id: ObjectKey) async {
-        guard let entry = entries[id] else { return }
-        guard entry.transfer.state == .running else { return await continueCancelling(id) }
+    private func perform(_ key: ObjectKey) async {
+        guard let entry = entries[key] else { return }
+        guard entry.transfer.state == .running else { return await continueCancelling(key) }
         var ending = Ending.stopped
         do throws(SyncError) {
             // It may be paused while the provider is asked.
-            if let work = try await work(id, of: entry.transfer.id),
-                entries[id]?.wanted == .running, suitsNetwork(id), !Task.isCancelled
+            if let work = try await work(key, of: entry.transfer.id),
+                entries[key]?.wanted == .running, suitsNetwork(key), !Task.isCancelled
             {
-                entries[id]?.work = work
+                entries[key]?.work = work
                 work.start()
-                notify(.started, id)
-                if let result = try await follow(work, id) { ending = .finished(result) }
+                notify(.started, key)
+                if let result = try await follow(work, key) { ending = .finished(result) }
             }
         } catch {
             ending = Task.isCancelled ? .stopped : .failed(error)
         }
-        await settle(id, ending)
+        await settle(key, ending)
     }
 
     /// Carries out what an earlier process was asked for and did not finish.
-    private func continueCancelling(_ id: ObjectKey) async {
-        guard let entry = entries[id], !entry.isLeaving else { return }
-        entries[id]?.wanted = .cancelled
+    private func continueCancelling(_ key: ObjectKey) async {
+        guard let entry = entries[key], !entry.isLeaving else { return }
+        entries[key]?.wanted = .cancelled
         do throws(SyncError) {
-            try await finishCancelling(id)
+            try await finishCancelling(key)
         } catch {
             // The next process tries again, and the app can forget it.
-            entries[id]?.wanted = .nothing
-            notify(.failed(error), id)
+            entries[key]?.wanted = .nothing
+            notify(.failed(error), key)
         }
     }
 
     /// Reports progress while it runs.
     private func follow(
         _ work: ManagedWork,
-        _ id: ObjectKey
+        _ key: ObjectKey
     ) async throws(SyncError) -> TransferResult? {
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await progress in work.progress { await self.notify(.progress(progress), id) }
+                for await progress in work.progress { await self.notify(.progress(progress), key) }
             }
             let result: Result<TransferResult?, SyncError>
             do throws(SyncError) {
@@ -127,22 +127,22 @@ extension TransferManager {
         return try result.get()
     }
 
-    private func settle(_ id: ObjectKey, _ ending: Ending) async {
+    private func settle(_ key: ObjectKey, _ ending: Ending) async {
         var (wanted, transfer, kind) = (
             Wanted.nothing, ManagedTransfer?.none, TransferEvent.Kind?.none
         )
         // It counts as running until the end is recorded and reported, so that nothing starts it in
         // between. What is asked for in between takes effect.
         repeat {
-            guard let entry = entries[id] else { return }
+            guard let entry = entries[key] else { return }
             wanted = entry.wanted
             let settled = settled(entry, ending)
             (transfer, kind) = settled
             await note(settled.transfer, entry)
-        } while entries[id]?.wanted != wanted
-            || entries[id]?.transfer.priority != transfer?.priority
-            || entries[id]?.transfer.networks != transfer?.networks
-        guard var entry = entries[id], let transfer else { return }
+        } while entries[key]?.wanted != wanted
+            || entries[key]?.transfer.priority != transfer?.priority
+            || entries[key]?.transfer.networks != transfer?.networks
+        guard var entry = entries[key], let transfer else { return }
         entry.transfer = transfer
         switch ending {
         case .finished: (entry.job, entry.wanted) = (nil, entry.isLeaving ? wanted : .nothing)
@@ -154,9 +154,9 @@ extension TransferManager {
         }
         let waiters = entry.waiters
         (entry.work, entry.waiters) = (nil, [])
-        entries[id] = entry
-        if transfer.state == .waiting { queueUp(id, beforeEqual: true) }
-        if let kind { notify(kind, id) }
+        entries[key] = entry
+        if transfer.state == .waiting { queueUp(key, beforeEqual: true) }
+        if let kind { notify(kind, key) }
         for waiter in waiters { waiter.resume() }
         signal.raise()
     }
@@ -203,33 +203,33 @@ extension TransferManager {
     /// The transfer itself, made anew: it finds what there is in its record.
     ///
     /// Nil if it was stopped while the provider was asked.
-    func work(_ id: ObjectKey, of identifier: String) async throws(SyncError) -> ManagedWork? {
+    func work(_ key: ObjectKey, of id: String) async throws(SyncError) -> ManagedWork? {
         let job: TransferJob
-        if let known = entries[id]?.job {
+        if let known = entries[key]?.job {
             job = known
         } else {
             let question = AbandonableCall<TransferJob>()
-            entries[id]?.question = question
-            defer { entries[id]?.question = nil }
-            guard let answer = try await ask(identifier, question) else { return nil }
+            entries[key]?.question = question
+            defer { entries[key]?.question = nil }
+            guard let answer = try await ask(id, question) else { return nil }
             job = answer
-            entries[id]?.isAsked = true
+            entries[key]?.isAsked = true
         }
-        guard entries[id]?.transfer.kind == job.kind else {
+        guard entries[key]?.transfer.kind == job.kind else {
             throw SyncError(
                 code: .configuration,
-                message: "'\(displayText(identifier))': the provider returned a transfer of the "
+                message: "'\(displayText(id))': the provider returned a transfer of the "
                     + "other kind, \(job.kind)"
             )
         }
-        entries[id]?.job = job
+        entries[key]?.job = job
         // The app's container may have moved.
-        entries[id]?.transfer.path = job.path
-        owns(await file(of: job.kind, job.path), id)
-        let (broadcaster, index, mailbox) = (broadcaster, index, entries[id]?.mailbox)
+        entries[key]?.transfer.path = job.path
+        owns(await file(of: job.kind, job.path), key)
+        let (broadcaster, index, mailbox) = (broadcaster, index, entries[key]?.mailbox)
         let base = await disk.run { index.base(above: job.path) }
-        return try job.work(identifier, directory: directory, base: base) { notice in
-            let event = TransferEvent(identifier: identifier, kind: .notice(notice))
+        return try job.work(id, directory: directory, base: base) { notice in
+            let event = TransferEvent(id: id, kind: .notice(notice))
             broadcaster.post(event)
             mailbox?.post(event)
         }
@@ -237,14 +237,14 @@ extension TransferManager {
 
     /// Asks the provider, for as long as it may take; nil if the wait was ended before.
     func ask(
-        _ identifier: String,
+        _ id: String,
         _ question: AbandonableCall<TransferJob>
     ) async throws(SyncError) -> TransferJob? {
         let provider = provider
         let ending = await question.run(limit: providerLimit, sleep: environment.sleep) {
-            try await provider(identifier)
+            try await provider(id)
         }
-        let name = "'\(displayText(identifier))'"
+        let name = "'\(displayText(id))'"
         switch ending {
         case .returned(.success(let job)): return job
         case .returned(.failure(let error as SyncError)): throw error
@@ -252,13 +252,13 @@ extension TransferManager {
             let text = displayText(String(describing: error))
             throw SyncError(
                 code: .credentials,
-                message: "\(name): the provider returned no transfer for this identifier: \(text)",
+                message: "\(name): the provider returned no transfer for this ID: \(text)",
                 underlying: error
             )
         case .timedOut:
             throw SyncError(
                 code: .credentials,
-                message: "\(name): the provider returned no transfer for this identifier within "
+                message: "\(name): the provider returned no transfer for this ID within "
                     + "\(providerLimit); resume the transfer to ask again"
             )
         case .abandoned: return nil

@@ -10,50 +10,51 @@ extension TransferManager {
     ///
     /// - Throws: `SyncError`: `notFound`, `locked` if it is being cancelled; `localState` if it
     ///   can't be written down, and then it is not started.
-    public func start(_ identifier: String) async throws(SyncError) {
-        let id = try known(identifier)
-        guard let entry = entries[id], !entry.isLeaving else { throw leaving(identifier) }
+    public func start(_ id: String) async throws(SyncError) {
+        let key = try known(id)
+        guard let entry = entries[key], !entry.isLeaving else { throw leaving(id) }
         switch entry.transfer.state {
         case .waiting, .finished: return
         case .running where entry.wanted == .running: return
         case .running, .ready, .paused, .failed, .cancelled: break
         }
-        entries[id]?.wanted = .running
-        entries[id]?.transfer.pauseReason = nil
+        entries[key]?.wanted = .running
+        entries[key]?.transfer.pauseReason = nil
         do throws(SyncError) {
-            try await save(id)
+            try await save(key)
         } catch {
             // A later call that was written down counts.
-            if entries[id]?.wanted == .running, entries[id]?.transfer.state == entry.transfer.state
+            if entries[key]?.wanted == .running,
+                entries[key]?.transfer.state == entry.transfer.state
             {
-                entries[id]?.wanted = entry.wanted
+                entries[key]?.wanted = entry.wanted
             }
             throw error
         }
-        takeTurn(id)
+        takeTurn(key)
     }
 
     /// Lets a transfer wait for its turn that was started, unless it was paused since, or waits or
     /// runs already.
-    private func takeTurn(_ id: ObjectKey) {
-        guard let entry = entries[id], entry.wanted == .running else { return }
+    private func takeTurn(_ key: ObjectKey) {
+        guard let entry = entries[key], entry.wanted == .running else { return }
         switch entry.transfer.state {
         case .ready, .paused, .failed, .cancelled: break
         case .running, .waiting, .finished: return
         }
-        entries[id]?.transfer.state = .waiting
-        queueUp(id)
+        entries[key]?.transfer.state = .waiting
+        queueUp(key)
         signal.raise()
     }
 
     /// Puts a transfer behind all others of its priority, or before them.
-    func queueUp(_ id: ObjectKey, beforeEqual: Bool = false) {
-        let priority = entries[id]?.transfer.priority ?? 0
+    func queueUp(_ key: ObjectKey, beforeEqual: Bool = false) {
+        let priority = entries[key]?.transfer.priority ?? 0
         let place = queue.firstIndex { other in
             let theirs = entries[other]?.transfer.priority ?? 0
             return theirs < priority || (beforeEqual && theirs == priority)
         }
-        queue.insert(id, at: place ?? queue.count)
+        queue.insert(key, at: place ?? queue.count)
     }
 
     /// Changes when a transfer starts: of those that wait, one with a higher priority starts first.
@@ -62,14 +63,14 @@ extension TransferManager {
     ///
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
     ///   if it can't be written down: it holds in this process only.
-    public func setPriority(_ priority: Int, of identifier: String) async throws(SyncError) {
-        let id = try staying(identifier)
-        entries[id]?.transfer.priority = priority
-        if let place = queue.firstIndex(of: id) {
+    public func setPriority(_ priority: Int, of id: String) async throws(SyncError) {
+        let key = try staying(id)
+        entries[key]?.transfer.priority = priority
+        if let place = queue.firstIndex(of: key) {
             queue.remove(at: place)
-            queueUp(id)
+            queueUp(key)
         }
-        try await save(id)
+        try await save(key)
     }
 
     /// Changes over which networks a transfer may run, besides those without any such trait.
@@ -80,12 +81,12 @@ extension TransferManager {
     ///   if it can't be written down: it holds in this process only.
     public func setNetworks(
         _ networks: NetworkTraits,
-        of identifier: String
+        of id: String
     ) async throws(SyncError) {
-        let id = try staying(identifier)
-        entries[id]?.transfer.networks = networks
+        let key = try staying(id)
+        entries[key]?.transfer.networks = networks
         followNetwork()
-        try await save(id)
+        try await save(key)
     }
 
     /// Stops a transfer so that it can be resumed later, also in another process, and waits until
@@ -95,8 +96,8 @@ extension TransferManager {
     /// nothing if it is not running or waiting.
     ///
     /// - Throws: `SyncError`: `notFound`, `localState`.
-    public func pause(_ identifier: String) async throws(SyncError) {
-        try await pause([try known(identifier)])
+    public func pause(_ id: String) async throws(SyncError) {
+        try await pause([try known(id)])
     }
 
     /// Pauses all running and waiting transfers, and waits until they have stopped.
@@ -113,7 +114,7 @@ extension TransferManager {
     ///
     /// - Throws: As ``start(_:)``; those before it are started.
     public func startAll() async throws(SyncError) {
-        for id in ordered({ $0.transfer.state == .ready }) { try await startIfKnown(id) }
+        for key in ordered({ $0.transfer.state == .ready }) { try await startIfKnown(key) }
     }
 
     /// Resumes all transfers that ``pauseAll(reason:)`` paused for this reason, and no other; nil:
@@ -124,7 +125,7 @@ extension TransferManager {
         let paused = ordered { entry in
             entry.wanted == .paused && (reason == nil || entry.transfer.pauseReason == reason)
         }
-        for id in paused { try await startIfKnown(id) }
+        for key in paused { try await startIfKnown(key) }
     }
 
     /// Ends the wait of all transfers that lost their connection: they retry at once.
@@ -133,13 +134,13 @@ extension TransferManager {
     /// server, start again when their turn comes, even those of an earlier process. For an app that
     /// is notified that there is a network again, of the same kind.
     public func networkChanged() {
-        for (id, entry) in entries {
+        for (key, entry) in entries {
             entry.work?.networkChanged()
             guard entry.transfer.state == .failed, entry.transfer.mayRetry, !entry.isLeaving else {
                 continue
             }
-            entries[id]?.wanted = .running
-            takeTurn(id)
+            entries[key]?.wanted = .running
+            takeTurn(key)
         }
     }
 
@@ -159,13 +160,13 @@ extension TransferManager {
 
     /// Stops what may not run over the network of now, and starts what may.
     private func followNetwork() {
-        for (id, entry) in entries where !suitsNetwork(id) { entry.work?.pause() }
+        for (key, entry) in entries where !suitsNetwork(key) { entry.work?.pause() }
         signal.raise()
     }
 
     /// True if the transfer may run over the network of now.
-    func suitsNetwork(_ id: ObjectKey) -> Bool {
-        entries[id]?.transfer.networks.isSuperset(of: network) ?? true
+    func suitsNetwork(_ key: ObjectKey) -> Bool {
+        entries[key]?.transfer.networks.isSuperset(of: network) ?? true
     }
 
     /// Those that match, in the order in which they were added.
@@ -175,8 +176,8 @@ extension TransferManager {
     }
 
     /// Another call may have removed it meanwhile.
-    private func startIfKnown(_ id: ObjectKey) async throws(SyncError) {
-        guard let entry = entries[id], !entry.isLeaving else { return }
+    private func startIfKnown(_ key: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[key], !entry.isLeaving else { return }
         try await start(entry.transfer.id)
     }
 
@@ -185,31 +186,31 @@ extension TransferManager {
         // No other transfer starts while these are being stopped.
         let waiting = Set(ids.filter { entries[$0]?.transfer.state == .waiting })
         queue.removeAll { waiting.contains($0) }
-        for id in ids {
-            entries[id]?.wanted = .paused
-            entries[id]?.transfer.pauseReason = reason
-            if entries[id]?.transfer.state != .running {
-                entries[id]?.transfer.state = .paused
-                notify(.paused, id)
+        for key in ids {
+            entries[key]?.wanted = .paused
+            entries[key]?.transfer.pauseReason = reason
+            if entries[key]?.transfer.state != .running {
+                entries[key]?.transfer.state = .paused
+                notify(.paused, key)
             }
-            entries[id]?.question?.abandon()
-            entries[id]?.work?.pause()
+            entries[key]?.question?.abandon()
+            entries[key]?.work?.pause()
         }
         signal.raise()
         var failure: SyncError?
-        for id in ids {
-            do throws(SyncError) { try await save(id) } catch { failure = failure ?? error }
+        for key in ids {
+            do throws(SyncError) { try await save(key) } catch { failure = failure ?? error }
         }
-        for id in ids { await suspend(id) }
+        for key in ids { await suspend(key) }
         if let failure { throw failure }
     }
 
     /// Returns when the transfer has stopped because that was asked for.
-    func suspend(_ id: ObjectKey) async {
+    func suspend(_ key: ObjectKey) async {
         // One that was resumed since then runs on, or again.
-        guard entries[id]?.transfer.state == .running, entries[id]?.wanted != .running else {
+        guard entries[key]?.transfer.state == .running, entries[key]?.wanted != .running else {
             return
         }
-        await withCheckedContinuation { entries[id]?.waiters.append($0) }
+        await withCheckedContinuation { entries[key]?.waiters.append($0) }
     }
 }

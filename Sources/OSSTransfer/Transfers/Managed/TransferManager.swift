@@ -2,11 +2,11 @@ internal import LocalStorage
 internal import ObjectTransfer
 internal import SyncModel
 
-/// Many downloads and uploads, a few at once, which the app knows by identifiers of its own.
+/// Many downloads and uploads, a few at once, which the app knows by IDs of its own.
 ///
 /// ```swift
-/// let manager = try await TransferManager(directory: "transfers") { identifier in
-///     .download(try .presigned(await askMyServer(for: identifier)), to: identifier)
+/// let manager = try await TransferManager(directory: "transfers") { id in
+///     .download(try .presigned(await askMyServer(for: id)), to: id)
 /// }
 /// try await manager.add("film.mov")
 /// try await manager.start("film.mov")
@@ -21,7 +21,7 @@ internal import SyncModel
 public actor TransferManager {
     /// Returns what a transfer moves; called before it runs or is cancelled if this process does
     /// not know yet.
-    public typealias Provider = @Sendable (_ identifier: String) async throws -> TransferJob
+    public typealias Provider = @Sendable (_ id: String) async throws -> TransferJob
 
     /// What was last asked for a transfer, beside what it does.
     enum Wanted {
@@ -123,9 +123,9 @@ public actor TransferManager {
             }
             self.index = index
             for (number, transfer, file) in found {
-                let id = ObjectKey(transfer.id)
-                if let file { files[file] = id }
-                entries[id] = Entry(
+                let key = ObjectKey(transfer.id)
+                if let file { files[file] = key }
+                entries[key] = Entry(
                     number: number,
                     transfer: transfer,
                     file: file,
@@ -161,44 +161,44 @@ public actor TransferManager {
         entries.values.sorted { $0.number < $1.number }.map(\.current)
     }
 
-    /// One transfer; nil if there is none with this identifier.
-    public subscript(_ identifier: String) -> ManagedTransfer? {
-        entries[ObjectKey(identifier)]?.current
+    /// One transfer; nil if there is none with this ID.
+    public subscript(_ id: String) -> ManagedTransfer? {
+        entries[ObjectKey(id)]?.current
     }
 }
 
 // MARK: - What both sides need
 
 extension TransferManager {
-    func known(_ identifier: String) throws(SyncError) -> ObjectKey {
-        let id = ObjectKey(identifier)
-        guard entries[id] != nil else {
+    func known(_ id: String) throws(SyncError) -> ObjectKey {
+        let key = ObjectKey(id)
+        guard entries[key] != nil else {
             throw SyncError(
                 code: .notFound,
-                message: "'\(displayText(identifier))': there is no such transfer"
+                message: "'\(displayText(id))': there is no such transfer"
             )
         }
-        return id
+        return key
     }
 
-    func leaving(_ identifier: String) -> SyncError {
+    func leaving(_ id: String) -> SyncError {
         SyncError(
             code: .locked,
-            message: "'\(displayText(identifier))' is being added or cancelled"
+            message: "'\(displayText(id))' is being added or cancelled"
         )
     }
 
     /// Notifies the current listeners.
-    func notify(_ kind: TransferEvent.Kind, _ id: ObjectKey) {
-        guard let entry = entries[id] else { return }
-        let event = TransferEvent(identifier: entry.transfer.id, kind: kind)
+    func notify(_ kind: TransferEvent.Kind, _ key: ObjectKey) {
+        guard let entry = entries[key] else { return }
+        let event = TransferEvent(id: entry.transfer.id, kind: kind)
         broadcaster.post(event)
         entry.mailbox.post(event)
     }
 
     /// Writes down what is known now; later calls write later.
-    func save(_ id: ObjectKey) async throws(SyncError) {
-        guard let entry = entries[id] else { return }
+    func save(_ key: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[key] else { return }
         try await save(entry.recorded, entry.number)
     }
 
