@@ -29,7 +29,8 @@ struct KilledTransferTests {
             if program.finish().status != 0 {
                 kills += 1
                 let names = try FileManager.default.contentsOfDirectory(atPath: shelf.path)
-                #expect(names.count { $0.hasPrefix(".osssync-") } <= 1, "\(names)")
+                // The other one is a file of one call, by which the umask is found.
+                #expect(names.count { $0.hasPrefix(".osssync-") } <= 2, "\(names)")
                 continue
             }
             finished += 1
