@@ -77,13 +77,23 @@ public struct SyncError: Error, Sendable {
     /// What a later download needs to resume; nil if nothing can be resumed.
     public let checkpoint: Checkpoint?
 
-    /// Makes an error.
+    /// Makes an error, such as one of an app's own provider or signer.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - message: What failed, on what, and what to do; without a secret.
+    ///   - underlying: The error beneath, if there was one.
+    ///   - requestID: The service's id of the failed request.
+    ///   - isRetryable: True if the same call may succeed later; nil: only for `remoteUnreachable`.
+    ///   - status: The status of the service's answer.
+    ///   - serviceCode: The service's own code.
+    ///   - checkpoint: What a later download needs to resume.
     public init(
         code: Code,
         message: String,
         underlying: (any Error)? = nil,
         requestID: String? = nil,
-        isRetryable: Bool = false,
+        isRetryable: Bool? = nil,
         status: Int? = nil,
         serviceCode: String? = nil,
         checkpoint: Checkpoint? = nil
@@ -92,7 +102,7 @@ public struct SyncError: Error, Sendable {
         self.message = message
         self.underlying = underlying
         self.requestID = requestID
-        self.isRetryable = isRetryable
+        self.isRetryable = isRetryable ?? (code == .remoteUnreachable)
         self.status = status
         self.serviceCode = serviceCode
         self.checkpoint = checkpoint

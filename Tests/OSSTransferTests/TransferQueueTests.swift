@@ -120,7 +120,7 @@ struct TransferQueueTests {
             guard id != "gone" else { throw SyncError(code: .notFound, message: "no such job") }
             guard isOnline.load(ordering: .relaxed) else {
                 let text = "the app's server was not reached"
-                throw SyncError(code: .remoteUnreachable, message: text, isRetryable: true)
+                throw SyncError(code: .remoteUnreachable, message: text)
             }
             return .download(.object(client, key: "object"), to: path)
         }
