@@ -1,6 +1,7 @@
 import StorageServer
 import StoreFixture
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import OSSTransfer
@@ -107,6 +108,60 @@ struct IntentRaceTests {
             transfer.resume()
             #expect(try await transfer.value.file?.info.size == 100_000)
         }
+    }
+
+    /// Many wait, so that the first of them goes on while the others are still being told.
+    @Test func `one that is resumed as soon as it is paused has one attempt at a time`()
+        async throws
+    {
+        let begun = Condition()
+        let attemptCounts = Mutex((running: 0, most: 0))
+        let work = Transfer<Int>.Work(
+            attempt: { gate throws(SyncError) in
+                attemptCounts.withLock { counts in
+                    counts.running += 1
+                    counts.most = max(counts.most, counts.running)
+                }
+                begun.raise()
+                await gate.untilRaised()
+                attemptCounts.withLock { $0.running -= 1 }
+                throw SyncError(code: .cancelled, message: "stopped")
+            },
+            pause: { 1 },
+            discard: {},
+            cancelled: 2
+        )
+        let attempts = TransferAttempts(
+            subject: "a test",
+            streams: 1,
+            reconnects: nil,
+            progressInterval: .seconds(1),
+            onNotice: { _ in },
+            onWait: { _ in }
+        )
+        let transfer = Transfer(attempts, work)
+        for _ in 0..<Self.rounds {
+            let version = begun.version
+            transfer.resume()
+            await begun.wait(after: version)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        let outcome = try await transfer.value
+                        transfer.resume()
+                        return outcome
+                    }
+                }
+                transfer.pause()
+                // One that begins to wait late waits for another pause.
+                for try await outcome in group {
+                    #expect(outcome == 1)
+                    transfer.pause()
+                }
+            }
+            #expect(try await transfer.value == 1)
+        }
+        #expect(attemptCounts.withLock { $0.most } == 1)
     }
 
     @Test func `a manager resumes what is being paused`() async throws {

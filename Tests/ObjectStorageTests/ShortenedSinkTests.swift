@@ -73,6 +73,20 @@ struct ShortenedSinkTests {
         #expect(file.content == Array(Self.content[..<end]))
     }
 
+    @Test func `ends with a piece that ends where the range does`() {
+        let sink = sink(
+            ScratchFile(),
+            length: Self.content.count,
+            rangeLength: Int64(Self.rangeLength)
+        )
+        _ = sink.shorten()
+        guard case .enough = feed(sink, 0..<Self.rangeLength, pieces: 16 << 10) else {
+            Issue.record("it waits for another byte")
+            return
+        }
+        #expect(sink.received == Int64(Self.rangeLength))
+    }
+
     @Test func `of one range is not shortened, and takes no more than it should`() {
         let sink = sink(ScratchFile(), length: 100)
         #expect(sink.shorten() == 0)

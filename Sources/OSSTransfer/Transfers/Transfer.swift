@@ -146,15 +146,18 @@ extension Transfer {
     private func carryOut() async {
         while let (step, gate) = nextStep() {
             let result = await carryOut(step, gate)
-            let waiters = lock.withLock { state -> [Waiter] in
+            let waiters = lock.withLock { state -> [Waiter]? in
                 state.gate = nil
-                guard state.intent.ended(Self.ending(step, result)) else { return [] }
+                guard state.intent.ended(Self.ending(step, result)) else { return nil }
                 attempts.progressState.end()
                 state.result = result
                 defer { state.waiters = [] }
                 return state.waiters
             }
+            guard let waiters else { continue }
+            // From here on the next command has a task of its own.
             for waiter in waiters { waiter.resume(returning: result) }
+            return
         }
     }
 

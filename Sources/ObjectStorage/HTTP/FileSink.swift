@@ -143,7 +143,7 @@ package final class FileSink: Sendable {
     /// - Returns: By how many bytes the sink is shorter now.
     package func shorten() -> Int64 {
         state.withLock { state in
-            // At least one more byte comes, with which the exchange ends.
+            // At least one more byte is taken, with which the exchange ends.
             let (ranges, overflow) = (state.arrived / rangeLength + 1)
                 .multipliedReportingOverflow(by: rangeLength)
             guard !overflow, ranges < state.wanted else { return 0 }
@@ -182,7 +182,7 @@ extension FileSink {
         case written
         /// Nothing of it was taken; `resume` is called when it can be.
         case paused
-        /// All that is wanted of a longer body was taken.
+        /// All that is wanted of a longer body is there.
         case enough
         case tooLong
         case failed(errno: Int32)
@@ -221,7 +221,7 @@ extension FileSink {
             state.arrived = state.wanted - max(0, missing - Int64(buffer.count))
             return (state.received, missing, state.isShortened)
         }
-        let isEnough = isShortened && Int64(buffer.count) > missing
+        let isEnough = isShortened && Int64(buffer.count) >= missing
         guard isEnough || Int64(buffer.count) <= missing else { return .tooLong }
         let wanted = isEnough ? Int(missing) : buffer.count
         let buffer = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(wanted))

@@ -16,6 +16,8 @@ extension Downloader {
         }
         if range.index == 0 {
             guard leading.start() else { return nil }
+            // What comes after an object that was replaced meanwhile is not this answer.
+            _ = opening?.claim(leading.bytes)
             return await receive(leading, range, of: object, into: file, partialName)
         }
         switch await leading.arrival(of: range) {

@@ -136,7 +136,7 @@ extension Downloader {
             versionID: nil,
             totalSize: object.size
         )
-        do {
+        do throws(StorageError) {
             let metadata =
                 if let opening {
                     try await opening.receive(into: sink)
@@ -145,6 +145,14 @@ extension Downloader {
                 } else {
                     try await context.store.get(request, into: sink)
                 }
+            // What is taken for complete is in the file, whatever an answer was taken for.
+            guard sink.received == sink.expectedLength else {
+                throw StorageError(
+                    kind: .transport(.bodyTooShort(received: sink.received)),
+                    operation: "GetObject",
+                    key: request.key
+                )
+            }
             return .finished(range.index, sink.checksum, metadata)
         } catch {
             if error.isNotFound { return .failed(range.index, .vanished(error.answer)) }
