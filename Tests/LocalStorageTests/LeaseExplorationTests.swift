@@ -60,26 +60,32 @@ struct LeaseExplorationTests {
         #expect(violation.steps.count > 10)
     }
 
-    @Test func `a holder on time is robbed after an observation that is shorter than the trust`()
-        throws
-    {
+    /// Two takings of a lease that is trusted for 2.
+    private static func twoTakings(observation: Int, settling: Int) -> LeaseExploration {
         var exploration = LeaseExploration(
-            timing: LeaseExploration.timing(beat: 0, trust: 2, observation: 1, settling: 3)
+            timing: LeaseExploration.timing(
+                beat: 0,
+                trust: 2,
+                observation: observation,
+                settling: settling
+            )
         )
         exploration.takings = 2
         exploration.restarts = false
         exploration.looksAhead = false
+        return exploration
+    }
+
+    @Test func `a holder on time is robbed after an observation that is shorter than the trust`()
+        throws
+    {
+        let exploration = Self.twoTakings(observation: 1, settling: 3)
         let violation = try #require(exploration.explore().violation)
         #expect(violation.kind == .robbed)
     }
 
     @Test func `two act at once if settling is shorter than the trust`() throws {
-        var exploration = LeaseExploration(
-            timing: LeaseExploration.timing(beat: 0, trust: 2, observation: 3, settling: 1)
-        )
-        exploration.takings = 2
-        exploration.restarts = false
-        exploration.looksAhead = false
+        let exploration = Self.twoTakings(observation: 3, settling: 1)
         let violation = try #require(exploration.explore().violation)
         #expect(violation.kind == .twoHolders)
     }

@@ -57,40 +57,7 @@ package final class StoreFixture: Sendable {
 
     /// The client beneath the public API, with everything quick.
     package func storageClient() throws -> StorageClient {
-        try StorageClient(
-            configuration: StorageConfiguration(
-                dialect: .oss,
-                endpoint: Endpoint(parsing: server.url, region: "cn-hangzhou", addressing: .auto),
-                bucket: Self.bucket,
-                signatureVersion: .v4,
-                credentials: StaticCredentials(
-                    Credentials(accessKeyID: "id", accessKeySecret: Secret("secret"))
-                ),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(30),
-                connectionLimit: 16,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-tests",
-                retry: RetryPolicy(
-                    attempts: 8,
-                    base: .milliseconds(20),
-                    throttleBase: .milliseconds(50),
-                    cap: .milliseconds(500),
-                    retryAfterCap: .seconds(2),
-                    runBudget: 200
-                )
-            ),
-            environment: StorageEnvironment(
-                now: {
-                    let time = Date().timeIntervalSince1970
-                    return Timestamp(seconds: Int64(time), nanoseconds: 0)
-                },
-                sleep: { try await ContinuousClock().sleep(for: $0) },
-                randomUnit: { Double.random(in: 0..<1) },
-                observe: { _ in }
-            )
-        )
+        try StorageClient(quickTo: server.url, bucket: Self.bucket)
     }
 
     /// Makes the server misbehave as `docs/faults.md` says.

@@ -3,6 +3,7 @@ import LocalStorage
 import ManifestStore
 import ObjectStorage
 import StorageServer
+import StoreFixture
 import SyncModel
 import Synchronization
 
@@ -41,35 +42,11 @@ final class MirrorFixture: Sendable {
 
     func store(_ storeObserver: StoreObserver) throws -> StorageClient {
         try StorageClient(
-            configuration: StorageConfiguration(
-                dialect: dialect,
-                endpoint: Endpoint(parsing: server.url, region: "cn-hangzhou", addressing: .auto),
-                bucket: Self.bucket,
-                signatureVersion: .v4,
-                credentials: StaticCredentials(
-                    Credentials(accessKeyID: "id", accessKeySecret: Secret("secret"))
-                ),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(30),
-                connectionLimit: 16,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-tests",
-                retry: RetryPolicy(
-                    attempts: 8,
-                    base: .milliseconds(20),
-                    throttleBase: .milliseconds(50),
-                    cap: .milliseconds(500),
-                    retryAfterCap: .seconds(2),
-                    runBudget: 200
-                )
-            ),
-            environment: StorageEnvironment(
-                now: Self.now,
-                sleep: { try await ContinuousClock().sleep(for: $0) },
-                randomUnit: { Double.random(in: 0..<1) },
-                observe: { storeObserver.observe($0) }
-            )
+            quickTo: server.url,
+            bucket: Self.bucket,
+            dialect: dialect,
+            now: Self.now,
+            observe: { storeObserver.observe($0) }
         )
     }
 

@@ -98,7 +98,7 @@ enum Digests {
     }
 }
 
-/// Digits of `bytes` in base 16.
+/// So many bytes that nobody can guess.
 func randomBytes(_ count: Int) -> [UInt8] {
     // Each number is a system call, whatever its size.
     var generator = SystemRandomNumberGenerator()
@@ -109,6 +109,7 @@ func randomBytes(_ count: Int) -> [UInt8] {
     return Array(bytes.prefix(count))
 }
 
+/// Digits of `bytes` in base 16.
 func hexadecimal(_ bytes: [UInt8], uppercase: Bool) -> String {
     let digits = [UInt8]((uppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
     var result: [UInt8] = []
