@@ -119,6 +119,8 @@ class Workplace:
         self.home = os.path.join(folder, "home")
         os.makedirs(self.home, exist_ok=True)
         self.environment = {"PATH": os.environ["PATH"], "HOME": self.home, **environment}
+        # Given to each run.
+        self.options = ()
         self.count = 0
 
     def directory(self, name=None):
@@ -144,7 +146,7 @@ class Workplace:
                                 stderr=subprocess.PIPE)
 
     def run(self, *arguments, status=0, **more):
-        process = self.start(*arguments, "--json", **more)
+        process = self.start(*arguments, *self.options, "--json", **more)
         output, errors = finish(process, 1_800)
         expect(self.bucket.secret.encode() not in output + errors, "a secret was printed")
         text = errors.decode() + output.decode()
