@@ -6,7 +6,8 @@ import time
 
 from case_table import case, equal, expect
 from scenes import NEW
-from shards import cut_mirror, done, ended, finish, holding, says, task, without
+from shards import (cut_mirror, done, ended, finish, holding, says, state_file, task,
+                    without)
 
 DENIED = {"fail": {"status": 403, "code": "AccessDenied"}}
 
@@ -228,3 +229,58 @@ def _(place):
     ended(place, "one", 0)
     status = place.start("status", place.directory, "--json")
     equal(sorted(line["recorded"] for line in status.all("shard")), [0, 0, 0, 4], "the status")
+
+
+@case("F234", "a shard is not run again in a round that has ended, whatever became of its result")
+def _(place):
+    tree = cut_mirror(place, each=12)
+    place.delete("0/f0")
+    done(place, "0/1", "one")
+    ended(place, "one", 1)
+    os.remove(state_file(place, "shards/*/0000/result"))
+    lost = [f"0/f{number}" for number in range(12)]
+    for key in lost[1:]:
+        place.delete(key)
+    says(task(place, "0/4", "one"), 2, "round 'one': it has ended", "another NAME")
+    early = finish(place, "one", "--max-delete", "1")
+    equal((early.status, early.count("shards_missing"), early.count("deleted")), (1, ["0"], 0),
+          f"the end once more: {early}")
+    equal(place.tree(), without(tree, "0/f0"), "the tree")
+    done(place, "0/1", "two")
+    says(finish(place, "two", "--max-delete", "1"), 3, "11 deletions", "the limit is 1")
+    equal(place.tree(), without(tree, "0/f0"), "the tree before the deletions")
+    ended(place, "two", 11)
+    equal(place.tree(), without(tree, *lost), "the tree")
+
+
+@case("F233", "neither a task nor finish calls sides equal that are not")
+def _(place):
+    tree = cut_mirror(place)
+    place.write("0/only", b"here")
+    place.write("3/f0", b"edited")
+    place.delete("1/f0")
+    counts = {}
+    for result in (task(place, "0/1", "one"), finish(place, "one"), place.pull("--delete")):
+        equal((result.status, result.count("in_step")), (0, False), f"what it says: {result}")
+        for name in ("only_local", "local_changes"):
+            counts[name] = counts.get(name, 0) + result.count(name)
+    expect(counts["only_local"] > 0 and counts["local_changes"] > 0, f"what was counted: {counts}")
+    os.remove(place.path("0/only"))
+    place.write("3/f0", tree["3/f0"])
+    done(place, "0/1", "two")
+    ended(place, "two", 0)
+    equal(place.tree(), without(tree, "1/f0"), "the tree")
+
+
+@case("F233", "finish says what the tasks have transferred")
+def _(place):
+    cut_mirror(place)
+    for key in ("0/f0", "3/f1"):
+        place.put(key, NEW)
+    for number in range(4):
+        done(place, f"{number}/4", "one")
+    result = ended(place, "one", 0)
+    equal((result.count("transferred"), result.count("shards_transferred"),
+           result.count("shards_bytes")), (0, 2, 2 * len(NEW)), f"the end: {result}")
+    shown = place.start("finish", place.directory, "--round", "one")
+    expect("4 of 4 shards done, 2 transferred (" in shown.output, f"what a person reads: {shown}")

@@ -62,6 +62,29 @@ def _(place):
     ended(place, "one", 1)
 
 
+@case("F235", "a damaged record of the end of a round allows no deletion")
+def _(place):
+    tree = cut_mirror(place, each=12)
+    done(place, "0/1", "before")
+    ended(place, "before", 0)
+    of_another = read(state_file(place, "rounds/before/finished"))
+    lost = [f"{shard}/f{number}" for shard in range(2) for number in range(12)]
+    for key in lost:
+        place.delete(key)
+    done(place, "0/1", "one")
+    path = place.path(".osssync/rounds/one/finished")
+    for damage in (*damages(of_another), of_another):
+        write(path, damage)
+        says(finish(place, "one", "--max-delete", "1"), 5, "'rounds/one/finished'", "is damaged",
+             "run 'osssync finish' again")
+        equal(place.tree(), tree, "the tree")
+    os.remove(path)
+    says(finish(place, "one", "--max-delete", "1"), 3, "24 deletions", "the limit is 1")
+    equal(place.tree(), tree, "the tree before the deletions")
+    ended(place, "one", 24)
+    equal(place.tree(), without(tree, *lost), "the tree")
+
+
 @case("F235", "a damaged result of one shard does not change what tasks of others report")
 def _(place):
     cut_mirror(place)
@@ -131,6 +154,8 @@ def _(place):
         says(task(place, "0/4", "two", command=command), 3, "mount")
         says(place.start(command, place.directory, "--json", "--shard", "0/4", "--round", "two"), 3,
              "mount")
+    for options in ([], ["--round", "one"]):
+        says(place.start("finish", place.directory, "--json", *options), 3, "Is its disk mounted?")
     equal(os.listdir(place.directory), [], "what was written")
     back(place)
     equal(place.tree(), tree, "the tree")

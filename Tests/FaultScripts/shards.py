@@ -50,14 +50,16 @@ def done(place, shard, name, *options, command="pull"):
     """A task in which all goes well, and which deletes nothing."""
     result = place.in_step(task(place, shard, name, *options, command=command))
     equal((result.count("deleted"), result.count("shards_missing")), (0, []), f"a task: {result}")
+    is_over = result.count("shards") > 0 and result.count("deletions_waiting") == 0
+    equal(result.count("in_step"), is_over, f"whether both sides are equal: {result}")
     return result
 
 
 def ended(place, name, deleted, *options):
     """An end of a round in which all goes well."""
     result = place.in_step(finish(place, name, *options))
-    equal((result.count("deleted"), result.count("deletions_waiting")), (deleted, 0),
-          f"the end of the round: {result}")
+    equal((result.count("deleted"), result.count("deletions_waiting"), result.count("in_step")),
+          (deleted, 0, True), f"the end of the round: {result}")
     return result
 
 

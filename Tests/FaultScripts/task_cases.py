@@ -21,8 +21,11 @@ def _(place):
         says(task(place, "0/4", name), 2, "cannot be the name of a round", "such as a date")
     says(place.pull("--shard", "0/4"), 2, "'--round NAME'")
     says(place.pull("--round", "one"), 2, "'--shard K/M'")
-    for option in (["--max-delete", "9"], ["--rebind"], ["--save-plan", place.folder + "/plan"]):
-        says(task(place, "0/4", "one", *option), 2, "'--shard'", option[0])
+    for option, mend in ((["--max-delete", "9"], "'osssync finish'"),
+                         (["--allow-empty"], "'osssync finish'"),
+                         (["--rebind"], "without --shard"),
+                         (["--save-plan", place.folder + "/plan"], "without --shard")):
+        says(task(place, "0/4", "one", *option), 2, option[0], mend)
     for command in (["verify"], ["watch"], ["log"], ["explain", "0/f0"], ["cancel"]):
         says(place.start(command[0], place.directory, *command[1:]), 2, "with 4 manifests")
     says(place.run("pull", "0/f0"), 2, "PATHs")
@@ -165,6 +168,15 @@ def _(place):
     running = held_task(place)
     for result in (task(place, "0/4", "one"), finish(place, "one"), place.pull(), cut(place)):
         says(result, 75, f"process {running.process.pid} on")
+    for command in (["trash", "--empty"], ["restore", "."], ["undo"]):
+        says(place.start(command[0], place.directory, *command[1:], "--json"), 75,
+             f"process {running.process.pid} on")
+    status = place.start("status", place.directory, "--json")
+    holders = {line["shard"]: line["holder"] for line in status.all("shard") if "holder" in line}
+    equal(list(holders), [0], f"shards in work: {holders}")
+    expect(f"process {running.process.pid} on" in holders[0], f"who works: {holders}")
+    shown = place.start("status", place.directory).output
+    expect(f", in work by process {running.process.pid} on" in shown, f"what is shown: {shown}")
 
 
 @case("F231", "tasks that wait for their round to begin start once it has begun")

@@ -1,6 +1,7 @@
 import OSSTransfer
 import StorageServer
 import StoreFixture
+import SyncTestSupport
 import Testing
 
 /// What an app learns from an error beside its text.
@@ -122,8 +123,11 @@ struct ErrorTests {
 
     @Test func `without a connection are worth another try`() async throws {
         let fixture = try StoreFixture()
-        let client = try fixture.client { $0.connection.retries = 0 }
-        fixture.stop()
+        let port = RefusingPort()
+        defer { port.stop() }
+        let client = try fixture.client {
+            ($0.endpoint, $0.connection.retries) = (port.url, 0)
+        }
         let error = await #expect(throws: SyncError.self) { try await client.head("key") }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.status == nil && error?.serviceCode == nil)

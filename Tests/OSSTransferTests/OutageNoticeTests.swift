@@ -1,6 +1,7 @@
 import OSSTransfer
 import StorageServer
 import StoreFixture
+import SyncTestSupport
 import Testing
 
 @Suite("A transfer without a connection")
@@ -25,10 +26,13 @@ struct OutageNoticeTests {
 
     @Test func `says so at the first failure, and no monitor counts the wait twice`() async throws {
         let fixture = try StoreFixture()
-        fixture.stop()
+        let port = RefusingPort()
+        defer { port.stop() }
         let monitor = TransferMonitor()
         // The usual settings, with which the attempt takes minutes.
-        let client = try fixture.client { $0.connection.monitor = monitor }
+        let client = try fixture.client {
+            ($0.endpoint, $0.connection.monitor) = (port.url, monitor)
+        }
         let waits = Waits()
         let download = try ResumableDownload(
             from: .object(client, key: "key"),
@@ -47,8 +51,9 @@ struct OutageNoticeTests {
 
     @Test func `is told also if another transfer tries for all`() async throws {
         let fixture = try StoreFixture()
-        fixture.stop()
-        let client = try fixture.client()
+        let port = RefusingPort()
+        defer { port.stop() }
+        let client = try fixture.client { $0.endpoint = port.url }
         let (first, second) = (Waits(), Waits())
         let transfers = try [first, second].enumerated().map { index, waits in
             try ResumableDownload(
@@ -68,8 +73,12 @@ struct OutageNoticeTests {
 
     @Test func `tells a listener of its manager`() async throws {
         let fixture = try StoreFixture()
-        let source = DownloadSource.object(try fixture.client(), key: "key")
-        fixture.stop()
+        let port = RefusingPort()
+        defer { port.stop() }
+        let source = DownloadSource.object(
+            try fixture.client { $0.endpoint = port.url },
+            key: "key"
+        )
         let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
             .download(source, to: fixture.path("file"))
         }

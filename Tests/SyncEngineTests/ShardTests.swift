@@ -92,6 +92,7 @@ struct ShardTests {
             mayConfirm: true,
             transferred: 11,
             bytes: 12,
+            isInStep: true,
             recorded: 13
         )
         #expect(ShardResult(content: result.content) == result)

@@ -182,6 +182,7 @@ struct FinishCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
+        try DirectoryMirror.requireMirror(in: context.directory())
         let mirror = try context.mirror()
         let name = context.arguments.values[.round]
         guard let round = try mirror.round(name) else {
@@ -245,9 +246,14 @@ extension CommandContext {
         guard let round = arguments.values[.round] else {
             throw UsageError.missingCompanion("--shard", needs: "--round NAME")
         }
-        for option in [Option.maxDelete, .rebind, .savePlan]
-        where typed.values[option] != nil || typed.has(option) {
-            throw UsageError.contradiction("--shard", "--" + option.rawValue)
+        let mends: [(Option, String)] = [
+            (.maxDelete, "a task with --shard deletes nothing; give it to 'osssync finish'"),
+            (.allowEmpty, "a task with --shard deletes nothing; give it to 'osssync finish'"),
+            (.rebind, "run once without --shard"),
+            (.savePlan, "a saved plan is of a whole mirror; save it without --shard"),
+        ]
+        for (option, mend) in mends where typed.values[option] != nil || typed.has(option) {
+            throw UsageError.badArgument("--" + option.rawValue, expected: mend)
         }
         let kept = CommandTable.plannedOptions.filter { ![.maxDelete, .allowEmpty].contains($0) }
         let headers = arguments.headers.flatMap { ["--header", $0] }

@@ -24,6 +24,7 @@ extension StatusCommand {
 
     private static func text(_ shard: ShardState, _ newest: RoundReport?) -> String {
         var text = "\(shard.number): " + ShardCommand.rangeText(shard.firstKey, shard.endKey)
+        if let holder = shard.holder { return text + ", in work by \(holder)" }
         guard let round = shard.round else { return text + ", not done" }
         if let count = shard.recorded { text += ", " + countText(count, "item", "items") }
         if round != newest?.name { return text + ", last done in round '\(round)'" }
@@ -43,6 +44,7 @@ extension StatusCommand {
         line.add("complete", shard.isComplete)
         if let recorded = shard.recorded { line.add("recorded", recorded) }
         line.add("deletions_waiting", shard.deletionsWaiting)
+        line.add("holder", ifPresent: shard.holder)
         return line
     }
 }

@@ -115,6 +115,8 @@ enum EventJSON {
         line.add("shards_complete", shards.complete)
         line.add("shards_missing", shards.missing.map { String($0) })
         line.add("deletions_waiting", shards.deletionsWaiting)
+        line.add("shards_transferred", shards.transferred)
+        line.add("shards_bytes", shards.bytes)
     }
 
     /// The counts of a summary, for `summary` and for the plans of `status`.

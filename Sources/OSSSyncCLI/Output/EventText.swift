@@ -84,7 +84,7 @@ enum EventText {
     private static let listedShards = 10
 
     /// How far a round over shards has come.
-    private static func text(of shards: ShardCounts) -> String {
+    private static func text(of shards: ShardCounts, _ summary: RunSummary) -> String {
         var text =
             "round '\(shards.round)': \(shards.complete) of "
             + countText(shards.count, "shard", "shards") + " done"
@@ -93,6 +93,10 @@ enum EventText {
             let more = shards.missing.count > listedShards ? ", …" : ""
             text += shards.missing.count == 1 ? ", shard " : ", shards "
             text += names + more + (shards.missing.count == 1 ? " has" : " have") + " no result"
+        }
+        // Of a task, or of a run over all shards, the summary has said it.
+        if shards.transferred > 0, summary.transferred == 0 {
+            text += ", \(shards.transferred) transferred (\(sizeText(shards.bytes)))"
         }
         if shards.deletionsWaiting > 0 {
             let count = countText(shards.deletionsWaiting, "deletion waits", "deletions wait")
@@ -136,7 +140,7 @@ enum EventText {
             "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
         ]
         if let limit = limit(summary.paths) { lines.append(limit) }
-        if let shards = summary.shards { lines.append(text(of: shards)) }
+        if let shards = summary.shards { lines.append(text(of: shards, summary)) }
         let open = notDone(summary)
         if !open.isEmpty {
             lines.append(paint.failure("not done: " + open.joined(separator: ", ")))

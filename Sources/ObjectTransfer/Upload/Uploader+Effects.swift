@@ -261,6 +261,8 @@ extension Uploader {
             if isOurs, let etag = metadata.etag {
                 attempt.confirmed = (etag, metadata.lastModified)
                 attempt.versionID = metadata.versionID
+                // A PUT without an answer has taken its bytes back.
+                transfer.add(Int(transfer.size - transfer.bytesDone))
                 // An answer that came already, and was not proof enough, told it.
                 if details.callback != nil, attempt.callback == nil { attempt.callback = .unknown }
                 return state.settled(isOurs: true, checksum: metadata.crc64 ?? expected)
@@ -287,6 +289,9 @@ extension Uploader {
             return false
         }
         let digests = ContentDigest.computed(of: metadata, partSize: layout.partSize)
+        if let content = attempt.content {
+            return digests.isEmpty || digests.contains { $0.matches(content) }
+        }
         let (directory, file) = (context.directory, attempt.file)
         for digest in digests {
             let matches = try await context.reading { interruption in
@@ -297,8 +302,9 @@ extension Uploader {
         return digests.isEmpty
     }
 
-    /// Of the whole file, which is still the one that was sent.
+    /// Of what was sent, if it was held, or else of the whole file.
     private func fileChecksum(_ attempt: Attempt) async throws -> CRC64 {
+        if let content = attempt.content { return CRC64(of: content) }
         let (directory, file) = (context.directory, attempt.file)
         let range = ByteRange(offset: 0, length: attempt.source.size)
         return try await context.reading { interruption in

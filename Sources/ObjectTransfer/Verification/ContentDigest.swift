@@ -196,6 +196,21 @@ enum ContentDigest: Sendable, Hashable {
         return whole.finish()
     }
 
+    /// True if `content` is what the proof is of.
+    func matches(_ content: [UInt8]) -> Bool {
+        let bytes = unsafe content.span.bytes
+        var digest = makeDigest()
+        var digests: [UInt8] = []
+        var start = 0
+        repeat {
+            let length = min(Int(pieceSize(of: Int64(content.count))), content.count - start)
+            digest.update(bytes.extracting(start..<(start + length)))
+            digests += digest.finish()
+            start += length
+        } while start < content.count
+        return matches(digests: digests)
+    }
+
     /// Reads the file's first `size` bytes; true if they are what the proof is of.
     func matches(
         _ directory: MirrorDirectory,

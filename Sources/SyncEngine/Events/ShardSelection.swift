@@ -40,6 +40,13 @@ public struct ShardCounts: Sendable, Hashable {
     public let round: String
     /// Deletions that wait for the end of the round.
     public internal(set) var deletionsWaiting = 0
+    /// Files that the last run of each shard in the round has transferred.
+    public let transferred: Int
+    /// Bytes that the last run of each shard in the round has moved over the network.
+    public let bytes: Int64
+    /// True if every shard has a result, after which both sides of it are equal but for the
+    /// deletions that wait.
+    let isInStep: Bool
 
     /// True if no shard has anything left to do but the deletions.
     var isDone: Bool { complete == count }
@@ -75,4 +82,8 @@ public struct ShardState: Sendable, Hashable {
     public let recorded: Int?
     /// Deletions that wait for the end of the round.
     public let deletionsWaiting: Int
+    /// The process and host of the run that works on it, safe to print; nil if there is none.
+    ///
+    /// Nil also where the file system has no locks.
+    public let holder: String?
 }

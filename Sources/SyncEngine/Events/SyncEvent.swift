@@ -294,6 +294,7 @@ public struct RunSummary: Sendable, Hashable {
     public var isInStep: Bool {
         isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
             && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && !directoryChanged
+            && shards.map { $0.isInStep && $0.deletionsWaiting == 0 } ?? true
     }
 }
 

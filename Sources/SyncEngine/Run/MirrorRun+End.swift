@@ -45,7 +45,11 @@ extension MirrorRun {
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
-            let isRecorded = failure == nil && summary.stopped == nil && summary.failed == 0
+            // A conflict may be with what this run sent: its answer was lost, and then the file
+            // changed, so that nothing else could tell.
+            let isRecorded =
+                failure == nil && summary.stopped == nil && summary.failed == 0
+                && summary.conflicts == 0
             try await parts.context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep

@@ -148,7 +148,12 @@ extension MirrorTrash {
         _ work: @escaping Work<Value>
     ) async throws(SyncError) -> Value {
         try await onDisk { directory, interruption throws(LocalError) in
-            let lock = try directory.lock(unless: interruption)
+            let lock: DirectoryLock
+            do throws(LocalError) {
+                lock = try directory.lock(unless: interruption)
+            } catch {
+                throw Cutting.namingTask(error, in: directory)
+            }
             defer { withExtendedLifetime(lock) {} }
             return try work(directory, interruption)
         }

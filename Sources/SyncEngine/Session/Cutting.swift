@@ -130,6 +130,18 @@ extension Cutting {
         }
     }
 
+    /// An error that names who works on a shard of the mirror, in the place of the last holder of
+    /// the whole, which is gone; any other error as it is.
+    static func namingTask(_ error: LocalError, in directory: MirrorDirectory) -> LocalError {
+        guard case .lockHeld = error, let cutting = try? read(in: directory) else { return error }
+        for number in 0..<cutting.count {
+            if let holder = try? directory.holder(ofShard: cutting.folder(number)) {
+                return .lockHeld(by: holder)
+            }
+        }
+        return error
+    }
+
     /// Whether the file of the cuts is still this, and the shards are there: it may have come from
     /// an old backup.
     func isPresent(in directory: MirrorDirectory) throws -> Bool {

@@ -48,7 +48,12 @@ package enum MirrorLink {
     ) throws(SyncError) {
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
-            let lock = try mirror.lock()
+            let lock: DirectoryLock
+            do throws(LocalError) {
+                lock = try mirror.lock()
+            } catch {
+                throw Cutting.namingTask(error, in: mirror)
+            }
             defer { withExtendedLifetime(lock) {} }
             if let content {
                 try mirror.writeStateFile(fileName, content)

@@ -56,12 +56,7 @@ struct MirrorSession: Sendable {
                     let directory = try openDirectory(settings, makesIt: locks)
                     // To look only needs no lock, and keeps no run from beginning.
                     let lock =
-                        locks
-                        ? try directory.lock(
-                            within: settings.shard?.whole,
-                            unless: interruption,
-                            onWait: onWait
-                        ) : nil
+                        locks ? try taken(directory, settings, interruption, onWait) : nil
                     return (directory, lock, try directory.stateIsOnNetworkFileSystem())
                 }
             } onCancel: {
@@ -95,6 +90,23 @@ struct MirrorSession: Sendable {
             throw explained(error, settings)
         } catch {
             throw SyncError(any: error)
+        }
+    }
+
+    private static func taken(
+        _ directory: MirrorDirectory,
+        _ settings: MirrorSettings,
+        _ interruption: Interruption,
+        _ onWait: (@Sendable (String) -> Void)?
+    ) throws(LocalError) -> DirectoryLock {
+        do throws(LocalError) {
+            return try directory.lock(
+                within: settings.shard?.whole,
+                unless: interruption,
+                onWait: onWait
+            )
+        } catch {
+            throw settings.shard == nil ? Cutting.namingTask(error, in: directory) : error
         }
     }
 
@@ -279,7 +291,8 @@ struct MirrorSession: Sendable {
                 warnings.append("the manifest is missing; it is \(rebuilding)")
             case .created, .opened: break
             }
-            if isNetwork {
+            // The leases of shards are in their states, which all machines have to see.
+            if isNetwork, settings.shard == nil {
                 warnings.append(
                     "the state is on a network file system, where locks and recovery are weaker;"
                         + " --state-dir can put it on a local disk"

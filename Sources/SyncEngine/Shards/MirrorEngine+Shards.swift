@@ -157,7 +157,9 @@ extension MirrorEngine {
                     recorded: result.map {
                         isOver == true ? max(0, $0.recorded - $0.check.deletions) : $0.recorded
                     },
-                    deletionsWaiting: isOver == false ? result?.check.deletions ?? 0 : 0
+                    deletionsWaiting: isOver == false ? result?.check.deletions ?? 0 : 0,
+                    holder: result == nil
+                        ? try? directory.holder(ofShard: cutting.folder(number)) : nil
                 )
             )
         }

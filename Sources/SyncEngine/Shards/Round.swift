@@ -12,6 +12,7 @@ struct Round: Sendable, Hashable {
     private static let endName = "finished"
     private static let heading = "osssync-round 1"
     private static let endHeading = "osssync-finished 1"
+    private static let deletionsName = "deletions"
     private static let longestName = 64
 
     let name: String
@@ -256,10 +257,12 @@ extension Round {
     }
 
     /// Notes that all of it is done.
-    func end(_ sums: [(name: String, value: Int)], in directory: MirrorDirectory) throws {
+    func end(_ sums: ShardCounts, deletions: Int, in directory: MirrorDirectory) throws {
         var record = StateRecord(Self.endHeading)
         record.add("round", name)
-        for (name, value) in sums { record.add(name, value) }
+        record.add("shards", sums.count)
+        record.add(Self.deletionsName, deletions)
+        record.add("transferred", sums.transferred)
         let folder = try directory.stateFolder([Self.folder, name], makes: true)
         try folder?.write(Self.endName, record.content)
     }
@@ -269,10 +272,33 @@ extension Round {
     }
 
     static func hasEnded(_ name: String, in directory: MirrorDirectory) throws(SyncError) -> Bool {
+        try deletions(atEndOf: name, in: directory) != nil
+    }
+
+    /// How many deletions the round had when it ended; nil if it has not.
+    func deletionsAtEnd(in directory: MirrorDirectory) throws(SyncError) -> Int? {
+        try Self.deletions(atEndOf: name, in: directory)
+    }
+
+    private static func deletions(
+        atEndOf name: String,
+        in directory: MirrorDirectory
+    ) throws(SyncError) -> Int? {
+        let content: [UInt8]?
         do throws(LocalError) {
-            return try directory.stateFolder([folder, name], makes: false)?.read(endName) != nil
+            content = try directory.stateFolder([folder, name], makes: false)?.read(endName)
         } catch {
             throw SyncError(error)
         }
+        guard let content else { return nil }
+        guard let record = StateRecord(endHeading, content: content),
+            record.text("round") == name, let deletions = record.number(deletionsName)
+        else {
+            throw Cutting.damaged(
+                "\(folder)/\(name)/\(endName)",
+                mend: "Remove it, and run 'osssync finish' again"
+            )
+        }
+        return deletions
     }
 }

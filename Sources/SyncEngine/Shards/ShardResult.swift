@@ -20,6 +20,8 @@ struct ShardResult: Sendable, Hashable {
     let mayConfirm: Bool
     let transferred: Int
     let bytes: Int64
+    /// True if both sides of the shard are equal once the planned deletions are done.
+    let isInStep: Bool
     /// What the manifest records at the end of the run.
     let recorded: Int
 
@@ -59,7 +61,7 @@ extension ShardResult {
         [
             ("listing-proven", check.isListingProven), ("walk-proven", check.isScanProven),
             ("same-directory", check.isSameDirectory), ("rebuilt", check.isManifestRebuilt),
-            ("may-confirm", mayConfirm),
+            ("may-confirm", mayConfirm), ("in-step", isInStep),
         ]
     }
 
@@ -71,7 +73,8 @@ extension ShardResult {
             let isListingProven = record.flag("listing-proven"),
             let isScanProven = record.flag("walk-proven"),
             let isSameDirectory = record.flag("same-directory"),
-            let isRebuilt = record.flag("rebuilt"), let mayConfirm = record.flag("may-confirm")
+            let isRebuilt = record.flag("rebuilt"), let mayConfirm = record.flag("may-confirm"),
+            let isInStep = record.flag("in-step")
         else { return nil }
         var numbers: [String: Int] = [:]
         for (name, value) in record.values {
@@ -98,7 +101,7 @@ extension ShardResult {
         check.leftOutNames = number("left-out")
         self.check = check
         (problems, waiting) = (number("problems"), number("waiting"))
-        self.mayConfirm = mayConfirm
+        (self.mayConfirm, self.isInStep) = (mayConfirm, isInStep)
         (transferred, bytes) = (number("transferred"), Int64(number("bytes")))
         recorded = number("recorded")
         guard self.content == content else { return nil }
@@ -125,6 +128,20 @@ extension ShardResult {
             )
         }
         return result
+    }
+}
+
+extension ShardCounts {
+    /// Of the shards of these numbers, without the deletions that wait.
+    init(of results: [ShardResult?], _ numbers: [Int], _ round: Round) {
+        let known = results.compactMap { $0 }
+        count = numbers.count
+        complete = known.count { $0.isComplete }
+        missing = zip(numbers, results).filter { $1 == nil }.map { $0.0 }
+        self.round = round.name
+        transferred = known.reduce(0) { $0 + $1.transferred }
+        bytes = known.reduce(0) { $0 + $1.bytes }
+        isInStep = !numbers.isEmpty && known.count == count && known.allSatisfy(\.isInStep)
     }
 }
 

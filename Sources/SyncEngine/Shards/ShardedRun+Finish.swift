@@ -24,15 +24,9 @@ extension ShardedRun {
     /// Killed anywhere, it does the rest when it is called again.
     func finish(_ round: Round, _ whole: DirectoryLock) async throws {
         let found = try results(round)
-        let missing = found.indices.filter { found[$0] == nil }
-        count { summary in
-            summary.shards = ShardCounts(
-                count: cutting.count,
-                complete: found.count { $0?.isComplete == true },
-                missing: missing,
-                round: round.name
-            )
-        }
+        let sums = ShardCounts(of: found, cutting.numbers.sorted(), round)
+        count { $0.shards = sums }
+        let missing = sums.missing
         guard missing.isEmpty else {
             let (verb, noun) = missing.count == 1 ? ("has", "shard") : ("have", "shards")
             return holdBack(
@@ -51,7 +45,9 @@ extension ShardedRun {
         )
         // Deleted once, the same numbers are no reason to refuse. The shards are opened again: the
         // first time may have failed to close one.
-        let isRepeated = try round.hasEnded(in: directory) && results.allSatisfy(\.isComplete)
+        let isRepeated =
+            try round.deletionsAtEnd(in: directory) == check.deletions
+            && results.allSatisfy(\.isComplete)
         switch isRepeated ? .allowed : check.verdict {
         case .refused(let refusal):
             holdBack(refusal.message)
@@ -62,13 +58,7 @@ extension ShardedRun {
         case .allowed:
             try await delete(results, round, whole)
             guard summary.isWithoutProblems else { return }
-            try round.end(
-                [
-                    ("shards", cutting.count), ("deletions", check.deletions),
-                    ("transferred", results.reduce(0) { $0 + $1.transferred }),
-                ],
-                in: directory
-            )
+            try round.end(sums, deletions: check.deletions, in: directory)
         }
         adviseCutting(results)
     }

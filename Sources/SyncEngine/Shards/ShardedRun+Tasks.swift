@@ -65,17 +65,11 @@ extension ShardedRun {
         }
         defer {
             let own = numbers.map { number in try? result(number, round) }
-            let isOver = (try? Round.hasEnded(round.name, in: directory)) == true
-            count { summary in
-                summary.shards = ShardCounts(
-                    count: numbers.count,
-                    complete: own.count { $0?.isComplete == true },
-                    missing: zip(numbers, own).filter { $1 == nil }.map { $0.0 },
-                    round: round.name,
-                    deletionsWaiting: isOver
-                        ? 0 : own.reduce(0) { $0 + ($1?.check.deletions ?? 0) }
-                )
+            var sums = ShardCounts(of: own, numbers, round)
+            if (try? round.hasEnded(in: directory)) != true {
+                sums.deletionsWaiting = own.reduce(0) { $0 + ($1?.check.deletions ?? 0) }
             }
+            count { $0.shards = sums }
         }
         try await run(numbers, round, whole: nil)
     }
@@ -131,13 +125,7 @@ extension ShardedRun {
                 do throws(LocalError) {
                     lock = try directory.lock(unless: interruption, onWait: emit)
                 } catch {
-                    guard case .lockHeld = error else { throw error }
-                    // What the lock of the whole names is gone, if it is a task that works.
-                    for folder in folders {
-                        guard let text = try directory.holder(ofShard: folder) else { continue }
-                        throw .lockHeld(by: text)
-                    }
-                    throw error
+                    throw Cutting.namingTask(error, in: directory)
                 }
                 try directory.requireIdle(
                     shards: folders,

@@ -107,7 +107,7 @@ final class ShardedRun: Sendable {
     }
 
     /// How often a shard that another process holds is tried again, and for how long: one that
-    /// begins the round, or ends, holds it only for a moment.
+    /// begins the round, or ends, or asks who holds it, holds it only for a moment.
     static let lockInterval = Duration.milliseconds(250)
     private static let lockPatience = Duration.seconds(3)
 
@@ -130,7 +130,7 @@ final class ShardedRun: Sendable {
                 do throws(SyncError) {
                     try await run(number, round, whole: whole)
                 } catch {
-                    guard error.code == .locked, whole == nil else { throw error }
+                    guard error.code == .locked else { throw error }
                     busy = ((busy?.numbers ?? []) + [number], busy?.reason ?? error)
                 }
                 if summary.reachedLimit != nil { return }
@@ -155,6 +155,8 @@ final class ShardedRun: Sendable {
             let (run, folder) = try await open(shard, options(left: options))
             // Its lock is held until the result is written.
             defer { withExtendedLifetime(run) {} }
+            // Its deletions are judged, by numbers that this run would change.
+            guard try !round.hasEnded(in: directory) else { throw round.refusal("it has ended") }
             // From here on the last result is no longer true.
             try folder.remove(ShardResult.fileName)
             // Another may have begun while this one waited for the lock.
@@ -175,6 +177,7 @@ final class ShardedRun: Sendable {
                 mayConfirm: found.mayConfirm,
                 transferred: summary.transferred,
                 bytes: summary.bytes,
+                isInStep: summary.isInStep && split == nil,
                 recorded: found.recorded
             )
             // Another machine may have taken the shard over since the run's last look.

@@ -59,14 +59,41 @@ extension NodeSimulation {
             guard world.violations.isEmpty else { return nil }
             let state = RoundState(quiet, name: "round-\(roundCount)")
             state.isQuiet = true
-            guard finish(state) != nil else {
+            guard let summary = finish(state) else {
                 let why = lastFailure.map { "\($0.code): \($0.message)" } ?? ""
                 world.report(.convergence, "a quiet round could not be ended: \(why)")
                 return nil
             }
+            judgeTruth(of: summary)
             guard world.violations.isEmpty else { return nil }
         }
         return state()
+    }
+
+    /// The end of a quiet round says that both sides are equal only if they are.
+    private func judgeTruth(of summary: RunSummary) {
+        guard summary.isInStep else { return }
+        lookAround()
+        var objects: [ObjectKey: ContentID?] = [:]
+        for (key, object) in world.service.bucket.objects where object.target == nil {
+            guard let path = World.relative(key), !path.isDirectoryMarker else { continue }
+            objects[path] = world.model.contents.identify(object.bytes)
+        }
+        for (path, entry) in known.sorted(by: { $0.key < $1.key }) {
+            guard case .file(let content) = entry else { continue }
+            if objects.removeValue(forKey: path) != .some(content) {
+                world.report(
+                    .truthfulSummary,
+                    "in step by the end of a round, but '\(path.display)' is not the object"
+                )
+            }
+        }
+        for path in objects.keys.sorted() {
+            world.report(
+                .truthfulSummary,
+                "in step by the end of a round, but there is no file of '\(path.display)'"
+            )
+        }
     }
 
     private func endByOne(joins: Bool) -> NodeState? {

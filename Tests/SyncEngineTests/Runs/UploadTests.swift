@@ -291,30 +291,6 @@ extension EngineRuns {
             #expect(try await content(fixture, "mirror/big") == fixture.content("a/big"))
         }
 
-        @Test func `a small file that changes after it was read is sent as it was, then anew`()
-            async throws
-        {
-            let fixture = try MirrorFixture()
-            let old = MirrorFixture.ramp(20_000)
-            try fixture.write("a/small", old)
-            let path = fixture.directory("a/small")
-            let engine = try fixture.engine("a") { store in
-                HookedStore(store) { call throws(StorageError) in
-                    guard call.operation == "PutObject", call.moment == .before else { return }
-                    let file = FileHandle(forUpdatingAtPath: path)
-                    try? file?.write(contentsOf: Data([0xFF]))
-                    try? file?.close()
-                }
-            }
-            let push = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
-            #expect(push.transferred == 1)
-            #expect(try await content(fixture, "mirror/small") == old)
-            #expect(try await fixture.run("a", .push).transferred == 1)
-            let new = fixture.content("a/small")
-            #expect(new != old)
-            #expect(try await content(fixture, "mirror/small") == new)
-        }
-
         /// Copies `f` of the mirror `a` to `g`.
         private func copy(_ fixture: MirrorFixture, inParts: Bool) async throws -> ETag? {
             let engine = try fixture.engine("a")
