@@ -94,6 +94,7 @@ soak:
 	@OSSSYNC_RACES=1000 swift test --filter TransferManagerOrderTests
 	@Tests/Peers/run
 	@Tests/Slurm/run
+	@OSSSYNC_THROTTLED_OBJECTS=4000 Tests/FaultScripts/run F243
 	@Tests/Sanitizers/run
 	@Tests/Portable/run
 

@@ -17,9 +17,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def arguments(place, command, *options):
-    quick = [] if "--timeout" in options else ["--timeout", "10"]
+    quick = [] if "--retry-wait" in options else ["--retry-wait", "0.05"]
+    if "--timeout" not in options:
+        quick += ["--timeout", "10"]
     return [place.server.osssync, command, place.directory, f"oss://{BUCKET}/{place.prefix}",
-            "--json", "--retry-wait", "0.05", *quick, *options]
+            "--json", *quick, *options]
 
 
 def under(place, wrapper, command, *options, limit=60):

@@ -87,10 +87,10 @@ def held(place):
     return int(place.server.plain("GET", "/-/held")[2])
 
 
-def holding(place, faults, command, *options):
+def holding(place, faults, command, *options, wrapper=()):
     """A run that the server keeps waiting until another script is set."""
     place.faults(*faults)
-    running = Running(place, command, *options)
+    running = Running(place, command, *options, wrapper=wrapper)
     until(lambda: held(place), "the request")
     return running
 
