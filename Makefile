@@ -32,7 +32,8 @@ simulator:
 	@$(LINK_RELEASE)
 
 # Everything that can fail, with a line "N passed, N failed" at the end.
-test: setup
+test:
+	@scripts/setup tests
 	@.ci/run
 
 lint:

@@ -111,16 +111,34 @@ KillWait=5""" % {"host": host, "control": control, "user": user, "folder": folde
         with open(key, "wb") as file:
             file.write(os.urandom(1024))
         os.chmod(key, 0o600)
-        paths = {"key-file": "key/munge.key", "socket": "munge/socket", "pid-file": "run/munged.pid",
+        paths = {"key-file": "key/munge.key", "socket": "munge/socket",
+                 "pid-file": "run/munged.pid",
                  "seed-file": "key/seed", "log-file": "log/munged.log"}
         options = ["--%s=%s" % (name, os.path.join(folder, path)) for name, path in paths.items()]
         self.spawn("munged", ["munged", "--foreground", "--force"] + options)
-        wait_until(lambda: os.path.exists(os.path.join(folder, "munge", "socket")), "munged", 20)
+        wait_until(lambda: self.live() and os.path.exists(os.path.join(folder, "munge", "socket")),
+                   "munged")
         self.spawn("slurmctld", ["slurmctld", "-D", "-c"])
         for node in self.nodes():
             self.start_node(node)
-        wait_until(lambda: self.ask("sinfo", "-h", "-o", "%D %t") == "%d idle" % NODES,
-                   "three idle nodes", 40)
+        wait_until(lambda: self.live() and self.ask("sinfo", "-h", "-o", "%D %t")
+                   == "%d idle" % NODES, "three idle nodes")
+
+    def live(self):
+        """True; a process that has ended is an error at once."""
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise AssertionError("%s ended with %d" % (name, process.returncode))
+        return True
+
+    def said(self):
+        """The last lines of each log."""
+        folder = os.path.join(self.folder, "log")
+        texts = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), errors="replace") as file:
+                texts += ["%s: %s" % (name, line.rstrip()) for line in file.readlines()[-5:]]
+        return "\n".join(texts)
 
     def start_node(self, node):
         self.spawn(node, ["slurmd", "-D", "-N", node])
