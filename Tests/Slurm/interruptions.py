@@ -60,7 +60,8 @@ class Interruptions(Stage):
         self.check("tasks that an operator cancels are not queued again",
                    "restart" not in self.output())
         self.check("finish names a shard of a cancelled task and deletes nothing",
-                   "has no result" in self.output() and not self.finished("cancelled")
+                   re.search("no result of round 'cancelled'.*; nothing was deleted", self.output())
+                   and not self.finished("cancelled")
                    and all(os.path.exists(self.at("mirror/b c", name)) for name in gone))
         self.submit("cancelled")
         self.resumes("cancelled", "large7", "an array that was cancelled is completed by another")
@@ -73,7 +74,8 @@ class Interruptions(Stage):
         again = self.received("a/" + name) - LARGE
         self.check(what, self.finished(round) and self.is_same())
         resumed = re.findall(r"transferred \((.*resumed)\)", self.output())
-        self.check("little of the file is fetched again", resumed and again <= min(MOST_AGAIN, LARGE // 2))
+        self.check("little of the file is fetched again",
+                   resumed and again <= min(MOST_AGAIN, LARGE // 2))
         print("   %s; %.1f MiB were fetched again" % ("; ".join(resumed), again / 2 ** 20),
               flush=True)
 
