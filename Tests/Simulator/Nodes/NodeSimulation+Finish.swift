@@ -122,8 +122,11 @@ extension NodeSimulation {
         let folders = shardFolders()
         for folder in folders.isEmpty ? [VirtualDisk.ownState] : folders {
             for (key, row) in world.readRows(in: folder) ?? [:] {
+                // A copy in the bucket has another tag than an upload of the same content.
+                let object = world.service.bucket.objects[World.whole(key)]
+                let tag = object.map { ETag(wire: $0.etag) } == row.etag ? "its" : row.etag.text
                 let name = Self.withoutTime(key)
-                state.rows[name] = "\(row.size) \(row.etag.text) \(row.isLink)"
+                state.rows[name] = "\(row.size) \(tag) \(row.isLink)"
             }
         }
         return state
