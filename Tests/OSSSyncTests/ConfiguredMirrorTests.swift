@@ -14,7 +14,7 @@ struct ConfiguredMirrorTests {
     ) throws -> DirectoryMirror {
         try DirectoryMirror(
             directory: fixture.path(directory),
-            remote: Remote(dialect: .oss, bucket: StoreFixture.bucket, prefix: "photos"),
+            remote: BucketLocation(dialect: .oss, bucket: StoreFixture.bucket, prefix: "photos"),
             configuration: fixture.configuration,
             deviceName: "kitchen",
             stateDirectory: state.map { fixture.path($0) }

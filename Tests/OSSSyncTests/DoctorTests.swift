@@ -55,7 +55,7 @@ struct DoctorTests {
     ) throws {
         try DirectoryMirror(
             directory: home.path("dir"),
-            remote: Remote(parsing: remote),
+            remote: BucketLocation(parsing: remote),
             allowsRebinding: true,
             sources: home.sources(environment) { $0.profile = profile }
         ).writeLink()

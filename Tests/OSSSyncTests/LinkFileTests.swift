@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A directory's configuration")
 struct LinkFileTests {
-    private let remote = Remote(dialect: .oss, bucket: "bucket", prefix: "p")
+    private let remote = BucketLocation(dialect: .oss, bucket: "bucket", prefix: "p")
 
     private func parsed(_ text: String) throws(SyncError) -> LinkFile? {
         try LinkFile([UInt8](text.utf8), path: "/d/.osssync/config")
@@ -24,7 +24,11 @@ struct LinkFileTests {
         options.provider = "minio"
         options.signature = "v1"
         for options in [options, ConnectionOptions()] {
-            let link = LinkFile(remote: try Remote(parsing: text), options: options, previous: nil)
+            let link = LinkFile(
+                remote: try BucketLocation(parsing: text),
+                options: options,
+                previous: nil
+            )
             #expect(try LinkFile(link.content(replacing: nil), path: "config") == link)
             #expect(link.remote.utf8.elementsEqual(text.utf8))
         }

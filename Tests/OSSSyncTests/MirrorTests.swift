@@ -16,7 +16,7 @@ struct MirrorTests {
     ) throws -> DirectoryMirror {
         try DirectoryMirror(
             directory: home.path("dir"),
-            remote: remote.map(Remote.init(parsing:)),
+            remote: remote.map(BucketLocation.init(parsing:)),
             allowsRebinding: rebinds,
             sources: home.sources(environment, change)
         )

@@ -59,7 +59,7 @@ final class TemporaryHome {
         _ change: (inout ConnectionOptions) -> Void = { _ in }
     ) throws(SyncError) -> ResolvedConnection {
         try ResolvedConnection(
-            Remote(parsing: remote),
+            BucketLocation(parsing: remote),
             link: link,
             sources: sources(environment, change)
         )
@@ -70,7 +70,7 @@ final class TemporaryHome {
         var options = ConnectionOptions()
         change(&options)
         return LinkFile(
-            remote: Remote(dialect: .oss, bucket: "bucket", prefix: ""),
+            remote: BucketLocation(dialect: .oss, bucket: "bucket", prefix: ""),
             options: options,
             previous: nil
         )

@@ -29,7 +29,7 @@ struct PhotoBackupExample {
         )
         let mirror = try DirectoryMirror(
             directory: folder,
-            remote: Remote(parsing: remote),
+            remote: BucketLocation(parsing: remote),
             configuration: configuration,
             deviceName: "camera"
         )

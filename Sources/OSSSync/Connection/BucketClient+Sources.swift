@@ -20,7 +20,7 @@ extension BucketClient {
             bucket,
             dialect: dialect,
             connection: try ResolvedConnection(
-                Remote(dialect: dialect, bucket: bucket, prefix: ""),
+                BucketLocation(dialect: dialect, bucket: bucket, prefix: ""),
                 link: nil,
                 sources: sources
             ),

@@ -7,7 +7,7 @@ extension ResolvedConnection {
     /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the
     /// files of the service's own tools; the first that says something counts.
     init(
-        _ remote: Remote,
+        _ remote: BucketLocation,
         link: LinkFile?,
         sources: ConfigurationSources
     ) throws(SyncError) {
@@ -36,7 +36,7 @@ extension ResolvedConnection {
         guard let known = SignatureVersion(rawValue: version) else {
             throw Self.usage("'\(displayText(version))' is not a supported signature version")
         }
-        let location = try BucketLocation(
+        let location = try StoreLocation(
             remote.bucket,
             remote.dialect,
             address: address,

@@ -51,7 +51,7 @@ extension DirectoryMirror {
             object.bucket,
             dialect: object.dialect,
             connection: try ResolvedConnection(
-                Remote(dialect: object.dialect, bucket: object.bucket, prefix: ""),
+                BucketLocation(dialect: object.dialect, bucket: object.bucket, prefix: ""),
                 link: link,
                 sources: sources
             )

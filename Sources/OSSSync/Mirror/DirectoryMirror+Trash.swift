@@ -8,7 +8,7 @@ extension DirectoryMirror {
     ///
     /// - Throws: `SyncError` of code `configuration` if it is of another bucket, lies within the
     ///   remote's prefix or contains it.
-    public func backup(in other: Remote) throws(SyncError) -> RemoteTrash {
+    public func backup(in other: BucketLocation) throws(SyncError) -> RemoteTrash {
         func refusal(_ reason: String) -> SyncError {
             SyncError(
                 code: .configuration,

@@ -11,7 +11,7 @@ extension DirectoryMirror {
     public static func unlink(
         directory: String,
         stateDirectory: String?
-    ) throws(SyncError) -> Remote {
+    ) throws(SyncError) -> BucketLocation {
         let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
         let path = DirectoryConfiguration.path(
             directory: directory,
@@ -28,6 +28,6 @@ extension DirectoryMirror {
             directory: directory,
             stateDirectory: stateDirectory
         )
-        return try Remote(parsing: link.remote)
+        return try BucketLocation(parsing: link.remote)
     }
 }

@@ -6,7 +6,7 @@ internal import SyncModel
 ///
 /// ```swift
 /// let mirror = try DirectoryMirror(
-///     directory: "Photos", remote: Remote(parsing: "oss://media/photos"),
+///     directory: "Photos", remote: BucketLocation(parsing: "oss://media/photos"),
 ///     configuration: configuration, deviceName: "kitchen"
 /// )
 /// let summary = try await mirror.push(.standard) { event in show(event) }
@@ -20,7 +20,7 @@ public struct DirectoryMirror: Sendable {
     /// The directory, as it was given.
     public let directory: String
     /// The remote.
-    public let remote: Remote
+    public let remote: BucketLocation
     let link: LinkFile?
     /// The text of the directory's configuration, with lines that are not about the link.
     private let linkContent: [UInt8]?
@@ -47,7 +47,7 @@ public struct DirectoryMirror: Sendable {
     /// - Throws: `SyncError` of code `configuration`.
     public init(
         directory: String,
-        remote: Remote,
+        remote: BucketLocation,
         configuration: StoreConfiguration,
         deviceName: String,
         stateDirectory: String? = nil
@@ -75,7 +75,7 @@ public struct DirectoryMirror: Sendable {
     ///   the configuration is unusable; `refused` if `remote` is another one than the linked.
     public init(
         directory: String,
-        remote: Remote?,
+        remote: BucketLocation?,
         allowsRebinding: Bool,
         sources: ConfigurationSources
     ) throws(SyncError) {
@@ -87,8 +87,8 @@ public struct DirectoryMirror: Sendable {
             let path = DirectoryConfiguration.path(directory: directory, stateDirectory: state)
             link = try LinkFile(linkContent, path: path)
         }
-        let linked: Remote?
-        if let link { linked = try Remote(parsing: link.remote) } else { linked = nil }
+        let linked: BucketLocation?
+        if let link { linked = try BucketLocation(parsing: link.remote) } else { linked = nil }
         if let remote, let linked, remote != linked {
             guard allowsRebinding else {
                 throw SyncError(

@@ -23,7 +23,7 @@ struct LinkFile: Sendable, Hashable {
     var signature: String?
 
     /// What the options leave open stays as `previous` has it.
-    init(remote: Remote, options: ConnectionOptions, previous: LinkFile?) {
+    init(remote: BucketLocation, options: ConnectionOptions, previous: LinkFile?) {
         self.remote = remote.text
         profile = options.profile ?? previous?.profile
         region = options.region ?? previous?.region

@@ -108,9 +108,9 @@ struct CommandContext: Sendable {
         return place.directory
     }
 
-    func remote(at index: Int) throws(SyncError) -> Remote? {
+    func remote(at index: Int) throws(SyncError) -> BucketLocation? {
         guard let text = positional(index) else { return nil }
-        return try Remote(parsing: text)
+        return try BucketLocation(parsing: text)
     }
 
     /// One object, not a directory of them.
@@ -129,7 +129,7 @@ struct CommandContext: Sendable {
     func mirror() throws -> DirectoryMirror {
         try DirectoryMirror(
             directory: try directory(),
-            remote: try arguments.mirror.remote.map(Remote.init(parsing:)),
+            remote: try arguments.mirror.remote.map(BucketLocation.init(parsing:)),
             allowsRebinding: arguments.has(.rebind),
             sources: sources
         )

@@ -31,7 +31,7 @@ struct InitCommand: Sendable {
         return .success
     }
 
-    private func tell(_ event: String, _ directory: String, _ remote: Remote) {
+    private func tell(_ event: String, _ directory: String, _ remote: BucketLocation) {
         let shown = String(terminalSafe: directory)
         if context.output.isJSON {
             var line = EventJSON.line(event, time: WallClock.text())

@@ -7,7 +7,7 @@ struct ListCommand: Sendable {
     /// What is listed.
     private struct Place {
         let client: BucketClient
-        let remote: Remote
+        let remote: BucketLocation
         /// The object or the beginning of a name that the text may mean.
         let object: ObjectReference?
 
@@ -118,7 +118,7 @@ struct ListCommand: Sendable {
                 dialect: object.dialect,
                 sources: context.sources
             ),
-            remote: try Remote(parsing: text),
+            remote: try BucketLocation(parsing: text),
             object: object.isDirectory ? nil : object
         )
     }

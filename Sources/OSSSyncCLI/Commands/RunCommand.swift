@@ -83,7 +83,7 @@ struct RunCommand: Sendable {
         if let problem = problem(of: text, direction) {
             guard !isTyped else { throw problem }
         } else if MirrorArguments.isRemote(text) {
-            options.remoteTrash = try mirror.backup(in: Remote(parsing: text))
+            options.remoteTrash = try mirror.backup(in: BucketLocation(parsing: text))
         } else {
             options.backupDirectory = absolutePath(text)
         }

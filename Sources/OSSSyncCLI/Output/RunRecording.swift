@@ -151,7 +151,7 @@ extension CommandContext {
     /// The remote, as far as it is known without credentials; safe to print.
     var remoteText: String {
         if let typed = arguments.mirror.remote {
-            return (try? Remote(parsing: typed))?.display ?? String(terminalSafe: typed)
+            return (try? BucketLocation(parsing: typed))?.display ?? String(terminalSafe: typed)
         }
         guard let directory = try? directory() else { return "" }
         let link = try? DirectoryConfiguration(
@@ -160,6 +160,6 @@ extension CommandContext {
         )
         let lines = link?.sections.flatMap(\.entries).filter(\.isOfLink) ?? []
         let text = lines.last { $0.key == "remote" }?.value ?? ""
-        return (try? Remote(parsing: text))?.display ?? ""
+        return (try? BucketLocation(parsing: text))?.display ?? ""
     }
 }

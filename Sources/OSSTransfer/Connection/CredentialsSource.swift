@@ -17,7 +17,8 @@ public struct AccessKey: Sendable, Hashable {
     /// The source is asked again three minutes before, or when the service refuses the key.
     public let expiration: StoreTime?
 
-    /// Makes a key.
+    /// Makes a key: a long-lived one of `id` and `secret`, or a temporary one with its token and
+    /// the time of its end, so that the source is asked again in time.
     public init(
         id: String,
         secret: String,

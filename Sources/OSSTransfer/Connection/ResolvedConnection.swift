@@ -10,7 +10,7 @@ internal import Darwin
 
 /// How a bucket is reached, after every source was asked in its order.
 package struct ResolvedConnection: Sendable {
-    package let location: BucketLocation
+    package let location: StoreLocation
     /// What the sources said of the place.
     package let used: LocationSettings
     package let credentials: any CredentialsProvider
@@ -26,7 +26,7 @@ package struct ResolvedConnection: Sendable {
     package var signature: SignatureVersion { location.signature }
 
     package init(
-        location: BucketLocation,
+        location: StoreLocation,
         used: LocationSettings,
         credentials: any CredentialsProvider,
         caFile: String?,
@@ -53,7 +53,7 @@ package struct ResolvedConnection: Sendable {
         _ configuration: StoreConfiguration
     ) throws(SyncError) {
         try configuration.connection.check()
-        location = try BucketLocation(
+        location = try StoreLocation(
             bucket,
             dialect,
             address: configuration.endpoint,

@@ -4,7 +4,7 @@ internal import SyncModel
 /// A bucket and a prefix, as `oss://bucket/prefix` or `s3://bucket/prefix` names them.
 ///
 /// A prefix is a directory: `oss://bucket/photos` means every key that begins with `photos/`.
-public struct Remote: Sendable, Hashable {
+public struct BucketLocation: Sendable, Hashable {
     /// The protocol spoken to the store.
     public let dialect: StoreDialect
     /// The bucket's name.
@@ -12,7 +12,7 @@ public struct Remote: Sendable, Hashable {
     /// The prefix, empty or ending in "/".
     public let prefix: String
 
-    /// Makes a remote from its parts; a prefix that lacks the final "/" is given one.
+    /// Makes a location from its parts; a prefix that lacks the final "/" is given one.
     public init(dialect: StoreDialect, bucket: String, prefix: String) {
         self.dialect = dialect
         self.bucket = bucket
@@ -28,10 +28,10 @@ public struct Remote: Sendable, Hashable {
         self.init(dialect: address.dialect, bucket: address.bucket, prefix: address.path)
     }
 
-    /// The remote as the user types it: `oss://bucket/prefix/`.
+    /// The location as the user types it: `oss://bucket/prefix/`.
     public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
 
-    /// The remote in a form that is safe to print.
+    /// The location in a form that is safe to print.
     public var display: String { displayText(text) }
 
     var prefixKey: ObjectKey { ObjectKey(prefix) }

@@ -3,7 +3,7 @@ import Testing
 @testable import OSSSync
 
 @Suite("Remotes")
-struct RemoteTests {
+struct BucketLocationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let text: String
         let dialect: StoreDialect
@@ -33,12 +33,12 @@ struct RemoteTests {
         ),
     ])
     func `are a scheme, a bucket and a directory`(expected: Case) throws {
-        let remote = try Remote(parsing: expected.text)
+        let remote = try BucketLocation(parsing: expected.text)
         #expect(remote.dialect == expected.dialect)
         #expect(remote.bucket == expected.bucket)
         #expect(remote.prefix.utf8.elementsEqual(expected.prefix.utf8))
         // What is written into a directory's configuration is read back as the same.
-        #expect(try Remote(parsing: remote.text) == remote)
+        #expect(try BucketLocation(parsing: remote.text) == remote)
     }
 
     private static let rule =
@@ -67,15 +67,15 @@ struct RemoteTests {
         ]
     )
     func `that are wrong are told why`(text: String, reason: String) {
-        let error = #expect(throws: SyncError.self) { try Remote(parsing: text) }
+        let error = #expect(throws: SyncError.self) { try BucketLocation(parsing: text) }
         #expect(error?.code == .configuration)
         let end = ": \(reason); use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
         #expect(error?.message == "'\(String(terminalSafe: text))' is not a remote\(end)")
     }
 
     @Test func `are shown without what a terminal would obey`() throws {
-        let remote = try Remote(parsing: "oss://bucket/a\u{1B}[2J\n")
+        let remote = try BucketLocation(parsing: "oss://bucket/a\u{1B}[2J\n")
         #expect(!remote.display.utf8.contains { $0 < 0x20 })
-        #expect(Remote(dialect: .s3, bucket: "b", prefix: "p").text == "s3://b/p/")
+        #expect(BucketLocation(dialect: .s3, bucket: "b", prefix: "p").text == "s3://b/p/")
     }
 }

@@ -2,7 +2,7 @@ package import ObjectStorage
 package import ObjectTransfer
 
 /// Where a bucket is and how requests to it are signed.
-package struct BucketLocation: Sendable {
+package struct StoreLocation: Sendable {
     package let dialect: StorageDialect
     package let endpoint: Endpoint
     package let signature: SignatureVersion
