@@ -11,7 +11,7 @@ extension TransferManager {
     ///   - limit: Transfers that run at once, at least 1.
     ///   - base: A file URL: a directory above the files that may be moved together with them, such
     ///     as an app's container.
-    ///   - providerLimit: How long the provider may take.
+    ///   - providerLimit: How long the provider may take, at most a day.
     ///   - provider: Says what a transfer moves.
     /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
     public init(

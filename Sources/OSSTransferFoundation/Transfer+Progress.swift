@@ -6,7 +6,8 @@ extension Transfer {
     /// A `Progress` that follows the transfer until it stops, and by which it is paused, resumed
     /// and cancelled.
     ///
-    /// Its unit is the byte. It has finished when the transfer has; after a pause or a failure it
+    /// Its unit is the byte; a finished transfer of an empty object counts as one of one. It has
+    /// finished when the transfer has; after a pause or a failure it
     /// stays where it is, and follows again once `Transfer.resume()` was called on it, not on the
     /// transfer. Cancelling it deletes what is unfinished, as `Transfer.cancel(keepingParts:)`.
     public func makeProgress() -> Progress {
@@ -32,6 +33,12 @@ extension Transfer {
                 progress.totalUnitCount = step.totalBytes
                 progress.completedUnitCount = step.completedBytes
             }
+            // A `Progress` of 0 of 0 never finishes.
+            guard let progress, self.state == .finished, progress.totalUnitCount == 0 else {
+                return
+            }
+            progress.totalUnitCount = 1
+            progress.completedUnitCount = 1
         }
     }
 }

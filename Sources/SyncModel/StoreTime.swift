@@ -6,14 +6,10 @@ public struct StoreTime: Sendable, Hashable, Comparable {
     /// reports whole seconds.
     public let nanoseconds: Int32
 
-    /// Makes an instant; nanoseconds out of their bounds are a programmer's error.
+    /// Makes an instant; of nanoseconds out of their bounds, the nearest ones within them.
     public init(secondsSince1970: Int64, nanoseconds: Int32 = 0) {
-        precondition(
-            (0..<1_000_000_000).contains(nanoseconds),
-            "nanoseconds are below one second"
-        )
         self.secondsSince1970 = secondsSince1970
-        self.nanoseconds = nanoseconds
+        self.nanoseconds = min(max(nanoseconds, 0), 999_999_999)
     }
 
     /// RFC 3339 in UTC with milliseconds, such as `2026-01-02T03:04:05.000Z`.

@@ -94,13 +94,19 @@ package struct CivilTime: Sendable, Hashable {
     }
 
     package var timestamp: Timestamp {
+        Timestamp(
+            seconds: daysSince1970 * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
+        )
+    }
+
+    /// Also of the first and the last instant, whose own seconds no number has any more.
+    private var daysSince1970: Int64 {
         let shiftedYear = Int64(month <= 2 ? year - 1 : year)
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
         let yearOfEra = shiftedYear - era * 400
         let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
-        return Timestamp(seconds: days * 86_400 + Int64(hour * 3_600 + minute * 60 + second))
+        return era * 146_097 + dayOfEra - 719_468
     }
 
     private static let monthNames = [
@@ -141,8 +147,7 @@ package struct CivilTime: Sendable, Hashable {
 
     /// `Fri, 02 Jan 2026 03:04:05 GMT`, the form of `Date` and `Last-Modified` (RFC 1123).
     package var httpText: String {
-        let days = timestamp.seconds / 86_400 - (timestamp.seconds % 86_400 < 0 ? 1 : 0)
-        let weekday = Self.dayNames[Int((days % 7 + 7) % 7)]
+        let weekday = Self.dayNames[Int((daysSince1970 % 7 + 7) % 7)]
         return DigitText.make { text in
             text.add(weekday)
             text.add(", ")

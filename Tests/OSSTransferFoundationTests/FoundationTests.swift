@@ -85,7 +85,7 @@ struct FoundationTests {
         #expect(try await client.get("l", maxBytes: 10).value?.data == data)
     }
 
-    @Test func `dates are instants of the store`() {
+    @Test func `dates are instants of the store`() async throws {
         let date = Date(timeIntervalSince1970: 1_767_323_045.75)
         #expect(StoreTime(date).secondsSince1970 == 1_767_323_045)
         #expect(StoreTime(date).nanoseconds == 750_000_000)
@@ -95,6 +95,12 @@ struct FoundationTests {
         #expect(StoreTime(.distantFuture) > StoreTime(.distantPast))
         #expect(StoreTime(Date(timeIntervalSince1970: .infinity)).secondsSince1970 == .max)
         #expect(StoreTime(Date(timeIntervalSince1970: -.infinity)).secondsSince1970 == .min)
+        let ever = ObjectConditions(
+            ifModifiedSince: StoreTime(Date(timeIntervalSince1970: -.infinity))
+        )
+        let memory = InMemoryBucket()
+        memory["k"] = [1]
+        #expect(try await memory.client.get("k", conditions: ever).value?.bytes == [1])
         let key = AccessKey(id: "i", secret: "s", securityToken: "t", expiration: date)
         #expect(key.expiration?.date == date)
         #expect(AccessKey(id: "i", secret: "s").expiration == nil)
@@ -175,6 +181,22 @@ struct TransferProgressTests {
         _ = try await download.run()
         while !progress.isFinished { await Task.yield() }
         #expect(progress.totalUnitCount == 200_000)
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `finishes with a transfer of no bytes`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        try await client.put([], to: "k")
+        let download = try ResumableDownload(
+            from: .object(client, key: "k"),
+            to: fixture.path("file")
+        )
+        let progress = download.transfer.makeProgress()
+        _ = try await download.run()
+        while !progress.isFinished { await Task.yield() }
+        #expect(progress.completedUnitCount == 1 && progress.totalUnitCount == 1)
         #expect(progress.fractionCompleted == 1)
     }
 

@@ -164,6 +164,91 @@ struct SettingsTests {
         #expect(try await download.run().file?.info.size == 10)
     }
 
+    @Test func `of a manager that it cannot have are refused`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let client = try fixture.client()
+        let job = TransferJob.download(.object(client, key: "key"), to: fixture.path("file"))
+        let path = fixture.path("transfers")
+        func make(_ limit: Int, _ wait: Duration) async throws(SyncError) -> TransferManager {
+            try await TransferManager(directory: path, limit: limit, providerLimit: wait) { _ in
+                job
+            }
+        }
+        let values =
+            [Int.min, -1, 0].map { ($0, Duration.seconds(1)) }
+            + (Self.durations + [.zero]).map { (1, $0) }
+        for (limit, wait) in values {
+            let error = await #expect(throws: SyncError.self) { try await make(limit, wait) }
+            #expect(error?.code == .configuration)
+            #expect(error?.message.contains("must be between") == true)
+        }
+        try await client.put([1], to: "key")
+        let manager = try await make(.max, .days(1))
+        try await manager.add("key", priority: .max)
+        try await manager.setPriority(.min, of: "key")
+        try await manager.setNetworks(NetworkTraits(rawValue: .min), of: "key")
+        try await manager.start("key")
+        try await manager.runUntilIdle()
+        #expect(await manager["key"]?.state == .finished)
+        for id in ["", String(repeating: "i", count: 1_025)] {
+            let error = await #expect(throws: SyncError.self) { try await manager.add(id) }
+            #expect(error?.code == .configuration)
+        }
+        let error = await #expect(throws: SyncError.self) {
+            let text = String(repeating: "c", count: 64 << 10 + 1)
+            try await manager.add("id", kind: .upload, path: path, context: text)
+        }
+        #expect(error?.code == .configuration)
+    }
+
+    @Test func `of times and ranges crash nothing`() async throws {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        let memory = InMemoryBucket()
+        memory.failNextRequests(.min)
+        for client in [try fixture.client(), memory.client] {
+            try await client.put([1, 2, 3], to: "key")
+            for seconds in [Int64.min, -62_135_596_801, -1, 0] {
+                let time = StoreTime(secondsSince1970: seconds)
+                let since = ObjectConditions(ifModifiedSince: time)
+                #expect(try await client.get("key", conditions: since).value?.bytes == [1, 2, 3])
+                #expect(try await client.head("key", conditions: since).value?.size == 3)
+            }
+            for seconds in [253_402_300_800, Int64.max] {
+                let time = StoreTime(secondsSince1970: seconds, nanoseconds: 999_999_999)
+                let until = ObjectConditions(ifUnmodifiedSince: time)
+                #expect(try await client.get("key", conditions: until).value?.bytes == [1, 2, 3])
+            }
+            let impossible: [ObjectRange] = [
+                .bytes(5..<5), .bytes(-1..<2), .bytes(Int64.min..<Int64.max),
+                .bytes(Int64.min..<Int64.min), .from(-1), .from(.min), .last(-1), .last(.min),
+            ]
+            for range in impossible {
+                let error = await #expect(throws: SyncError.self) {
+                    try await client.get("key", range: range)
+                }
+                #expect(error?.code == .configuration)
+                #expect(error?.message.contains("'\(range.text)'") == true)
+            }
+            for range in [ObjectRange.bytes(0..<Int64.max), .from(0), .last(.max)] {
+                #expect(try await client.get("key", range: range).value?.bytes == [1, 2, 3])
+            }
+            for range in [ObjectRange.bytes(7..<9), .from(.max), .last(0)] {
+                #expect(try await client.get("key", range: range) == .rangeNotSatisfiable)
+            }
+        }
+        let old = ObjectConditions(ifUnmodifiedSince: StoreTime(secondsSince1970: .min))
+        #expect(try await fixture.client().get("key", conditions: old) == .preconditionFailed)
+    }
+
+    @Test(arguments: [(Int32.min, Int32(0)), (-1, 0), (1_000_000_000, 999_999_999)])
+    func `of nanoseconds are brought within a second`(given: Int32, kept: Int32) {
+        let time = StoreTime(secondsSince1970: .min, nanoseconds: given)
+        #expect(time.nanoseconds == kept)
+        #expect(!time.text.isEmpty && !time.localText.isEmpty && !time.localOffset.isEmpty)
+    }
+
     @Test(arguments: [Int64.min, -1, 0, .max])
     func `of keys: any time of their end can be told`(seconds: Int64) async throws {
         let key = AccessKey(

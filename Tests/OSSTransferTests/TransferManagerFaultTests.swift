@@ -144,8 +144,39 @@ struct TransferManagerFaultTests {
             return job
         }
         let error = await #expect(throws: SyncError.self) { try await manager.add("a") }
-        #expect(error?.code == .credentials)
+        #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.message.contains("within 0.02 seconds") == true)
+        answers.finish()
+    }
+
+    @Test func `a transfer whose provider was too slow starts again with the network`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        defer { fixture.stop() }
+        try await fixture.client().put(Self.content, to: "a")
+        let asked = Mutex(0)
+        let (answering, answers) = AsyncStream.makeStream(of: Void.self)
+        let manager = try await TransferManager(
+            directory: fixture.path("transfers"),
+            providerLimit: .milliseconds(20)
+        ) { name in
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count == 1
+            }
+            // Ends when the call is cancelled.
+            if isFirst { for await _ in answering { break } }
+            return try await fixture.download(name)
+        }
+        try await manager.add("a", kind: .download, path: fixture.path("a"))
+        try await manager.start("a")
+        try await manager.runUntilIdle()
+        #expect(await manager["a"]?.state == .failed)
+        await manager.networkChanged()
+        try await manager.runUntilIdle()
+        #expect(await manager["a"]?.state == .finished)
+        #expect(fixture.content("a") == Self.content)
         answers.finish()
     }
 

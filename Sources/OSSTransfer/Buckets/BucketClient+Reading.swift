@@ -76,7 +76,7 @@ extension BucketClient {
         try SettingBounds.check(maxBytes, "maxBytes", 0...Int.max)
         let request = GetRequest(
             key: ObjectKey(key),
-            form: range?.form,
+            form: try range?.form(),
             conditions: conditions.wire
         )
         return try await outcome { () throws(StorageError) in

@@ -177,10 +177,11 @@ extension MemoryStore {
 
     /// Nil if the object has no byte of it.
     private static func range(_ text: String, of size: Int64) -> Range<Int64>? {
-        guard let range = try? ObjectRange(parsing: text) else { return nil }
+        guard let form = try? ObjectRange(parsing: text).form() else { return nil }
         let found: Range<Int64>
-        switch range.form {
-        case .bounded(let bytes): found = bytes.offset..<min(bytes.offset + bytes.length, size)
+        switch form {
+        case .bounded(let bytes):
+            found = bytes.offset..<max(bytes.offset, min(bytes.offset + bytes.length, size))
         case .from(let offset): found = offset..<max(offset, size)
         case .last(let count): found = max(0, size - count)..<size
         }

@@ -71,7 +71,8 @@ public struct MultipartUpload: Sendable {
     private var name: ObjectKey { ObjectKey(key) }
     private var id: UploadID { UploadID(uploadID) }
 
-    /// Sends one part; its MD5 and its CRC-64 are compared with what the store computed.
+    /// Sends one part, and compares its CRC-64 with what the store computed; its MD5 where the
+    /// store reports no CRC-64.
     ///
     /// - Parameters:
     ///   - bytes: With OSS 100 KiB to 5 GiB, with S3 5 MiB to 5 GiB; the last one may be smaller.

@@ -98,8 +98,17 @@ public struct ObjectConditions: Sendable, Hashable {
         ReadConditions(
             ifMatch: ifMatch.map { ETag(wire: $0) },
             ifNoneMatch: ifNoneMatch.map { ETag(wire: $0) },
-            ifModifiedSince: ifModifiedSince?.timestamp,
-            ifUnmodifiedSince: ifUnmodifiedSince?.timestamp
+            ifModifiedSince: ifModifiedSince?.withinHTTPDates,
+            ifUnmodifiedSince: ifUnmodifiedSince?.withinHTTPDates
         )
+    }
+}
+
+extension StoreTime {
+    /// The nearest instant from 1970 to 9999: dates of HTTP have four digits for the year, and no
+    /// object was written outside of these years.
+    fileprivate var withinHTTPDates: Timestamp {
+        let last: Int64 = 253_402_300_799
+        return Timestamp(seconds: min(max(secondsSince1970, 0), last))
     }
 }

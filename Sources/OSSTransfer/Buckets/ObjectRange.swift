@@ -3,32 +3,56 @@ internal import SyncModel
 
 /// Consecutive bytes of an object, in one of the three forms of HTTP.
 public struct ObjectRange: Sendable, Hashable {
-    let form: RangeForm
+    private enum Value: Hashable {
+        case range(RangeForm)
+        /// As it would stand on the wire; no store is asked for it.
+        case impossible(String)
+    }
+
+    private let value: Value
 
     /// The bytes from position `range.lowerBound` to `range.upperBound - 1`, counted from 0.
     ///
-    /// What lies beyond the object's end is left out. A range must hold a byte and begin at 0 or
-    /// after it: anything else is a programmer's error.
+    /// What lies beyond the object's end is left out. Reading an empty range, or one that begins
+    /// before 0, throws a `SyncError` of code `configuration`.
     public static func bytes(_ range: Range<Int64>) -> ObjectRange {
-        precondition(range.lowerBound >= 0 && !range.isEmpty, "a range holds at least a byte")
+        guard range.lowerBound >= 0, !range.isEmpty else {
+            let last = range.upperBound.subtractingReportingOverflow(1).partialValue
+            return ObjectRange(value: .impossible("\(range.lowerBound)-\(last)"))
+        }
         let bytes = ByteRange(offset: range.lowerBound, length: Int64(range.count))
-        return ObjectRange(form: .bounded(bytes))
+        return ObjectRange(value: .range(.bounded(bytes)))
     }
 
     /// The bytes from position `offset`, counted from 0, to the object's end.
+    ///
+    /// Reading a range with a negative offset throws a `SyncError` of code `configuration`.
     public static func from(_ offset: Int64) -> ObjectRange {
-        precondition(offset >= 0, "positions count from 0")
-        return ObjectRange(form: .from(offset))
+        ObjectRange(value: offset < 0 ? .impossible("\(offset)-") : .range(.from(offset)))
     }
 
     /// The last `count` bytes; all of them if the object has fewer.
+    ///
+    /// Reading a range with a negative count throws a `SyncError` of code `configuration`.
     public static func last(_ count: Int64) -> ObjectRange {
-        precondition(count >= 0, "a count is not negative")
-        return ObjectRange(form: .last(count))
+        ObjectRange(value: count < 0 ? .impossible("-\(count)") : .range(.last(count)))
     }
 
-    private init(form: RangeForm) {
-        self.form = form
+    private init(value: Value) {
+        self.value = value
+    }
+
+    /// - Throws: `SyncError` of code `configuration` if the range can hold no byte.
+    func form() throws(SyncError) -> RangeForm {
+        switch value {
+        case .range(let form): return form
+        case .impossible(let text):
+            throw SyncError(
+                code: .configuration,
+                message: "the range '\(text)' has no byte: it must not be empty, and counts "
+                    + "from 0"
+            )
+        }
     }
 
     /// Reads `a-b` (inclusive, as on the wire), `a-` or `-n`, with or without `bytes=` before it.
@@ -38,31 +62,36 @@ public struct ObjectRange: Sendable, Hashable {
     ///   itself), and for what is no range.
     public init(parsing text: String) throws(SyncError) {
         let prefix = "bytes="
-        let value = text.hasPrefix(prefix) ? text.utf8.dropFirst(prefix.utf8.count) : text.utf8[...]
+        let bytes = text.hasPrefix(prefix) ? text.utf8.dropFirst(prefix.utf8.count) : text.utf8[...]
         func failure(_ reason: String) -> SyncError {
             SyncError(
                 code: .configuration,
                 message: "'\(displayText(text))' \(reason)"
             )
         }
-        guard !value.contains(UInt8(ascii: ",")) else {
+        guard !bytes.contains(UInt8(ascii: ",")) else {
             throw failure(
                 "asks for several ranges in one request, which not every store supports; "
                     + "request each range separately"
             )
         }
         let noRange = failure("is not a range: use FIRST-LAST, FIRST- or -COUNT")
-        guard let dash = value.firstIndex(of: UInt8(ascii: "-")) else { throw noRange }
-        let (before, after) = (value[..<dash], value[value.index(after: dash)...])
+        guard let dash = bytes.firstIndex(of: UInt8(ascii: "-")) else { throw noRange }
+        let (before, after) = (bytes[..<dash], bytes[bytes.index(after: dash)...])
         switch (parseDecimal(before), parseDecimal(after)) {
         case (let first?, let last?) where first <= last && last < Int64.max:
-            form = .bounded(ByteRange(offset: first, length: last - first + 1))
-        case (let first?, nil) where after.isEmpty: form = .from(first)
-        case (nil, let count?) where before.isEmpty: form = .last(count)
+            value = .range(.bounded(ByteRange(offset: first, length: last - first + 1)))
+        case (let first?, nil) where after.isEmpty: value = .range(.from(first))
+        case (nil, let count?) where before.isEmpty: value = .range(.last(count))
         default: throw noRange
         }
     }
 
     /// The range as it stands behind `bytes=` on the wire.
-    public var text: String { String(form.headerValue.dropFirst("bytes=".count)) }
+    public var text: String {
+        switch value {
+        case .range(let form): String(form.headerValue.dropFirst("bytes=".count))
+        case .impossible(let text): text
+        }
+    }
 }

@@ -2,7 +2,7 @@ internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
-/// What is written with an object.
+/// What is written with an object, what happens to one that is there already, and who is told.
 public struct PutOptions: Sendable, Hashable {
     /// What the object is written with.
     public var properties: ObjectProperties

@@ -10,7 +10,8 @@ public struct ReconnectPolicy: Sendable, Hashable {
     /// then.
     public var attempts: Int
 
-    /// Makes a policy.
+    /// Makes a policy: pauses of up to a day, and attempts from 0; a transfer checks both when it
+    /// is made.
     public init(firstPause: Duration, longestPause: Duration, attempts: Int) {
         self.firstPause = firstPause
         self.longestPause = longestPause
@@ -29,7 +30,14 @@ public struct ReconnectPolicy: Sendable, Hashable {
     }
 }
 
-/// The choices of a download.
+/// How a download is cut, paused and resumed, where its record is, and what happens to a file that
+/// is there already; for ``ResumableDownload`` and ``TransferJob``.
+///
+/// ```swift
+/// var options = DownloadOptions()
+/// options.recordDirectory = "records"
+/// options.reconnects = .standard
+/// ```
 public struct DownloadOptions: Sendable, Hashable {
     /// Where the record of an unfinished download is kept, so that another process can resume it.
     ///

@@ -1,7 +1,14 @@
 internal import ObjectTransfer
 internal import SyncModel
 
-/// The choices of an upload.
+/// How an upload is cut and resumed, where its record is, and what is written with the object; for
+/// ``ResumableUpload``, ``TransferJob`` and ``UploadTarget``.
+///
+/// ```swift
+/// var options = UploadOptions()
+/// options.put.properties.contentType = "video/mp4"
+/// options.recordDirectory = "records"
+/// ```
 public struct UploadOptions: Sendable, Hashable {
     /// What is written with the object.
     public var put = PutOptions.none

@@ -256,8 +256,9 @@ extension TransferManager {
                 underlying: error
             )
         case .timedOut:
+            // Most likely it waits for a server: the network is what may come back.
             throw SyncError(
-                code: .credentials,
+                code: .remoteUnreachable,
                 message: "\(name): the provider returned no transfer for this ID within "
                     + "\(providerLimit); resume the transfer to ask again"
             )

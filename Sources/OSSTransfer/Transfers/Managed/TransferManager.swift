@@ -85,14 +85,15 @@ public actor TransferManager {
     ///   - base: A directory above the files that may be moved together with them, such as an app's
     ///     container: paths below it are stored relative to it. A download whose options name no
     ///     ``DownloadOptions/base`` has this one.
-    ///   - providerLimit: How long the provider may take; then the attempt fails with code
-    ///     `credentials`. The provider's task is cancelled, and not waited for.
+    ///   - providerLimit: How long the provider may take, at most a day; then the attempt fails
+    ///     with code `remoteUnreachable`, which is retryable: ``networkChanged()`` starts the
+    ///     transfer again. The provider's task is cancelled, and not waited for.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
     ///     was added without a job, and for one that an earlier process had added, and again for
     ///     the attempt that follows a failure. What it throws ends the attempt, with code
     ///     `credentials` unless it is a `SyncError` itself.
     /// - Throws: `SyncError`: `locked` if another manager has the directory, `localState` if it
-    ///   can't be used, `configuration` for a limit of none.
+    ///   can't be used, `configuration` for a limit of none or a provider's limit out of bounds.
     public init(
         directory: String,
         limit: Int = 3,
@@ -100,15 +101,8 @@ public actor TransferManager {
         providerLimit: Duration = .seconds(60),
         provider: @escaping Provider
     ) async throws(SyncError) {
-        guard limit > 0 else {
-            throw SyncError(code: .configuration, message: "a manager runs at least one transfer")
-        }
-        guard providerLimit > .zero else {
-            throw SyncError(
-                code: .configuration,
-                message: "the provider of a manager needs more time than \(providerLimit)"
-            )
-        }
+        try SettingBounds.check(limit, "limit", 1...Int.max)
+        try SettingBounds.check(providerLimit, "providerLimit", SettingBounds.wait)
         self.providerLimit = providerLimit
         self.directory = directory
         self.limit = limit
