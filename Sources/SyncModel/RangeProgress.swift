@@ -48,16 +48,26 @@ package struct RangeProgress: Sendable, Hashable {
 
     private static let maximumMarks = 64
 
-    /// Notes how far it was `before`, unless it is complete: a file of many ranges would have too
-    /// many marks.
-    package mutating func mark(_ before: RangeProgress?) {
-        guard let before, before.received > 0, !isComplete else {
+    /// Notes how far it was `before`.
+    ///
+    /// A complete range keeps a mark every 4 MiB, and fewer in a large object, which keeps at most
+    /// 256 in all its complete ranges: the record is written anew again and again.
+    package mutating func mark(_ before: RangeProgress?, ofObjectOf size: Int64) {
+        guard let before, before.received > 0 else {
             marks = []
             return
         }
         let last = RangeMark(length: before.received, crc64: before.checksum.value)
-        marks = (before.marks + [last]).filter { $0.length < received }
-        guard marks.count > Self.maximumMarks else { return }
-        marks = marks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let all = (before.marks + [last]).filter { $0.length < received }
+        if isComplete {
+            let distance = max(4 << 20, size / 256)
+            marks = all.reduce(into: []) { kept, mark in
+                if mark.length - (kept.last?.length ?? 0) >= distance { kept.append(mark) }
+            }
+        } else if all.count > Self.maximumMarks {
+            marks = all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        } else {
+            marks = all
+        }
     }
 }

@@ -268,13 +268,13 @@ package actor CheckpointFile: CheckpointStore {
         _ range: RangeProgress,
         partialName: String
     ) async throws(ItemFailure) {
-        guard download?.partialName == partialName else {
+        guard let download, download.partialName == partialName else {
             // A late word of one version must not count for the next.
             throw .checkpointGone(key)
         }
         let before = ranges[range.index]
         var range = range
-        range.mark(before)
+        range.mark(before, ofObjectOf: download.size)
         ranges[range.index] = range
         seal = nil
         try await note(range.received - (before?.received ?? 0))
