@@ -4,6 +4,23 @@ internal import Glibc
 internal import Darwin
 #endif
 
+#if os(tvOS) || os(watchOS)
+/// Their SDKs have no `posix_spawn`: a profile with a program is refused.
+struct ChildProcess: ~Copyable {
+    init(words: [String], environment: [String]) throws(CredentialsError) {
+        throw .processFailed(
+            reason: "was not started: this system lets no app start programs; use keys, or a "
+                + "provider of keys"
+        )
+    }
+
+    mutating func output(
+        timeLimit: Duration,
+        limit: Int,
+        isCancelled: () -> Bool
+    ) throws(CredentialsError) -> [UInt8] { [] }
+}
+#else
 /// A running program whose output is read; killed, with what it has started, when this goes away.
 struct ChildProcess: ~Copyable {
     private let process: pid_t
@@ -197,3 +214,4 @@ private func withCStrings<Result>(
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0) }
 }
+#endif
