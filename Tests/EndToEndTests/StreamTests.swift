@@ -72,7 +72,7 @@ struct StreamTests {
         #expect(get.status == 1)
         let message =
             "osssync: 'dumps/db.sql' was replaced while it was read; the output is incomplete; "
-            + "run the command again (request "
+            + "download it again (request "
         #expect(get.diagnostics.hasPrefix(message))
     }
 

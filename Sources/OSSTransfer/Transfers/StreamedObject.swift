@@ -74,8 +74,8 @@ extension DownloadSource {
         case .cancelled: message = "interrupted; the output is incomplete"
         case .keepsChanging:
             message =
-                "'\(subject)' was replaced while it was read; the output is incomplete; run the "
-                + "command again"
+                "'\(subject)' was replaced while it was read; the output is incomplete; "
+                + "download it again"
         default: return failure
         }
         return failure.with(message: message)
@@ -240,7 +240,7 @@ extension UploadTarget {
                 let end =
                     upload.mayBeStored
                     ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
-                        + " with 'osssync ls'"
+                        + " in the bucket"
                     : "interrupted; nothing was stored"
                 throw SyncError(code: .cancelled, message: end)
             }

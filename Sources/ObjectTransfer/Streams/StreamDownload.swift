@@ -196,7 +196,7 @@ package struct StreamDownload: Sendable {
 
     private static let mismatch = ItemFailure.storage(
         message: "the content does not match the checksum that the service reports; do not use "
-            + "what was written, and run the command again",
+            + "what was written, and download it again",
         answer: nil,
         stops: nil,
         cause: .corrupt

@@ -284,7 +284,7 @@ extension StreamUpload {
         if !isAborted {
             context.observer.warned(
                 "the unfinished upload could not be aborted, and its parts use space in the "
-                    + "bucket; see 'osssync help uploads'"
+                    + "bucket: abort it later, or have a lifecycle rule delete unfinished uploads"
             )
         }
     }
@@ -385,7 +385,7 @@ extension StreamUpload {
         guard !isRight else { return }
         throw .storage(
             message: "the object was stored, but the service reports another checksum than that "
-                + "of what was sent; delete it and run the command again",
+                + "of what was sent; delete it and upload it again",
             answer: ItemFailure.ServiceAnswer(requestID: result.requestID),
             stops: nil,
             cause: .corrupt
