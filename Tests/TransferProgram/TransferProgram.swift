@@ -14,14 +14,15 @@ private final class Failures: TransferListener {
 /// One transfer of an app in a process that tests kill; or many, to be measured.
 ///
 /// ```sh
-/// TransferProgram download|upload|manage|sweep|many|kept [--path FILE] [--key KEY]
+/// TransferProgram download|upload|manage|sweep|many|kept|fetch [--path FILE] [--key KEY]
 ///     [--bucket BUCKET] [--records DIR] [--base DIR] [--identity NAME] [--part-size BYTES]
-///     [--streams N] [--count N]
+///     [--streams N] [--count N] [--url URL]
 /// ```
 ///
 /// `many` downloads an object to as many files by one manager and says how long it took; `kept`
 /// downloads it by signed URLs and keeps all finished downloads. Both say which threads,
-/// descriptors and memory the process has then.
+/// descriptors and memory the process has then. `fetch` downloads a signed URL and prints how many
+/// milliseconds that took within the process.
 ///
 /// The account is that of the variables `OSS_…` of the environment. Exits with 0 if all is done,
 /// 5 if the disk is to blame, 75 if another transfer has the record or the file, else with 1.
@@ -61,6 +62,7 @@ struct TransferProgram {
         case "manage": try await manage()
         case "many": try await many()
         case "kept": try await kept()
+        case "fetch": try await fetch()
         case "sweep":
             let records = TransferRecords(directory: try value("--records"), base: values["--base"])
             _ = try await records.sweep(abandonedAfter: .zero)
@@ -135,6 +137,16 @@ struct TransferProgram {
         }
         print("\(downloads.count) finished and kept: \(Self.usage())")
         withExtendedLifetime(downloads) {}
+    }
+
+    private func fetch() async throws(SyncError) {
+        let urls = PresignedURLs(get: try value("--url"))
+        let (clock, path) = (ContinuousClock(), try value("--path"))
+        let start = clock.now
+        let download = try ResumableDownload(from: .presigned(urls), to: path)
+        _ = try await download.run()
+        let (seconds, attoseconds) = (clock.now - start).components
+        print(Double(seconds) * 1_000 + Double(attoseconds) / 1e15)
     }
 
     /// What the process has now.
