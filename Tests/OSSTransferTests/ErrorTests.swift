@@ -1,7 +1,6 @@
 import OSSTransfer
 import StorageServer
 import StoreFixture
-import SyncTestSupport
 import Testing
 
 /// What an app learns from an error beside its text.
@@ -123,10 +122,10 @@ struct ErrorTests {
 
     @Test func `without a connection are worth another try`() async throws {
         let fixture = try StoreFixture()
-        let port = RefusingPort()
-        defer { port.stop() }
+        defer { fixture.stop() }
         let client = try fixture.client {
-            ($0.endpoint, $0.connection.retries) = (port.url, 0)
+            $0.endpoint = StoreFixture.deadEndpoint
+            $0.connection.retries = 0
         }
         let error = await #expect(throws: SyncError.self) { try await client.head("key") }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)

@@ -1,10 +1,9 @@
 import OSSTransfer
 import StorageServer
 import StoreFixture
-import SyncTestSupport
 import Testing
 
-@Suite("A transfer without a connection")
+@Suite("A transfer without a connection", .timeLimit(.minutes(5)))
 struct OutageNoticeTests {
     /// Reports the notices of a transfer as they come.
     private struct Waits: Sendable {
@@ -26,12 +25,12 @@ struct OutageNoticeTests {
 
     @Test func `says so at the first failure, and no monitor counts the wait twice`() async throws {
         let fixture = try StoreFixture()
-        let port = RefusingPort()
-        defer { port.stop() }
+        defer { fixture.stop() }
         let monitor = TransferMonitor()
         // The usual settings, with which the attempt takes minutes.
         let client = try fixture.client {
-            ($0.endpoint, $0.connection.monitor) = (port.url, monitor)
+            $0.endpoint = StoreFixture.deadEndpoint
+            $0.connection.monitor = monitor
         }
         let waits = Waits()
         let download = try ResumableDownload(
@@ -51,9 +50,8 @@ struct OutageNoticeTests {
 
     @Test func `is told also if another transfer tries for all`() async throws {
         let fixture = try StoreFixture()
-        let port = RefusingPort()
-        defer { port.stop() }
-        let client = try fixture.client { $0.endpoint = port.url }
+        defer { fixture.stop() }
+        let client = try fixture.client { $0.endpoint = StoreFixture.deadEndpoint }
         let (first, second) = (Waits(), Waits())
         let transfers = try [first, second].enumerated().map { index, waits in
             try ResumableDownload(
@@ -73,12 +71,9 @@ struct OutageNoticeTests {
 
     @Test func `tells a listener of its manager`() async throws {
         let fixture = try StoreFixture()
-        let port = RefusingPort()
-        defer { port.stop() }
-        let source = DownloadSource.object(
-            try fixture.client { $0.endpoint = port.url },
-            key: "key"
-        )
+        defer { fixture.stop() }
+        let client = try fixture.client { $0.endpoint = StoreFixture.deadEndpoint }
+        let source = DownloadSource.object(client, key: "key")
         let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
             .download(source, to: fixture.path("file"))
         }

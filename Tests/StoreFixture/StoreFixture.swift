@@ -7,6 +7,9 @@ internal import SyncModel
 /// A storage server in this process and the public API before it.
 package final class StoreFixture: Sendable {
     package static let bucket = "library"
+    /// Where nothing answers: the port of a server that was stopped may be that of another test's
+    /// next.
+    package static let deadEndpoint = "http://127.0.0.1:1"
 
     package let folder: URL
     package let server: StorageServer

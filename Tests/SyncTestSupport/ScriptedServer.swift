@@ -272,9 +272,9 @@ extension pollfd {
 }
 
 #if canImport(Glibc)
-let streamSocket = Int32(SOCK_STREAM.rawValue)
+private let streamSocket = Int32(SOCK_STREAM.rawValue)
 private let shutdownBoth = Int32(SHUT_RDWR)
 #else
-let streamSocket = SOCK_STREAM
+private let streamSocket = SOCK_STREAM
 private let shutdownBoth = SHUT_RDWR
 #endif
