@@ -7,10 +7,12 @@ import time
 
 from case_table import case, equal, expect
 from lease_cases import HURRY, lease
-from machine import Running, pretending, runnable, skipped
+from machine import Running, pretending, runnable, skipped, until
 from scenes import OTHER
-from shards import holding, says
+from shards import held, holding, says
 from stage import ramp
+
+LARGE = 24 << 20
 
 # A PID namespace with a program as its process 1, which ends with `unshare`. Only root can do
 # without a user namespace.
@@ -135,3 +137,27 @@ def _(place):
     result = place.in_step(Running(place, "push", wrapper=NAMESPACE).finish())
     expect(time.monotonic() - begun > 60 / HURRY, f"it did not observe the lease: {result}")
     equal(place.get("b"), OTHER, "the object")
+
+
+@case("F246", "a run that was stopped writes nothing into a file that another run has completed")
+def _(place):
+    if not pretending(place, network="1", nolocks="1", hurry=str(HURRY)):
+        return
+    place.put("a", OTHER)
+    place.in_step(place.pull())
+    place.put("large", ramp(LARGE))
+    # Of the third range on, each has received 3 of its 4 MiB.
+    running = holding(place, [place.fault("GetObject", {"holdAt": 3 << 20}, "large", **{"from": 3})],
+                      "pull", "--timeout", "60")
+    until(lambda: held(place) >= 3, "the ranges under way")
+    running.send(signal.SIGSTOP)
+    place.faults()
+    place.in_step(place.pull())
+    # Another program changes the file in its place.
+    with open(place.path("large"), "r+b") as file:
+        file.write(bytes(LARGE))
+    before = os.stat(place.path("large")).st_mtime_ns
+    running.send(signal.SIGCONT)
+    says(running.wait(60), 75)
+    expect(place.tree()["large"] == bytes(LARGE), "the run that was stopped changed the file")
+    equal(os.stat(place.path("large")).st_mtime_ns, before, "the time of the file")

@@ -121,11 +121,10 @@ class Interruptions(Stage):
         wait_until(lambda: not is_alive(process), "the end of the task that slept")
         self.check("a task that slept says who has its shard",
                    "another run has taken" in self.output())
-        self.check("a task that slept changes no content", self.equals("source", "mirror"))
+        self.check("a task that slept changes no file", self.is_same())
         self.check("a task that slept changes nothing in the state", self.status() == before)
         self.environment["PATH"] = path
         self.cluster.bring_back(variables["SLURMD_NODENAME"])
-        self.replace_large("large8")
         self.submit("awake")
         self.cluster.wait_for_all()
         self.check("the next round finds nothing wrong", self.is_same() and self.finished("awake"))
