@@ -112,6 +112,45 @@ struct LeaseMachineTests {
         )
     }
 
+    /// Between its look and its beat it slept, and the beat replaced what the other had left: a
+    /// free record, or one of a holder that then ends.
+    @Test(arguments: [1, 2] as [UInt64])
+    func `a holder that was followed while its beat was under way goes on only if nobody came`(
+        claim: UInt64
+    ) throws {
+        let process = LeaseProcess(host: "h", boot: "b", namespace: "n", number: 9, start: "1")
+        var machine = LeaseMachine(holder: "slow", process: process, timing: Self.standard)
+        machine.didRead(
+            LeaseMachine.Finding(.absent, claim: 0, isHolderGone: false),
+            began: .zero,
+            now: .zero
+        )
+        machine.didClaim(true, began: .zero)
+        machine.didRead(
+            LeaseMachine.Finding(.absent, claim: 1, isHolderGone: false),
+            began: .zero,
+            now: .zero
+        )
+        machine.didWrite(now: .zero)
+        #expect(machine.trustedUntil == .seconds(30))
+        let beat = LeaseMachine.Finding(.record(machine.own), claim: 0, isHolderGone: false)
+        machine.didRead(beat, began: .seconds(10), now: .seconds(10))
+        // The write returns after a sleep.
+        machine.didWrite(now: .seconds(300))
+        #expect(machine.step(at: .seconds(300)) == .wait(until: .seconds(335)))
+        #expect(machine.needsClaims)
+        let own = LeaseMachine.Finding(.record(machine.own), claim: claim, isHolderGone: false)
+        machine.didRead(own, began: .seconds(335), now: .seconds(335))
+        if claim == 1 {
+            #expect(machine.trustedUntil == .seconds(365))
+        } else {
+            #expect(machine.trustedUntil == nil)
+            #expect(machine.step(at: .seconds(335)) == .dropClaim(1))
+            machine.didDropClaim()
+            #expect(machine.step(at: .seconds(335)) == .refused(nil))
+        }
+    }
+
     @Test func `one that is let go is taken at once`() throws {
         var world = LeaseWorld(speeds: [1_000, 1_000], timing: Self.standard)
         while world.acting.isEmpty { _ = world.move(0) }

@@ -164,7 +164,8 @@ final class DirectoryLease: Sendable {
         }.get()
     }
 
-    private var isTrusted: Bool {
+    /// True while changes are allowed by what was seen last; only the clock is asked.
+    var isTrusted: Bool {
         clock.now().inNanoseconds <= trusted.load(ordering: .acquiring)
     }
 

@@ -228,6 +228,17 @@ extension MirrorDirectory {
         return calls.hasRecordLocks(file.descriptor)
     }
 
+    /// True if another machine might take the lock: see ``requireLock()``.
+    package var isLeased: Bool {
+        opened.withLock { $0.lease != nil || $0.wholeLease != nil }
+    }
+
+    /// False if only ``requireLock()`` can say whether a change may begin; asks only the clock.
+    package var isLockTrusted: Bool {
+        let (own, whole) = opened.withLock { ($0.lease, $0.wholeLease) }
+        return own?.isTrusted ?? true && whole?.isTrusted ?? true
+    }
+
     /// Asks before a change whether the lock is still this run's, where another machine might have
     /// taken it.
     ///

@@ -35,7 +35,9 @@ package struct LeaseTiming: Sendable, Hashable {
 ///    changes the mirror only within the trust's time after such a reading.
 /// 3. A holder that is known to be gone is followed at once, but with such a look if it had itself
 ///    taken a silent lease and may have died before it looked again.
-/// 4. Who is late looks whether the record is still its own, after settling.
+/// 4. Who is late looks whether the record is still its own, after settling, and whether another
+///    process has made a claim: it may have come and gone while this one slept between its look and
+///    its beat, which then replaced a record that was free.
 ///
 /// A value without I/O: the caller does what ``step(at:)`` says and reports what came of it. All
 /// times are of the caller's own clock, which goes on while the machine sleeps; no other machine's
@@ -145,7 +147,10 @@ package struct LeaseMachine: Sendable, Hashable {
 
     /// True if the next reading is to say which claims there are.
     package var needsClaims: Bool {
-        if case .looking = phase { true } else { false }
+        switch phase {
+        case .looking, .settling: true
+        case .claiming, .lookingAgain, .taking, .dropping, .held, .beating, .refused: false
+        }
     }
 
     /// The number under which it is held.
@@ -178,8 +183,9 @@ package struct LeaseMachine: Sendable, Hashable {
             own.beat = taking.isOfSilent ? Self.unsettled : 1
             phase = .taking(taking)
         case .settling:
-            guard isOwn(found.content) else {
-                phase = .dropping(own.epoch, then: found.content.record)
+            let isOwn = isOwn(found.content)
+            guard isOwn, found.claim <= own.epoch else {
+                phase = .dropping(own.epoch, then: isOwn ? nil : found.content.record)
                 return
             }
             phase = .held(until: began + timing.trust, next: began + timing.beat)

@@ -7,6 +7,22 @@ internal import Glibc
 internal import Darwin
 #endif
 
+/// Whether a sink may write its file, which another machine may have come to own meanwhile.
+package struct WritePermission: Sendable {
+    /// True if a write may begin at this instant; called on the transport's thread.
+    let isGiven: @Sendable () -> Bool
+    /// Finds out whether it is given again, and calls back once, on another thread.
+    let ask: @Sendable (_ answer: @escaping @Sendable (_ isGiven: Bool) -> Void) -> Void
+
+    /// Both closures return at once.
+    package init(
+        isGiven: @escaping @Sendable () -> Bool,
+        ask: @escaping @Sendable (_ answer: @escaping @Sendable (_ isGiven: Bool) -> Void) -> Void
+    ) {
+        (self.isGiven, self.ask) = (isGiven, ask)
+    }
+}
+
 /// Where the bytes of a GET go: written at `fileOffset` plus what was received, with the CRC-64
 /// continued; or held in memory, for a small object.
 ///
@@ -20,6 +36,8 @@ package final class FileSink: Sendable {
     private let maximumUnacknowledged: Int64
     private let onCheckpoint: @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
     private let onProgress: @Sendable (_ newBytes: Int) -> Void
+    /// Nil where nobody else may come to write the file.
+    private let permission: WritePermission?
 
     private struct State {
         /// How many bytes are wanted.
@@ -39,6 +57,10 @@ package final class FileSink: Sendable {
         var isPaused = false
         /// Set to end reception when nothing more has arrived.
         var endsWhenDry = false
+        /// True while it is asked whether the file may be written.
+        var asks = false
+        /// The file is not to be written any more.
+        var isForbidden = false
 
         init(_ wanted: Int64, _ checksum: CRC64) {
             (self.wanted, self.checksum) = (wanted, checksum)
@@ -66,6 +88,7 @@ package final class FileSink: Sendable {
         checkpointInterval: Int64,
         maximumUnacknowledged: Int64,
         rangeLength: Int64 = .max,
+        permission: WritePermission? = nil,
         onCheckpoint: @escaping @Sendable (_ received: Int64, _ checksum: CRC64) -> Void,
         onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
     ) {
@@ -85,6 +108,7 @@ package final class FileSink: Sendable {
         self.maximumUnacknowledged = maximumUnacknowledged
         self.onCheckpoint = onCheckpoint
         self.onProgress = onProgress
+        self.permission = permission
         state = Mutex(State(expectedLength, initialChecksum))
         stage = WriteStage(descriptor: descriptor)
         held = nil
@@ -105,6 +129,7 @@ package final class FileSink: Sendable {
         maximumUnacknowledged = .max
         onCheckpoint = { _, _ in }
         self.onProgress = onProgress
+        permission = nil
         state = Mutex(State(length, CRC64()))
         stage = WriteStage(descriptor: -1)
         held = HeldBody(capacity: Int(length))
@@ -205,6 +230,7 @@ extension FileSink {
     /// the one thread that feeds the sink calls this, so that nobody else moves `received`; the
     /// lock is not held while the file is written.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
+        if let permission, !permission.isGiven() { return wait(for: permission) }
         let isFull = state.withLock { state in
             state.isPaused = self.isFull(state)
             return state.isPaused
@@ -234,6 +260,24 @@ extension FileSink {
         onProgress(buffer.count)
         report(force: false)
         return isEnough ? .enough : .written
+    }
+
+    /// Pauses until it is known whether the file may be written.
+    private func wait(for permission: WritePermission) -> Outcome {
+        let (isForbidden, asks) = state.withLock { state in
+            defer { (state.isPaused, state.asks) = (!state.isForbidden, !state.isForbidden) }
+            return (state.isForbidden, state.asks)
+        }
+        if isForbidden { return .failed(errno: ESTALE) }
+        guard !asks else { return .paused }
+        permission.ask { [self] isGiven in
+            let resume: (@Sendable () -> Void)? = state.withLock { state in
+                (state.isPaused, state.asks, state.isForbidden) = (false, false, !isGiven)
+                return state.resume
+            }
+            resume?()
+        }
+        return .paused
     }
 
     /// Writes or gathers `buffer`; the error of a call that failed.
@@ -283,6 +327,7 @@ extension FileSink {
             stage.clear()
             state.withLock { $0.staged = 0 }
         }
+        if let permission, !permission.isGiven() { return ESTALE }
         let start = state.withLock(\.received)
         return unsafe stage.withBytes { bytes -> Int32? in
             if let errno = unsafe stage.write(bytes, at: fileOffset + start) { return errno }

@@ -95,6 +95,18 @@ extension Downloader {
         return end
     }
 
+    /// Before each write a run on a file system of several machines looks whether the mirror is
+    /// still its own: the file may be complete by now, and another one's.
+    private var permission: WritePermission? {
+        let directory = context.directory
+        guard directory.isLeased else { return nil }
+        let begin = context.environment.threads.makeQueue("osssync.lease.look", .serial)
+        return WritePermission(
+            isGiven: { directory.isLockTrusted },
+            ask: { answer in begin { answer((try? directory.requireLock()) != nil) } }
+        )
+    }
+
     /// Makes a sink for `piece` of the file, with which the missing rest of `range` begins.
     func sink(
         _ piece: ByteRange,
@@ -114,6 +126,7 @@ extension Downloader {
             checkpointInterval: isRecorded ? context.limits.checkpointInterval : never,
             maximumUnacknowledged: isRecorded ? context.limits.maximumUncheckpointed : never,
             rangeLength: rangeLength,
+            permission: permission,
             onCheckpoint: onCheckpoint,
             onProgress: { bytes in
                 transfer.add(bytes)
