@@ -190,6 +190,8 @@ int osssync_is_network_file_system(int descriptor) {
     case 0x00C36400u: // Ceph
     case LUSTRE:
     case 0x01161970u: // GFS2
+    case 0x47504653u: // GPFS, and CPFS by its own client
+    case 0x19830326u: // BeeGFS
     case OCFS2_SUPER_MAGIC:
         return 1;
     default:

@@ -146,10 +146,10 @@ def _(place):
     place.put("a", OTHER)
     place.in_step(place.pull())
     place.put("large", ramp(LARGE))
-    # Of the third range on, each has received 3 of its 4 MiB.
+    # From the third range on, each has received 3 of its 4 MiB; a busy machine has few of them.
     running = holding(place, [place.fault("GetObject", {"holdAt": 3 << 20}, "large", **{"from": 3})],
                       "pull", "--timeout", "60")
-    until(lambda: held(place) >= 3, "the ranges under way")
+    until(lambda: held(place) >= 1, "a range under way")
     running.send(signal.SIGSTOP)
     place.faults()
     place.in_step(place.pull())

@@ -80,7 +80,8 @@ struct DownloadFaultTests {
         #expect(fixture.content("file") == content)
         let sent = fixture.bytesSent
         #expect(sent >= size)
-        #expect(sent - size <= pauses * 16_384, "\((sent - size) / pauses) for each")
+        // On a busy machine more of the streams have received something when the pause comes.
+        #expect(sent - size <= pauses * 32_768, "\((sent - size) / pauses) for each")
         #expect(fixture.names(in: "records") == [])
     }
 

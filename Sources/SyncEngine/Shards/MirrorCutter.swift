@@ -129,8 +129,8 @@ struct MirrorCutter: Sendable {
             }
             if points.count + 1 < count {
                 onWarning(
-                    "the mirror has \(points.count + 1) shards, not \(count): there are only "
-                        + "\(sample.objects) keys, or single objects are larger than a shard"
+                    "the mirror has \(points.count + 1) of \(count) shards: its keys are too few "
+                        + "(\(sample.objects)), or single objects are larger than a shard"
                 )
             }
             bounds = points.map(\.key)
