@@ -214,6 +214,12 @@ def _(place):
     equal(place.tree()["gone"], OTHER, "what was not to be deleted")
 
 
+def received(place):
+    """How many bytes of unfinished downloads are recorded, beside the run that does it."""
+    with sqlite3.connect(f"file:{manifest(place)}?mode=ro", uri=True) as database:
+        return database.execute("SELECT total(received_bytes) FROM download_range").fetchone()[0]
+
+
 def interrupted(place, content, number=signal.SIGINT):
     """A mirror with a partial file of the victim; its name, and where its two parts begin.
 
@@ -231,8 +237,9 @@ def interrupted(place, content, number=signal.SIGINT):
     between.on("GetObject", later, "victim")
     running = Running(place, "pull", "--part-size", "1M", "--jobs", "1")
     folder = place.path(".osssync/partial")
-    # With one connection, the third is asked for when the others are written and recorded.
     until(lambda: len(between.seen("GetObject", "victim")) == 3, "the third part")
+    # With one connection, the third is asked for when the others are written.
+    until(lambda: received(place) == 2 << 20, "the record of the others")
     running.send(number)
     running.wait()
     between.clear()
