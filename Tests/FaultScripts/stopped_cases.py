@@ -1,4 +1,4 @@
-"""Rows F244 and F245: holders of a lease that are stopped, or run in another PID namespace."""
+"""Rows F244 to F246: holders of a lease that are stopped, or run in another PID namespace."""
 
 import os
 import re
@@ -28,7 +28,8 @@ def pushed(place):
 
 
 def held_push(place, wrapper=()):
-    """A push that waits for the response to its upload of `b`."""
+    """A push that waits for the response to its upload of a new file `b`."""
+    pushed(place)
     return holding(place, [place.fault("PutObject", {"hold": True})], "push", wrapper=wrapper)
 
 
@@ -52,7 +53,6 @@ def recorded(place, name):
 def _(place):
     if not pretending(place, network="1", hurry=str(HURRY)):
         return
-    pushed(place)
     running = held_push(place)
     stopped = stop(running)
     before = recorded(place, "epoch")
@@ -66,7 +66,6 @@ def _(place):
 def _(place):
     if not pretending(place, network="1", hurry=str(HURRY)):
         return
-    pushed(place)
     running = held_push(place)
     stopped = stop(running)
     waiting = Running(place, "push", "--if-locked", "wait")
@@ -78,7 +77,6 @@ def _(place):
 def _(place):
     if not pretending(place, network="1", nolocks="1", hurry=str(HURRY)):
         return
-    pushed(place)
     running = held_push(place)
     stopped = stop(running)
     # The other run must not observe it for 60 s, after which it would take the lease.
@@ -112,7 +110,6 @@ def in_namespaces(place):
 def _(place):
     if not in_namespaces(place):
         return
-    pushed(place)
     running = held_push(place, NAMESPACE)
     equal(recorded(place, "process"), "1", "the process in the lease")
     # Here process 1 is another program; in a third namespace it is the second run itself.
@@ -129,7 +126,6 @@ def _(place):
 def _(place):
     if not in_namespaces(place):
         return
-    pushed(place)
     running = held_push(place, NAMESPACE)
     running.kill()
     place.faults()

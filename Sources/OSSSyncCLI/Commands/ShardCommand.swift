@@ -246,14 +246,14 @@ extension CommandContext {
         guard let round = arguments.values[.round] else {
             throw UsageError.missingCompanion("--shard", needs: "--round NAME")
         }
-        let mends: [(Option, String)] = [
+        let advice: [(Option, String)] = [
             (.maxDelete, "a task with --shard deletes nothing; give it to 'osssync finish'"),
             (.allowEmpty, "a task with --shard deletes nothing; give it to 'osssync finish'"),
             (.rebind, "run once without --shard"),
             (.savePlan, "a saved plan is of a whole mirror; save it without --shard"),
         ]
-        for (option, mend) in mends where typed.values[option] != nil || typed.has(option) {
-            throw UsageError.badArgument("--" + option.rawValue, expected: mend)
+        for (option, text) in advice where typed.values[option] != nil || typed.has(option) {
+            throw UsageError.badArgument("--" + option.rawValue, expected: text)
         }
         let kept = CommandTable.plannedOptions.filter { ![.maxDelete, .allowEmpty].contains($0) }
         let headers = arguments.headers.flatMap { ["--header", $0] }

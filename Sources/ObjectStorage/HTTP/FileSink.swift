@@ -36,7 +36,7 @@ package final class FileSink: Sendable {
     private let maximumUnacknowledged: Int64
     private let onCheckpoint: @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
     private let onProgress: @Sendable (_ newBytes: Int) -> Void
-    /// Nil where nobody else may come to write the file.
+    /// Nil where no other machine can come to write the file.
     private let permission: WritePermission?
 
     private struct State {
@@ -265,8 +265,9 @@ extension FileSink {
     /// Pauses until it is known whether the file may be written.
     private func wait(for permission: WritePermission) -> Outcome {
         let (isForbidden, asks) = state.withLock { state in
-            defer { (state.isPaused, state.asks) = (!state.isForbidden, !state.isForbidden) }
-            return (state.isForbidden, state.asks)
+            let asks = state.asks
+            if !state.isForbidden { (state.isPaused, state.asks) = (true, true) }
+            return (state.isForbidden, asks)
         }
         if isForbidden { return .failed(errno: ESTALE) }
         guard !asks else { return .paused }

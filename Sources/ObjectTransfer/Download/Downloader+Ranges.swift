@@ -100,10 +100,13 @@ extension Downloader {
     private var permission: WritePermission? {
         let directory = context.directory
         guard directory.isLeased else { return nil }
-        let begin = context.environment.threads.makeQueue("osssync.lease.look", .serial)
+        let threads = context.environment.threads
         return WritePermission(
             isGiven: { directory.isLockTrusted },
-            ask: { answer in begin { answer((try? directory.requireLock()) != nil) } }
+            ask: { answer in
+                let begin = threads.makeQueue("osssync.lease.look", .serial)
+                begin { answer((try? directory.requireLock()) != nil) }
+            }
         )
     }
 

@@ -199,15 +199,26 @@ enum ContentDigest: Sendable, Hashable {
     /// True if `content` is what the proof is of.
     func matches(_ content: [UInt8]) -> Bool {
         let bytes = unsafe content.span.bytes
+        return matches(size: Int64(content.count)) { range, digest in
+            digest.update(bytes.extracting(Int(range.offset)..<Int(range.end)))
+        }
+    }
+
+    /// True if the pieces that `add` gives to their digests are what the proof is of.
+    private func matches<Failure: Error>(
+        size: Int64,
+        _ add: (_ range: ByteRange, _ digest: inout PieceDigest) throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
         var digest = makeDigest()
         var digests: [UInt8] = []
-        var start = 0
+        var offset: Int64 = 0
         repeat {
-            let length = min(Int(pieceSize(of: Int64(content.count))), content.count - start)
-            digest.update(bytes.extracting(start..<(start + length)))
+            let length = min(pieceSize(of: size), size - offset)
+            let range = ByteRange(offset: offset, length: length)
+            try add(range, &digest)
             digests += digest.finish()
-            start += length
-        } while start < content.count
+            offset = range.end
+        } while offset < size
         return matches(digests: digests)
     }
 
@@ -218,9 +229,8 @@ enum ContentDigest: Sendable, Hashable {
         size: Int64,
         unless interruption: Interruption?
     ) throws(LocalError) -> Bool {
-        var digests: [UInt8] = []
         if case .parts(_, let partSize) = self {
-            digests = try PartDigests.digests(
+            let digests = try PartDigests.digests(
                 of: file,
                 size: size,
                 pieceSize: partSize,
@@ -228,16 +238,9 @@ enum ContentDigest: Sendable, Hashable {
             )
             return matches(digests: digests)
         }
-        var digest = makeDigest()
-        var offset: Int64 = 0
-        repeat {
-            let length = min(pieceSize(of: size), size - offset)
-            let range = ByteRange(offset: offset, length: length)
+        return try matches(size: size) { range, digest throws(LocalError) in
             try directory.read(file, range, unless: interruption) { digest.update($0) }
-            digests += digest.finish()
-            offset = range.end
-        } while offset < size
-        return matches(digests: digests)
+        }
     }
 }
 

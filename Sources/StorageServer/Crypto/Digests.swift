@@ -98,7 +98,7 @@ enum Digests {
     }
 }
 
-/// So many bytes that nobody can guess.
+/// Random bytes that cannot be predicted.
 func randomBytes(_ count: Int) -> [UInt8] {
     // Each number is a system call, whatever its size.
     var generator = SystemRandomNumberGenerator()

@@ -148,12 +148,7 @@ extension MirrorTrash {
         _ work: @escaping Work<Value>
     ) async throws(SyncError) -> Value {
         try await onDisk { directory, interruption throws(LocalError) in
-            let lock: DirectoryLock
-            do throws(LocalError) {
-                lock = try directory.lock(unless: interruption)
-            } catch {
-                throw Cutting.namingTask(error, in: directory)
-            }
+            let lock = try directory.lockWhole(unless: interruption)
             defer { withExtendedLifetime(lock) {} }
             return try work(directory, interruption)
         }

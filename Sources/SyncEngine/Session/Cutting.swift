@@ -130,18 +130,6 @@ extension Cutting {
         }
     }
 
-    /// An error that names who works on a shard of the mirror, in the place of the last holder of
-    /// the whole, which is gone; any other error as it is.
-    static func namingTask(_ error: LocalError, in directory: MirrorDirectory) -> LocalError {
-        guard case .lockHeld = error, let cutting = try? read(in: directory) else { return error }
-        for number in 0..<cutting.count {
-            if let holder = try? directory.holder(ofShard: cutting.folder(number)) {
-                return .lockHeld(by: holder)
-            }
-        }
-        return error
-    }
-
     /// Whether the file of the cuts is still this, and the shards are there: it may have come from
     /// an old backup.
     func isPresent(in directory: MirrorDirectory) throws -> Bool {
@@ -151,12 +139,36 @@ extension Cutting {
 
     static func damaged(
         _ file: String,
-        mend: String = "Restore it from a backup of the state"
+        advice: String = "Restore it from a backup of the state"
     ) -> SyncError {
         SyncError(
             code: .localState,
             message: "'\(file)' in the state of the mirror is damaged: it was truncated or changed;"
-                + " nothing was changed. \(mend)"
+                + " nothing was changed. \(advice)"
         )
+    }
+}
+
+extension MirrorDirectory {
+    /// Takes the lock of the mirror as a whole.
+    ///
+    /// - Throws: `lockHeld` with the process that works on a shard, if one does: the last holder of
+    ///   the whole, which its lock names, has ended by then. `interrupted`.
+    func lockWhole(
+        unless interruption: Interruption? = nil,
+        onWait: (@Sendable (String) -> Void)? = nil
+    ) throws(LocalError) -> DirectoryLock {
+        do throws(LocalError) {
+            return try lock(unless: interruption, onWait: onWait)
+        } catch {
+            guard case .lockHeld = error, let cutting = try? Cutting.read(in: self) else {
+                throw error
+            }
+            for number in 0..<cutting.count {
+                guard let holder = try? holder(ofShard: cutting.folder(number)) else { continue }
+                throw .lockHeld(by: holder)
+            }
+            throw error
+        }
     }
 }

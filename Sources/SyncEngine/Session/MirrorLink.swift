@@ -48,12 +48,7 @@ package enum MirrorLink {
     ) throws(SyncError) {
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
-            let lock: DirectoryLock
-            do throws(LocalError) {
-                lock = try mirror.lock()
-            } catch {
-                throw Cutting.namingTask(error, in: mirror)
-            }
+            let lock = try mirror.lockWhole()
             defer { withExtendedLifetime(lock) {} }
             if let content {
                 try mirror.writeStateFile(fileName, content)

@@ -99,15 +99,10 @@ struct MirrorSession: Sendable {
         _ interruption: Interruption,
         _ onWait: (@Sendable (String) -> Void)?
     ) throws(LocalError) -> DirectoryLock {
-        do throws(LocalError) {
-            return try directory.lock(
-                within: settings.shard?.whole,
-                unless: interruption,
-                onWait: onWait
-            )
-        } catch {
-            throw settings.shard == nil ? Cutting.namingTask(error, in: directory) : error
+        guard let shard = settings.shard else {
+            return try directory.lockWhole(unless: interruption, onWait: onWait)
         }
+        return try directory.lock(within: shard.whole, unless: interruption, onWait: onWait)
     }
 
     /// What is known of a mirror before its manifest is opened.

@@ -275,12 +275,8 @@ extension Round {
         try deletions(atEndOf: name, in: directory) != nil
     }
 
-    /// How many deletions the round had when it ended; nil if it has not.
-    func deletionsAtEnd(in directory: MirrorDirectory) throws(SyncError) -> Int? {
-        try Self.deletions(atEndOf: name, in: directory)
-    }
-
-    private static func deletions(
+    /// How many deletions a round had when it ended; nil if it has not.
+    static func deletions(
         atEndOf name: String,
         in directory: MirrorDirectory
     ) throws(SyncError) -> Int? {
@@ -296,7 +292,7 @@ extension Round {
         else {
             throw Cutting.damaged(
                 "\(folder)/\(name)/\(endName)",
-                mend: "Remove it, and run 'osssync finish' again"
+                advice: "Remove it, and run 'osssync finish' again"
             )
         }
         return deletions

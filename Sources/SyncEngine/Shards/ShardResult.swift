@@ -124,7 +124,7 @@ extension ShardResult {
         guard let result = ShardResult(content: content) else {
             throw Cutting.damaged(
                 (folder + [fileName]).joined(separator: "/"),
-                mend: "Remove it, and run the shard again"
+                advice: "Remove it, and run the shard again"
             )
         }
         return result

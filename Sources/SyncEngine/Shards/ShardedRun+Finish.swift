@@ -24,7 +24,7 @@ extension ShardedRun {
     /// Killed anywhere, it does the rest when it is called again.
     func finish(_ round: Round, _ whole: DirectoryLock) async throws {
         let found = try results(round)
-        let sums = ShardCounts(of: found, cutting.numbers.sorted(), round)
+        let sums = ShardCounts(of: found, [Int](found.indices), round)
         count { $0.shards = sums }
         let missing = sums.missing
         guard missing.isEmpty else {
@@ -46,7 +46,7 @@ extension ShardedRun {
         // Deleted once, the same numbers are no reason to refuse. The shards are opened again: the
         // first time may have failed to close one.
         let isRepeated =
-            try round.deletionsAtEnd(in: directory) == check.deletions
+            try Round.deletions(atEndOf: round.name, in: directory) == check.deletions
             && results.allSatisfy(\.isComplete)
         switch isRepeated ? .allowed : check.verdict {
         case .refused(let refusal):

@@ -121,12 +121,7 @@ extension ShardedRun {
         }
         return try await withTaskCancellationHandler {
             try await queue.run { () throws(LocalError) -> DirectoryLock in
-                let lock: DirectoryLock
-                do throws(LocalError) {
-                    lock = try directory.lock(unless: interruption, onWait: emit)
-                } catch {
-                    throw Cutting.namingTask(error, in: directory)
-                }
+                let lock = try directory.lockWhole(unless: interruption, onWait: emit)
                 try directory.requireIdle(
                     shards: folders,
                     lock,
