@@ -200,58 +200,6 @@ struct ResumableDownloadTests {
         #expect(fixture.bytesSent == 3_000_000 - checkpoint.receivedLength + lost)
     }
 
-    @Test func `keeps what is sound of a damaged range`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let content = StoreFixture.ramp(8_000_000)
-        let urls = try await fixture.presigned(content)
-        var options = DownloadOptions()
-        options.streams = 1
-        options.recordDirectory = fixture.path("records")
-        func make(_ notices: Notices) throws -> ResumableDownload {
-            try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                options: options,
-                onNotice: notices.add
-            )
-        }
-        try fixture.setFaults(
-            """
-            [{"match": {"operation": "GetObject", "from": 2},
-              "effects": [{"holdAt": 3000000}, {"cut": {"at": 3000000, "how": "rst"}}]}]
-            """
-        )
-        let first = try make(Notices())
-        async let outcome = fixture.lettingGo { try await first.run() }
-        await fixture.server.untilHeld(1)
-        first.transfer.pause()
-        guard case .paused(let checkpoint?) = try await outcome else {
-            Issue.record("it was to be paused")
-            return
-        }
-        try fixture.setFaults("[]")
-        // One range of one stream: 2 MiB, 4 MiB, 6 MiB, and what came until the pause.
-        let received = checkpoint.receivedLength
-        #expect(received > 6 << 20 && received < 8_000_000)
-        let name = try #require(fixture.names(in: ".").first { $0.hasPrefix(".osssync-") })
-        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: fixture.path(name)))
-        try handle.seek(toOffset: 5_000_000)
-        try handle.write(contentsOf: Data([0xFF]))
-        try handle.close()
-        fixture.server.clearRequestLog()
-        let notices = Notices()
-        _ = try await make(notices).run()
-        let kept: Int64 = 4 << 20
-        #expect(
-            notices.all == [
-                .startedOver(.damaged(bytes: received - kept)), .resumed(bytes: kept),
-            ]
-        )
-        #expect(fixture.bytesSent == 8_000_000 - kept)
-        #expect(fixture.content("file") == content)
-    }
-
     @Test func `cancelled leaves nothing`() async throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
