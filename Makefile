@@ -6,7 +6,9 @@ SWIFT ?= swift
 # The manual page and the completions, which the program itself prints.
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
-RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
+# Nothing looks up a symbol of a program by its name: the table of them is a twentieth of its size.
+RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s \
+	-Xlinker --no-export-dynamic
 # A folder of that name would take the link into itself.
 LINK_RELEASE = rm -rf .build/release && ln -s optimized/release .build/release
 
