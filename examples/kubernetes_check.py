@@ -15,9 +15,9 @@ import kubernetes_validate
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "Tests/Support"))
+sys.path.append(str(ROOT / "Tests"))
 
-from checks import Tally, equal, expect  # noqa: E402
+from Support.checks import Tally, equal, expect  # noqa: E402
 
 OLDEST = "1.31"
 INDEX = "$(JOB_COMPLETION_INDEX)"
@@ -27,7 +27,7 @@ OPTION = re.compile(r"^ {2,6}(?:(-\w), )?(--[a-z-]+)(\[=\w+\]| \S+)?(?:  |$)", r
 
 def osssync_help(topic):
     return subprocess.run(["osssync", "help", topic], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
+                          stdout=subprocess.PIPE, timeout=60).stdout
 
 
 def in_schema(manifest, version):

@@ -15,6 +15,10 @@ class Cost:
         self.wall, self.processor, self.memory = wall, processor, memory
 
 
+# No measurement takes so long; what does would never end.
+LIMIT = 3_600
+
+
 class Failure(Exception):
     """A program that did not do what is to be measured."""
 
@@ -24,7 +28,8 @@ def run(words, environment, log):
     launcher = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     with open(log, "wb") as output:
         done = subprocess.run([sys.executable, "-I", "-S", launcher, *words], env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output,
+                              timeout=LIMIT)
     figures = done.stdout.split()
     if len(figures) != 4 or figures[3] != b"0":
         with open(log, errors="replace") as file:
@@ -37,7 +42,11 @@ def kill_at(words, environment, log, is_time):
     with open(log, "ab") as output:
         process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=output)
+    end = time.monotonic() + LIMIT
     while process.poll() is None and not is_time(process.pid):
+        if time.monotonic() > end:
+            process.kill()
+            raise Failure(f"{' '.join(words)}: the moment to kill it did not come in {LIMIT} s")
         time.sleep(0.001)
     was_running = process.poll() is None
     process.kill()

@@ -5,6 +5,7 @@ import time
 
 import migration
 import report
+from Support.processes import limited
 from trial import ERRORS, Trial
 from workplace import Violation
 
@@ -214,7 +215,8 @@ class Round:
     def attempt(self, kind, name, point):
         began = time.monotonic()
         try:
-            point()
+            with limited(f"{self.scenario.name}, {kind}, {name}"):
+                point()
             return True
         except Violation as violation:
             self.result.violate(kind, name, violation)

@@ -126,8 +126,11 @@ class Starter:
     def run(self, variables):
         fields = [*self.paths, *(f"{name}={value}" for name, value in variables.items())]
         self.process.stdin.write("\t".join(fields).encode() + b"\n")
+        if self.is_late():
+            self.process.kill()
+            raise Violation(f"{self.process.args} began no run in {PATIENCE} s")
         child = int(self.process.stdout.readline())
-        is_late = not select.select([self.process.stdout], [], [], PATIENCE)[0]
+        is_late = self.is_late()
         if is_late:
             os.kill(child, signal.SIGKILL)
         run = Run(int(self.process.stdout.readline()), *map(read, self.paths))
@@ -135,9 +138,16 @@ class Starter:
             raise Violation(f"hung for {PATIENCE} s: {run}")
         return run
 
+    def is_late(self):
+        return not select.select([self.process.stdout], [], [], PATIENCE)[0]
+
     def stop(self):
         self.process.stdin.close()
-        self.process.wait(timeout=PATIENCE)
+        try:
+            self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.process.stdout.close()
 
 

@@ -45,7 +45,7 @@ class Apart:
         running = self.disk.running("pull", *PARTS, *task, *self.options)
         until(lambda: len(between.seen("GetObject", "2/large")) == 9, "the ninth part")
         running.send(signal.SIGINT)
-        result = running.wait()
+        result = running.result()
         equal(result.status, 130, f"how it ended: {result}")
         between.clear()
         return result

@@ -13,7 +13,7 @@ from stage import BUCKET, ramp
 
 
 def copy(source, target):
-    subprocess.run(["cp", "-a", source, target], check=True)
+    subprocess.run(["cp", "-a", source, target], check=True, timeout=60)
 
 
 def state_of(place):

@@ -19,12 +19,21 @@ from case_table import CASES  # noqa: E402
 from machine import SKIPPED  # noqa: E402
 from stage import Place, Server  # noqa: E402
 from Support.checks import Tally  # noqa: E402
+from Support.processes import limited  # noqa: E402
 
 
 def load():
     for name in sorted(os.listdir(HERE)):
         if name.endswith("_cases.py"):
             importlib.import_module(name[:-3])
+
+
+def perform(server, case):
+    place = Place(server, case.name)
+    try:
+        case.body(place)
+    finally:
+        place.close()
 
 
 def work(programs, numbers, results):
@@ -37,13 +46,11 @@ def work(programs, numbers, results):
         while (number := numbers.get()) is not None:
             begin = time.monotonic()
             failure = None
-            place = Place(server, CASES[number].name)
             try:
-                CASES[number].body(place)
+                with limited(CASES[number].name):
+                    perform(server, CASES[number])
             except Exception:
                 failure = traceback.format_exc()
-            finally:
-                place.close()
             results.put((number, failure, list(SKIPPED), time.monotonic() - begin))
             SKIPPED.clear()
     finally:
@@ -71,17 +78,18 @@ def main():
                for _ in range(jobs)]
     for worker in workers:
         worker.start()
-    tally, skipped = Tally(), 0
-    for _ in chosen:
+    tally, skipped, left = Tally(), 0, set(chosen)
+    while left:
         while True:
             try:
                 number, failure, reasons, seconds = results.get(timeout=5)
                 break
             except Exception:
                 if not any(worker.is_alive() for worker in workers):
-                    print("the workers ended before their cases")
-                    tally.failed = len(chosen) - tally.passed
+                    for each in sorted(left):
+                        tally.count(CASES[each].name, "the worker ended before this case")
                     return tally.end()
+        left.discard(number)
         if reasons:
             skipped += 1
             print(f"SKIPPED {CASES[number].name}: {'; '.join(reasons)}", flush=True)

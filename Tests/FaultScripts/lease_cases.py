@@ -50,7 +50,7 @@ def _(place):
     equal(result.status, 75, f"a second run: {result}")
     # One that looks only does not wait.
     equal(place.start("status", place.directory, "--json").status, 0, "status beside a run")
-    running.kill()
+    running.end()
     place.faults()
     # The process is gone, and this machine knows it.
     result = place.in_step(place.push())
@@ -116,7 +116,7 @@ def _(place):
     write_lease(place, record(40, 1))
     running.send(signal.SIGCONT)
     place.faults()
-    result = running.wait(60)
+    result = running.result(60)
     equal(result.status, 75, f"the end: {result}")
     expect("has taken this directory (process 1 on far)" in result.errors + result.output,
            f"what it says: {result}")

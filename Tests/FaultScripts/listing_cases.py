@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import time
 
 from case_table import case, equal, expect
@@ -11,6 +10,7 @@ from listings import listing, with_field
 from machine import until
 from scenes import NEW, OLD, OTHER, ends_in_step, pulled, recovers, skips, stops
 from stage import BUCKET, ramp
+from Support.processes import Started
 from wire import CLOSE, changed
 
 COUNT = 9
@@ -258,23 +258,19 @@ def _(place):
     between = listing(place, change=endless)
     command = [place.server.osssync, "push", place.directory, f"oss://{BUCKET}/{place.prefix}",
                "--json", "--delete"]
-    process = subprocess.Popen(command, env=place.full_environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
+    process = Started(command, place.full_environment())
 
     def memory_after(pages):
         until(lambda: between.listing.asked >= pages, f"page {pages}", seconds=60)
         with open(f"/proc/{process.pid}/status") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-    try:
-        # As many pages as are listed ahead are there by then.
-        early, late = memory_after(150), memory_after(250)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        output, _ = process.communicate(timeout=20)
-        expect(time.monotonic() - begin < 5, "it took long to end")
-    finally:
-        process.kill()
-    equal(process.returncode, 130, "exit")
+    # As many pages as are listed ahead are there by then.
+    early, late = memory_after(150), memory_after(250)
+    process.send(signal.SIGINT)
+    begin = time.monotonic()
+    output, _ = process.wait(60)
+    expect(time.monotonic() - begin < 5, "it took long to end")
+    equal(process.status, 130, "exit")
     # A hundred thousand keys of a kibibyte came in between.
     expect(late - early < 16 << 10, f"{early} KiB of memory after 150 pages, {late} after 250")
     expect(late < 128 << 10, f"{late} KiB of memory")

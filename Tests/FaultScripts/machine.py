@@ -4,14 +4,14 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import time
 
 import program
 from case_table import expect
 from stage import BUCKET
-from Support.program import finish, library
+from Support.processes import Started
+from Support.program import library
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -30,7 +30,7 @@ def under(place, wrapper, command, *options, limit=60):
     return program.run(line[0], line[1:], place.full_environment(), limit)
 
 
-def until(condition, what, seconds=30):
+def until(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while not (found := condition()):
         expect(time.monotonic() < end, f"{what} did not happen in {seconds} s")
@@ -38,51 +38,36 @@ def until(condition, what, seconds=30):
     return found
 
 
-class Running:
+class Running(Started):
     """A run that goes on while the case does something else."""
 
     def __init__(self, place, command, *options, wrapper=()):
-        self.arguments = [*wrapper, *arguments(place, command, *options)]
         self.begun = time.monotonic()
-        self.output = b""
-        # Without a buffer, of which the end of the output would be kept back.
-        self.process = subprocess.Popen(self.arguments, env=place.full_environment(),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, bufsize=0)
-        place.closers.append(self.close)
+        super().__init__([*wrapper, *arguments(place, command, *options)],
+                         place.full_environment())
+        place.closers.append(self.end)
 
     def until_planned(self):
         """Waits for the line which says that the listing and the walk have ended."""
         planned = False
         while not planned:
-            line = self.process.stdout.readline()
-            expect(line, "the run ended before its plan was complete")
-            self.output += line
+            line = self.line()
+            expect(line, f"the run ended before its plan was complete: {self.last_words()}")
             found = json.loads(line)
             planned = found["event"] == "plan" and found["complete"]
 
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-
     def send(self, number):
-        self.process.send_signal(number)
+        super().send(number)
         return time.monotonic()
 
-    def kill(self):
-        self.send(signal.SIGKILL)
-        self.process.communicate()
-
-    def wait(self, limit=30):
+    def result(self, limit=60):
         """What it left behind, which a run that was cut off need not explain."""
-        output, errors = finish(self.process, limit)
-        output = (self.output + output).decode()
-        return program.Result(self.arguments, self.process.returncode, output,
-                              errors.decode(), time.monotonic() - self.begun)
+        output, errors = self.wait(limit)
+        return program.Result(self.words, self.status, output.decode(), errors.decode(),
+                              time.monotonic() - self.begun)
 
     def finish(self):
-        return self.wait().check()
+        return self.result().check()
 
 
 def runnable(*command):
@@ -90,7 +75,7 @@ def runnable(*command):
     if not shutil.which(command[0]):
         return False
     return subprocess.run(command, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode == 0
+                          stderr=subprocess.DEVNULL, timeout=60).returncode == 0
 
 
 # Why cases of this worker were left out, wholly or in part.
@@ -117,10 +102,10 @@ class Disk:
 
     def __init__(self, place):
         self.place = place
-        self.holder = subprocess.Popen(["unshare", "-Urm", "sh", "-c", "echo ready; exec cat"],
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.holder = Started(["unshare", "-Urm", "sh", "-c", "echo ready; exec cat"],
+                              stdin=subprocess.PIPE, stderr=None)
         place.closers.append(self.close)
-        self.holder.stdout.readline()
+        self.holder.line()
         self.enter = ["nsenter", "-t", str(self.holder.pid), "-U", "-m", "--preserve-credentials",
                       "--"]
 
@@ -132,15 +117,14 @@ class Disk:
         return False
 
     def close(self):
-        self.holder.stdin.close()
-        self.holder.wait()
-        self.holder.stdout.close()
+        self.holder.process.stdin.close()
+        self.holder.wait(60)
 
     def mount(self, *options):
         self.command("mount", *options)
 
     def command(self, *line):
-        subprocess.run([*self.enter, *line], check=True)
+        subprocess.run([*self.enter, *line], check=True, timeout=60)
 
     def unmount(self, path):
         self.command("umount", path)

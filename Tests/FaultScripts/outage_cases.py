@@ -155,7 +155,7 @@ def _(place):
     running = Running(place, "pull", "--retry-wait", "60", "--rebind")
     time.sleep(1)
     sent = running.send(signal.SIGINT)
-    result = running.wait()
+    result = running.result()
     equal(result.status, 130, f"the exit status of {result}")
     expect(time.monotonic() - sent < 5, f"it took {time.monotonic() - sent} s")
 

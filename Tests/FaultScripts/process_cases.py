@@ -53,7 +53,7 @@ def _(place):
     running = hanging(place)
     for _ in range(3):
         running.send(signal.SIGTERM)
-    equal(running.wait().status, 143, "the exit status")
+    equal(running.result().status, 143, "the exit status")
     recovers(place, tree)
 
 
@@ -100,17 +100,17 @@ def killed_at(place, command, number, moment, *options):
         if moment == "after":
             forward()
         until(lambda: runs, "the start")
-        runs[0].send(signal.SIGKILL)
+        runs[0].kill()
         return [CLOSE]
     between.on(None, kill, only=number)
     running = Running(place, command, "--delete", "--part-size", "1M", "--jobs", "1", *options)
     runs.append(running)
-    running.process.communicate(timeout=30)
+    running.wait(60)
     between.close()
     place.closers.remove(between.close)
     place.endpoint = place.server.url
-    equal(running.process.returncode in (0, -signal.SIGKILL), True, "how it ended")
-    return running.process.returncode != 0
+    equal(running.status in (0, -signal.SIGKILL), True, "how it ended")
+    return running.status != 0
 
 
 @case("F059 F061", "a pull that is killed at any request is made up for by the next")
@@ -212,7 +212,7 @@ def _(place):
         tree = pulled(place)
         running = hanging(place)
         running.send(number)
-        result = running.wait()
+        result = running.result()
         expect(result.status not in (0, 1), f"the exit status of {result}")
         for text in (result.output, result.errors):
             expect(program.SECRET not in text, f"a secret is shown: {result}")
@@ -266,15 +266,9 @@ def _(place):
     between = place.wire()
     between.on("GetObject", lambda request, forward: [1.0, forward().bytes(), KEEP], "victim")
     ignoring = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh"]
-    process = subprocess.Popen([*ignoring, *arguments(place, "pull", "--delete")],
-                               env=place.full_environment(), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        until(lambda: between.seen("GetObject", "victim"), "the request")
-        process.send_signal(signal.SIGHUP)
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    equal(process.returncode, 0, f"the exit status: {errors.decode()}")
+    running = Running(place, "pull", "--delete", wrapper=ignoring)
+    until(lambda: between.seen("GetObject", "victim"), "the request")
+    running.send(signal.SIGHUP)
+    running.send(signal.SIGINT)
+    place.in_step(running.result())
     equal(place.tree(), tree, "the tree")

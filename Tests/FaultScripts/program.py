@@ -1,10 +1,10 @@
 """Runs the built osssync and holds what it says against what must always be true of it."""
 
-import subprocess
 import time
 
 from case_table import expect
-from Support.program import finish, last, lines
+from Support.processes import Started
+from Support.program import last, lines
 
 SECRET = "fault-secret-canary"
 KEY = "fault-key-id"
@@ -95,8 +95,7 @@ class Result:
 def run(program, arguments, environment, limit=60, most=REQUEST_LIMIT):
     """Runs osssync to its end and checks what always holds."""
     begin = time.monotonic()
-    process = subprocess.Popen([program, *arguments], env=environment, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    output, errors = finish(process, limit)
-    return Result(list(arguments), process.returncode, output.decode("utf-8"),
+    process = Started([program, *arguments], environment)
+    output, errors = process.wait(limit)
+    return Result(list(arguments), process.status, output.decode("utf-8"),
                   errors.decode("utf-8"), time.monotonic() - begin).check(most)

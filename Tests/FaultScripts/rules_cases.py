@@ -194,6 +194,6 @@ def _(place):
     until(lambda: place.requests("ListObjectsV2"), "the listing")
     time.sleep(0.3)
     at = running.send(signal.SIGINT)
-    result = running.wait()
+    result = running.result()
     expect(result.status in (0, 1, 130), f"the exit status of {result}")
     expect(time.monotonic() - at < 5, f"it took {time.monotonic() - at} s")

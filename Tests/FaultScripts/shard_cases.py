@@ -252,8 +252,8 @@ def _(place):
         count = 5 + step % 4
         running = Running(place, "shard", "--count", str(count))
         time.sleep(0.003 * 1.12 ** step)
-        was_killed = running.process.poll() is None
-        running.kill()
+        was_killed = running.status is None
+        running.end()
         status = place.start("status", place.directory, "--json")
         equal(status.status, 0, f"the status after {step}: {status}")
         shards.add(len(status.all("shard")))

@@ -116,10 +116,9 @@ def killed_at(place, number, moment, command, *options):
     between.on(None, kill, only=number)
     running = Running(place, command, "--jobs", "1", *options)
     runs.append(running)
-    status = running.process.wait(timeout=30)
-    running.process.communicate()
+    running.wait(60)
     between.close()
     place.closers.remove(between.close)
     place.endpoint = place.server.url
-    expect(status in (0, -9), f"how it ended: {status}")
-    return status != 0
+    expect(running.status in (0, -9), f"how it ended: {running.status}")
+    return running.status != 0

@@ -128,7 +128,7 @@ def _(place):
 @case("F123", "a lost log of the manifest costs no file")
 def _(place):
     tree = pulled(place)
-    stuck(place).kill()
+    stuck(place).end()
     expect(os.path.getsize(manifest(place) + "-wal") > 0, "there is no log to lose")
     for suffix in ("-wal", "-shm"):
         if os.path.exists(manifest(place) + suffix):
@@ -156,8 +156,8 @@ def _(place):
     running = stuck(place)
     second = place.pull("--delete")
     equal(second.status, 75, f"the exit status of {second}")
-    expect(str(running.process.pid) in second.error["message"], f"what was said: {second}")
-    running.kill()
+    expect(str(running.pid) in second.error["message"], f"what was said: {second}")
+    running.end()
     recovers(place, tree)
 
 
@@ -241,7 +241,7 @@ def interrupted(place, content, number=signal.SIGINT):
     # With one connection, the third is asked for when the others are written.
     until(lambda: received(place) == 2 << 20, "the record of the others")
     running.send(number)
-    running.wait()
+    running.result()
     between.clear()
     names = os.listdir(folder)
     equal(len(names), 1, "partial files")

@@ -82,7 +82,7 @@ def _(place):
     # The other run must not observe it for 60 s, after which it would take the lease.
     time.sleep(90 / HURRY)
     waiting = Running(place, "push", "--if-locked", "wait")
-    line = waiting.process.stdout.readline()
+    line = waiting.line()
     expect(b"checking" in line, f"the first message of the run that waits: {line}")
     resume(place, running, stopped, seconds=0)
     both_in_step(place, running, waiting)
@@ -92,7 +92,7 @@ def both_in_step(place, running, waiting):
     """The run that was stopped does the work, and after it the other one finds nothing to do."""
     result = place.in_step(running.finish())
     equal(result.count("transferred"), 1, f"what the stopped run did: {result}")
-    result = place.in_step(waiting.wait(60).check())
+    result = place.in_step(waiting.result(60).check())
     equal((result.count("transferred"), result.count("unchanged")), (0, 2),
           f"what the other run did: {result}")
     equal(place.get("b"), OTHER, "the object")
@@ -127,7 +127,7 @@ def _(place):
     if not in_namespaces(place):
         return
     running = held_push(place, NAMESPACE)
-    running.kill()
+    running.end()
     place.faults()
     begun = time.monotonic()
     result = place.in_step(Running(place, "push", wrapper=NAMESPACE).finish())
@@ -154,6 +154,6 @@ def _(place):
         file.write(bytes(LARGE))
     before = os.stat(place.path("large")).st_mtime_ns
     running.send(signal.SIGCONT)
-    says(running.wait(60), 75)
+    says(running.result(60), 75)
     expect(place.tree()["large"] == bytes(LARGE), "the run that was stopped changed the file")
     equal(os.stat(place.path("large")).st_mtime_ns, before, "the time of the file")

@@ -167,16 +167,16 @@ def _(place):
     cut_mirror(place)
     running = held_task(place)
     for result in (task(place, "0/4", "one"), finish(place, "one"), place.pull(), cut(place)):
-        says(result, 75, f"process {running.process.pid} on")
+        says(result, 75, f"process {running.pid} on")
     for command in (["trash", "--empty"], ["restore", "."], ["undo"]):
         says(place.start(command[0], place.directory, *command[1:], "--json"), 75,
-             f"process {running.process.pid} on")
+             f"process {running.pid} on")
     status = place.start("status", place.directory, "--json")
     holders = {line["shard"]: line["holder"] for line in status.all("shard") if "holder" in line}
     equal(list(holders), [0], f"shards in work: {holders}")
-    expect(f"process {running.process.pid} on" in holders[0], f"who works: {holders}")
+    expect(f"process {running.pid} on" in holders[0], f"who works: {holders}")
     shown = place.start("status", place.directory).output
-    expect(f", in work by process {running.process.pid} on" in shown, f"what is shown: {shown}")
+    expect(f", in work by process {running.pid} on" in shown, f"what is shown: {shown}")
 
 
 @case("F231", "tasks that wait for their round to begin start once it has begun")
@@ -248,7 +248,7 @@ def _(place):
         options = ["--part-size", "1M", "--jobs", "1"]
         running = Running(place, "pull", "--delete", "--shard", "0/1", "--round", "one", *options)
         until(lambda: len(between.seen("GetObject", "1/large")) == 4, "the fourth part")
-        running.kill()
+        running.end()
         between.clear()
         equal(place.tree(), without(tree, "1/large"), "the tree after a kill")
         says(finish(place, "one"), 1)

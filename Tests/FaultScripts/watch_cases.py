@@ -3,43 +3,37 @@
 import json
 import os
 import signal
-import subprocess
 
 from case_table import case, equal, expect
 from machine import pretending
 from scenes import FRESH, NEW, OLD
 from stage import BUCKET
+from Support.processes import Started
 
 
-class Watch:
+class Watch(Started):
     """A watch under way, whose events are waited for."""
 
     def __init__(self, place, *options):
         link = place.start("init", place.directory, f"oss://{BUCKET}/{place.prefix}")
         equal(link.status, 0, f"linking: {link}")
-        self.process = subprocess.Popen(
+        super().__init__(
             [place.server.osssync, "watch", "--json", "--settle", "1s", *options, place.directory],
-            env=place.full_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
-        place.closers.append(self.close)
+            place.full_environment())
+        place.closers.append(self.end)
 
     def until(self, event, **members):
-        for line in self.process.stdout:
+        while line := self.line():
             found = json.loads(line)
             if found["event"] == event and all(found.get(name) == value
                                                for name, value in members.items()):
                 return found
-        raise AssertionError(f"no {event} with {members}: {self.process.communicate()[1]}")
+        raise AssertionError(f"no {event} with {members}: {self.last_words()}")
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=30)
-        equal(self.process.returncode, 143, "the exit status of the watch")
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
+        self.send(signal.SIGTERM)
+        self.wait(60)
+        equal(self.status, 143, "the exit status of the watch")
 
 
 @case("F215", "more changes than the system keeps reports of lose none of them")
@@ -48,8 +42,8 @@ def _(place):
     watch = Watch(place)
     watch.until("summary", in_step=True)
     # While it does not read, reports are lost.
-    watch.process.send_signal(signal.SIGSTOP)
-    os.waitpid(watch.process.pid, os.WUNTRACED)
+    watch.send(signal.SIGSTOP)
+    os.waitpid(watch.pid, os.WUNTRACED)
     with open("/proc/sys/fs/inotify/max_queued_events") as limit:
         most = int(limit.read())
     for _ in range(most // 2):
@@ -57,7 +51,7 @@ def _(place):
         os.rename(place.path("moved"), place.path("a"))
     place.write("new/b", NEW)
     place.write("c", FRESH)
-    watch.process.send_signal(signal.SIGCONT)
+    watch.send(signal.SIGCONT)
     watch.until("round", everything=True, reason="reports of changes were lost")
     watch.until("summary")
     equal((place.get("new/b"), place.get("c")), (NEW, FRESH), "what was made meanwhile")

@@ -102,10 +102,14 @@ class Wire:
         self.lock = threading.Lock()
         self.ended = threading.Event()
         self.context = certificate
-        self.listener = socket.create_server((host, 0))
+        self.listen((host, 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"{'https' if certificate else 'http'}://{host}:{self.port}"
-        threading.Thread(target=self.accept, daemon=True).start()
+
+    def listen(self, address):
+        self.listener = socket.create_server(address)
+        self.acceptor = threading.Thread(target=self.accept, args=(self.listener,), daemon=True)
+        self.acceptor.start()
 
     def on(self, operation, effect, key=None, first=None, only=None):
         """Applies `effect` to requests of an operation; the n-th is counted for the rule."""
@@ -127,9 +131,8 @@ class Wire:
 
     def come_back(self):
         """Listens at the same port again."""
-        self.listener = socket.create_server(("127.0.0.1", self.port))
         self.is_away = False
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.listen(("127.0.0.1", self.port))
 
     def close(self):
         self.ended.set()
@@ -137,21 +140,21 @@ class Wire:
 
     def shut(self):
         try:
-            # Closing alone leaves the thread in accept(), which takes one more connection.
+            # The thread in accept() closes it: it may not wait for a descriptor of somebody else.
             self.listener.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        self.listener.close()
+        self.acceptor.join()
 
-    def accept(self):
-        listener = self.listener
-        while not self.ended.is_set():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+    def accept(self, listener):
+        with listener:
+            while not self.ended.is_set():
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                self.connections += 1
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
         reader = None

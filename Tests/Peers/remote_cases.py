@@ -85,10 +85,9 @@ def killed(place, size, direction, *command):
     proxy = Proxy(place.bucket, rate=size / 2)
     process = place.start(*command, proxy=proxy)
     while getattr(proxy, direction) < size * 0.6:
-        expect(process.poll() is None, f"the {command[0]} ended too early")
+        expect(process.status is None, f"the {command[0]} ended too early")
         time.sleep(0.005)
-    process.kill()
-    process.communicate()
+    process.end()
     proxy.stop()
 
 

@@ -10,7 +10,8 @@ import time
 
 from Support.checks import expect
 from Support.files import write_below as write
-from Support.program import finish, last, lines
+from Support.processes import Started
+from Support.program import last, lines
 
 # What every store can hold; the others are tried where they can be.
 KEYS = ["a b", "a+b", "a%20b", "a&b<c>\"d'", "ü/é", "e\u0301", "\u00e9", "日本語/キー.txt", "😀",
@@ -56,7 +57,8 @@ class Proxy:
         self.up = self.down = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     @property
     def variables(self):
@@ -66,12 +68,13 @@ class Proxy:
         return {"AWS_ENDPOINT_URL" if self.bucket.scheme == "s3" else "OSS_ENDPOINT": address}
 
     def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.join, args=(client,), daemon=True).start()
+        with self.listener:
+            while True:
+                try:
+                    client, _ = self.listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=self.join, args=(client,), daemon=True).start()
 
     def join(self, client):
         target = ("127.0.0.1", self.bucket.port)
@@ -108,7 +111,9 @@ class Proxy:
                 pass
 
     def stop(self):
-        self.listener.close()
+        # The thread in accept() closes it: it may not wait for a descriptor of somebody else.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
 
 
 class Workplace:
@@ -142,15 +147,14 @@ class Workplace:
         variables = dict(environment or self.environment)
         if proxy:
             variables.update(proxy.variables)
-        return subprocess.Popen([self.program, *arguments], env=variables, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+        return Started([self.program, *arguments], variables)
 
     def run(self, *arguments, status=0, **more):
         process = self.start(*arguments, *self.options, "--json", **more)
-        output, errors = finish(process, 1_800)
+        output, errors = process.wait(1_800)
         expect(self.bucket.secret.encode() not in output + errors, "a secret was printed")
         text = errors.decode() + output.decode()
-        expect(process.returncode == status, f"{arguments}: {process.returncode}\n{text[-3000:]}")
+        expect(process.status == status, f"{arguments}: {process.status}\n{text[-3000:]}")
         return {**(last(lines(output), "summary") or {}), "text": text}
 
 

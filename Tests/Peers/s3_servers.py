@@ -23,6 +23,7 @@ from remote_place import (CONTROL_KEYS, KEYS, Process, Workplace, expect, free_p
                           same, write)
 from remote_wire import Bucket  # noqa: E402
 from Support.checks import Tally  # noqa: E402
+from Support.processes import CASE_LIMIT  # noqa: E402
 from Support.program import account  # noqa: E402
 from Support.server import Server  # noqa: E402
 
@@ -84,15 +85,15 @@ def beside_rclone(place, environment):
         f"endpoint = http://127.0.0.1:{place.bucket.port}\n").encode())
     rclone = [os.path.join(environment, "bin", "rclone"), "--config", configuration]
     there = remote.replace("s3://", "peer:")
-    subprocess.run([*rclone, "copy", one, there, "--s3-upload-cutoff", "5M"], check=True)
+    subprocess.run([*rclone, "copy", one, there, "--s3-upload-cutoff", "5M"], check=True, timeout=300)
     done = place.run("push", one, remote)
     expect(done["transferred"] == 0 and done["adopted"] == 3, f"not adopted: {done}")
     write(one, "parts.bin", os.urandom(31 << 20))
     place.run("push", one)
-    subprocess.run([*rclone, "check", one, there, "--exclude", "/.osssync/**"], check=True,
+    subprocess.run([*rclone, "check", one, there, "--exclude", "/.osssync/**"], check=True, timeout=300,
                    capture_output=True)
     two = place.directory()
-    subprocess.run([*rclone, "copy", there, two], check=True)
+    subprocess.run([*rclone, "copy", there, two], check=True, timeout=300)
     same(one, two)
 
 
@@ -285,7 +286,8 @@ def await_bucket(port, name=BUCKET):
 
 def main():
     programs, environment, *wanted = (sys.argv[1], sys.argv[2], *sys.argv[3:])
-    tally = Tally(tells_all=True)
+    # Of 1 GiB and more, some are moved at the pace of a slow line.
+    tally = Tally(tells_all=True, limit=CASE_LIMIT + (LARGE >> 20))
 
     def start(server):
         def run(name, case, *arguments):

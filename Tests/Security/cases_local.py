@@ -263,10 +263,10 @@ def ignored(place, content):
 def core(place):
     def limited(process):
         def kill():
-            while process.poll() is None and not endpoint.requests:
+            while process.status is None and not endpoint.requests:
                 time.sleep(0.01)
-            while process.poll() is None:
-                process.send_signal(signal.SIGSEGV)
+            while process.status is None:
+                process.send(signal.SIGSEGV)
                 time.sleep(0.5)
         threading.Thread(target=kill, daemon=True).start()
     with Endpoint(lambda _: time.sleep(10)) as endpoint:

@@ -82,9 +82,9 @@ def interrupting(condition):
 
     def started(process):
         def wait():
-            while not condition() and process.poll() is None:
+            while not condition() and process.status is None:
                 time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
+            process.send(signal.SIGINT)
             sent.append(time.monotonic())
         threading.Thread(target=wait, daemon=True).start()
 
@@ -109,7 +109,7 @@ def endless_pages(place):
 
         def started(process):
             def watch():
-                while process.poll() is None:
+                while process.status is None:
                     peaks[len(endpoint.requests)] = resident(process.pid)
                     time.sleep(0.05)
             threading.Thread(target=watch, daemon=True).start()

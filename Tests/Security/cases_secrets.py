@@ -148,12 +148,12 @@ def interrupted(endpoint, store, seen):
     def started(process):
         def wait():
             try:
-                while process.poll() is None and not any(
+                while process.status is None and not any(
                         request.query.get("partNumber") == "2"
                         for request in endpoint.requests[number:]):
                     time.sleep(0.02)
                 seen.append(visible(process.pid))
-                process.send_signal(signal.SIGINT)
+                process.send(signal.SIGINT)
             finally:
                 store.looked.set()
         threading.Thread(target=wait, daemon=True).start()

@@ -238,7 +238,7 @@ def proxy(place, answer):
                             "http://u:{}@", "nosuch://{}", "http://u:{}@no-such-host.invalid:9"]})
 def proxy_address(place, form):
     def stop(process):
-        timer = threading.Timer(2, process.send_signal, [signal.SIGINT])
+        timer = threading.Timer(2, process.send, [signal.SIGINT])
         timer.daemon = True
         timer.start()
     for arguments in [["ls", OSS], ["doctor"], ["init", place.mirror, OSS]]:

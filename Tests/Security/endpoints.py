@@ -52,23 +52,27 @@ class Endpoint:
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.closed = True
-        self.socket.close()
+        # The thread in accept() closes it: it may not wait for a descriptor of somebody else.
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
 
     def accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        with self.socket:
+            while not self.closed:
+                try:
+                    connection, _ = self.socket.accept()
+                except OSError:
+                    return
+                self.connections += 1
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
         connection.settimeout(30)

@@ -4,13 +4,12 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
-import threading
 import time
 
 from Support.checks import equal, expect
 from Support.files import contents
+from Support.processes import Started
 
 KEY_ID = "canary-key-id-7f3a"
 SECRET = "canary-key-secret-91bc"
@@ -96,31 +95,19 @@ class Place:
         if arguments and arguments[0] in COMMANDS:
             arguments = [*arguments, "--retry-wait", "0.1"]
         limited = ["/bin/sh", "-c", limit + ' && exec "$@"', "sh"] if limit else []
-        process = subprocess.Popen([*limited, self.program, *arguments], env=variables,
-                                   cwd=self.folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        texts = [b"", b""]
-        readers = [threading.Thread(target=drain, args=(stream, texts, index))
-                   for index, stream in enumerate([process.stdout, process.stderr])]
-        for thread in readers:
-            thread.start()
+        process = Started([*limited, self.program, *arguments], variables, self.folder)
         if started:
             started(process)
         # What the kernel reports at the end would count this process before its `exec`.
         peak = 0
-        while process.poll() is None:
+        while process.status is None:
             peak = max(peak, resident(process.pid))
             if time.monotonic() - begin > longest:
                 process.kill()
             time.sleep(0.02)
         seconds = time.monotonic() - begin
-        for thread in readers:
-            thread.join()
-        for stream in [process.stdout, process.stderr]:
-            stream.close()
-        outcome = Outcome(process.returncode, *[text.decode("utf-8", "surrogateescape")
-                                                for text in texts], seconds, peak)
+        outcome = Outcome(process.status, *[text.decode("utf-8", "surrogateescape")
+                                            for text in process.wait(longest)], seconds, peak)
         self.judge(outcome, expected)
         return outcome
 
@@ -148,10 +135,6 @@ def resident(process):
             return next((int(line.split()[1]) for line in file if line.startswith("VmHWM")), 0)
     except OSError:
         return 0
-
-
-def drain(stream, texts, index):
-    texts[index] = stream.read()
 
 
 def tree(root, leaving_out=None):

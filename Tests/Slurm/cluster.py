@@ -145,7 +145,7 @@ KillWait=5""" % {"host": host, "control": control, "user": user, "folder": folde
 
     def ask(self, *words):
         done = subprocess.run(words, env=self.environment, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+                              stderr=subprocess.STDOUT, timeout=LONGEST_WAIT)
         return done.stdout.strip()
 
     def queue(self):

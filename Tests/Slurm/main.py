@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -159,13 +160,12 @@ class Test(Interruptions):
                 began = time.monotonic()
                 case(self)
                 print("   %.1f s" % (time.monotonic() - began), flush=True)
-        except AssertionError as error:
+        except (AssertionError, subprocess.TimeoutExpired) as error:
             self.check(str(error), False)
             print(self.output()[-4000:])
         finally:
             self.cluster.stop()
-            self.server.terminate()
-            self.server.wait()
+            self.server.end()
 
 
 QUICK = [Test.first_round, Test.killed_node, Test.time_limit]

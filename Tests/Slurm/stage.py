@@ -8,6 +8,7 @@ import subprocess
 import urllib.request
 
 from cluster import wait_until
+from Support.processes import Started
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SUBMIT = os.path.join(ROOT, "examples/slurm/submit")
@@ -46,12 +47,11 @@ class Stage:
         with open(self.at("credentials"), "w") as file:
             file.write("[default]\naccess-key-id = id\naccess-key-secret = secret\n")
         os.chmod(self.at("credentials"), 0o600)
-        self.server = subprocess.Popen(
+        self.server = Started(
             [os.path.join(programs, "osssync-server"), "--root", self.at("server"), "--bucket",
              "bucket", "--credentials", self.at("credentials"), "--region", "cn-test", "--log",
-             self.at("requests")],
-            stdout=subprocess.PIPE, text=True)
-        self.environment["OSS_ENDPOINT"] = json.loads(self.server.stdout.readline())["url"]
+             self.at("requests")], stderr=None)
+        self.environment["OSS_ENDPOINT"] = json.loads(self.server.line())["url"]
         self.cluster = None
         self.earlier = set()
 
@@ -68,16 +68,17 @@ class Stage:
     def osssync(self, *words):
         return subprocess.run(
             [os.path.join(self.programs, "osssync"), *words], env=self.environment, text=True,
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
 
     def faults(self, *rules):
         """Sets the script of the server, which releases the requests that it holds."""
         request = urllib.request.Request(self.environment["OSS_ENDPOINT"] + "/-/faults",
                                          json.dumps(rules).encode(), method="POST")
-        urllib.request.urlopen(request).close()
+        urllib.request.urlopen(request, timeout=60).close()
 
     def held(self):
-        with urllib.request.urlopen(self.environment["OSS_ENDPOINT"] + "/-/held") as answer:
+        with urllib.request.urlopen(self.environment["OSS_ENDPOINT"] + "/-/held",
+                                    timeout=60) as answer:
             return int(answer.read())
 
     def push(self, *options):
@@ -101,7 +102,7 @@ class Stage:
             self.environment, SLURM_CONF=self.cluster.conf, OPTIONS=options, DIRECTION=direction,
             SBATCH_OPTIONS="--output=%s/%%A_%%a.out %s" % (self.at("log"), sbatch))
         done = subprocess.run(words, env=environment, text=True, cwd=self.folder,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
         if done.returncode:
             raise AssertionError(done.stdout)
 

@@ -5,6 +5,8 @@ import time
 import traceback
 import zlib
 
+from .processes import CASE_LIMIT, limited
+
 
 def expect(condition, message="unexpected result"):
     if not condition:
@@ -30,8 +32,9 @@ def equal(found, wanted, what="unexpected value"):
 class Tally:
     """Runs cases, perhaps on several threads, counts them, and tells of each that fails."""
 
-    def __init__(self, tells_all=False):
+    def __init__(self, tells_all=False, limit=CASE_LIMIT):
         self.tells_all = tells_all
+        self.limit = limit
         self.passed = self.failed = 0
         self.seconds = []
         self.lock = threading.Lock()
@@ -40,7 +43,8 @@ class Tally:
         begin = time.monotonic()
         failure = None
         try:
-            case(*arguments)
+            with limited(name, self.limit):
+                case(*arguments)
         except Exception:
             failure = traceback.format_exc()
         self.count(name, failure, time.monotonic() - begin)

@@ -15,17 +15,6 @@ def account(scheme, key, secret, region, endpoint):
             "AWS_ENDPOINT_URL": endpoint}
 
 
-def finish(process, limit):
-    """The output and the messages of a run; one that does not end in time is killed, and fails."""
-    try:
-        return process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        _, errors = process.communicate()
-        raise AssertionError(f"{process.args} did not end in {limit} s: "
-                             f"{errors.decode('utf-8', 'replace')[-500:]}") from None
-
-
 def last(events, name):
     """The last event of a name, None if there is none."""
     return next((event for event in reversed(events) if event["event"] == name), None)
@@ -43,5 +32,5 @@ def library(source, folder):
         return None
     path = os.path.join(folder, os.path.basename(source).replace(".c", ".so"))
     subprocess.run([compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", path, source,
-                    "-ldl"], check=True)
+                    "-ldl"], check=True, timeout=120)
     return path

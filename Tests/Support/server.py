@@ -7,10 +7,10 @@ import hmac
 import http.client
 import os
 import signal
-import subprocess
 import urllib.parse
 
 from .files import write
+from .processes import Started
 from .program import lines
 
 SUBRESOURCES = {"uploads", "uploadId", "partNumber", "symlink", "append", "position", "restore",
@@ -48,9 +48,8 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
-        self.process = subprocess.Popen([*self.command, "--listen", f"127.0.0.1:{self.port}"],
-                                        stdout=subprocess.PIPE)
-        line = self.process.stdout.readline()
+        self.process = Started([*self.command, "--listen", f"127.0.0.1:{self.port}"], stderr=None)
+        line = self.process.line(PATIENCE)
         if not line:
             raise RuntimeError("the server did not start")
         self.port = urllib.parse.urlsplit(lines(line)[0]["url"]).port
@@ -60,14 +59,12 @@ class Server:
         if self.process is None:
             return 0
         process, self.process = self.process, None
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         try:
-            process.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-        return process.returncode
+            process.wait(PATIENCE)
+        except AssertionError:
+            process.end()
+        return process.status
 
     def plain(self, method, path, body=b"", headers=None):
         """The status, the headers and the body of the answer to a request as it is given."""
